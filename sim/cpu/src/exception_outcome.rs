@@ -1,6 +1,6 @@
 //! The outcome of an exception, for ARMv6-M and ARMv7-M.
 
-/// The outcome of a step of a core's exceptions, for machine, observers and traces.
+/// What one step of a core's exception handling did: for the machine, observers and traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExceptionOutcome {
     /// A handler's first instruction issues next.

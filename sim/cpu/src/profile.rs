@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 
-/// The use of time at one instruction.
+/// The profile of one instruction: its executions and the cycles that it took.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct ProfileCell {

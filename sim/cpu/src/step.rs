@@ -16,7 +16,7 @@ pub mod watch {
     pub const PAIRS: u8 = 4;
 }
 
-/// One instruction, or the part of one between two turns of the run loop.
+/// One executed instruction, or the part of one between two turns of the run loop, as observers see it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Step {
     /// Cycle in which it begins.
@@ -48,7 +48,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Its share in the time of a transition, of the core that was to continue second if it `is_other`.
+    /// Returns the step as its share in a cached transition. `is_other`: of the core that was to continue second.
     pub(crate) fn share(&self, is_other: bool) -> Share {
         let cycles = (self.end - self.start) as u32;
         Share { address: self.pc, cycles, waits: self.bus_wait as u16, executions: self.executions, is_other }

@@ -3,7 +3,7 @@
 //! It counts N, N−1 … 1, 0, N: the exception is raised at the step 1→0, so the first comes N+1 clocks after
 //! enabling with CVR = 0 and every further one N+1 later.
 
-/// Rate of the counter's clock: `num / den` counts per clk_sys cycle.
+/// The rate of a counter's clock: `num / den` counts per cycle of the core's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     /// Counts …
@@ -17,7 +17,7 @@ impl Rate {
     pub const CORE: Rate = Rate { num: 1, den: 1 };
 }
 
-/// The timer's registers and time base.
+/// The SysTick timer of a core: its registers and time base.
 #[derive(Debug, Clone)]
 pub struct SysTick {
     enable: bool,
@@ -41,12 +41,13 @@ pub struct SysTick {
 const RP2040_CALIBRATION: u32 = 10_000;
 
 impl SysTick {
-    /// Reset state: stopped, external reference selected; the calibration register is the RP2040's.
+    /// Creates a timer in reset state: stopped, with the external reference selected. The calibration register is the
+    /// RP2040's.
     pub fn new() -> SysTick {
         SysTick::with_calibration(RP2040_CALIBRATION)
     }
 
-    /// Reset state of a timer whose calibration register has this value.
+    /// Creates a timer in reset state whose calibration register has this value.
     pub fn with_calibration(calibration: u32) -> SysTick {
         SysTick {
             enable: false,
@@ -64,18 +65,18 @@ impl SysTick {
         }
     }
 
-    /// The timer after a reset of its core: the chip's reference keeps its rate.
+    /// Returns the timer after a reset of its core. The chip's reference clock keeps its rate.
     pub fn after_reset(&self) -> SysTick {
         SysTick { external: self.external, rate: self.external, ..SysTick::with_calibration(self.calibration) }
     }
 
-    /// Cycle of the next 1→0 step, or `u64::MAX`.
+    /// Returns the cycle of the next step from 1 to 0, or `u64::MAX`.
     #[inline(always)]
     pub fn due(&self) -> u64 {
         self.due
     }
 
-    /// The chip's external reference changed its rate.
+    /// Sets the rate of the chip's external reference clock, from cycle `now` on.
     pub fn set_external(&mut self, rate: Rate, now: u64) {
         self.external = rate;
         if !self.core_clock {
@@ -84,7 +85,7 @@ impl SysTick {
         }
     }
 
-    /// Brings the counter to `now`. True if it passed 1→0 with the interrupt enabled.
+    /// Counts down to cycle `now`. True if the counter passed from 1 to 0 with its interrupt enabled.
     pub fn advance(&mut self, now: u64) -> bool {
         if !self.enable || now <= self.base {
             return false;
@@ -120,6 +121,7 @@ impl SysTick {
         first_hit || behind_zero >= period
     }
 
+    /// Restarts the time base at cycle `now`, after the counter or its rate changed.
     fn rebase(&mut self, now: u64) {
         self.base = now;
         self.remainder = 0;
@@ -127,6 +129,7 @@ impl SysTick {
         self.schedule();
     }
 
+    /// Computes the cycle of the next step from 1 to 0.
     fn schedule(&mut self) {
         self.due = u64::MAX;
         if !self.enable || self.rate.num == 0 {
@@ -141,7 +144,8 @@ impl SysTick {
         self.due = self.base + needed.div_ceil(u128::from(self.rate.num)) as u64;
     }
 
-    /// Register read at an offset from 0xE000E010. Reading CSR clears COUNTFLAG. The caller has called [`Self::advance`].
+    /// Reads a register at an offset from 0xE000E010. Reading CSR clears COUNTFLAG. The caller has called
+    /// [`Self::advance`].
     pub fn read(&mut self, offset: u32) -> u32 {
         match offset {
             0x0 => {
@@ -158,7 +162,7 @@ impl SysTick {
         }
     }
 
-    /// Register write. The caller has called [`Self::advance`].
+    /// Writes a register at an offset from 0xE000E010. The caller has called [`Self::advance`].
     pub fn write(&mut self, offset: u32, value: u32, now: u64) {
         match offset {
             0x0 => {

@@ -2,7 +2,7 @@
 
 use super::BlockEntry;
 
-/// How code of basic blocks is entered, and where it goes from its ends.
+/// The host addresses at which the native code of basic blocks is entered and at which it continues after a block.
 #[derive(Debug, Clone, Copy)]
 pub struct EntryPoints {
     /// The entry.
@@ -14,7 +14,7 @@ pub struct EntryPoints {
     pub none: u64,
 }
 
-/// The offsets and numbers that code needs which leads from one basic block of two cores to the next.
+/// The offsets and numbers from which native code that goes from one basic block of two cores to the next is written.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockLayout {
     pub context: BlockContextLayout,
@@ -35,7 +35,8 @@ pub struct BlockLayout {
     pub wait_shape: u64,
 }
 
-/// Offsets in the context. `fire_probes` and `report_store` are addresses of functions.
+/// The offsets of the fields of a block's native-code context. `fire_probes` and `report_store` are addresses of
+/// functions.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockContextLayout {
     pub bus: i32,
@@ -60,7 +61,7 @@ pub struct BlockContextLayout {
     pub accesses: i32,
 }
 
-/// Offsets in a core.
+/// The offsets of the fields of an ARMv6-M core that the native code of basic blocks uses.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockCoreLayout {
     pub ip: i32,
@@ -68,7 +69,8 @@ pub struct BlockCoreLayout {
     pub bus_wait: i32,
 }
 
-/// Offsets in a core's log. `start` is the core as it was at the begin of a block, in so many bytes.
+/// The offsets of the fields of a core's speculation log. `start` is the core as it was at the beginning of a block, in
+/// so many bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockLogLayout {
     pub reads: i32,
@@ -83,7 +85,7 @@ pub struct BlockLogLayout {
     pub start_bytes: i32,
 }
 
-/// Offsets in a transition of two cores.
+/// The offsets of the fields of a cached transition of two cores.
 #[derive(Debug, Clone, Copy)]
 pub struct TransitionLayout {
     pub key: i32,
@@ -98,8 +100,8 @@ pub struct TransitionLayout {
     pub stored: i32,
 }
 
-/// How the row of a block's transition is found: the key is the node's number plus 1, shifted, with the shape below it. The
-/// hash is the high bits of a product with `factor`.
+/// The hash function by which native code finds the row of a block's transition in the timing cache. The hash is the
+/// high bits of a product with `factor`.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockHash {
     pub shape_bits: u32,
@@ -112,7 +114,7 @@ pub struct BlockHash {
     pub row_bytes: usize,
 }
 
-/// The bytes of a node of two cores, the offset of its times, and the numbers of two bits in these.
+/// The size of a cached node of two cores in bytes, the offset of its times, and the numbers of two bits in these.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeLayout {
     pub bytes: i32,
@@ -123,7 +125,8 @@ pub struct NodeLayout {
     pub other_in_entry: u32,
 }
 
-/// The distance of two places, the bytes of a head, both powers of two, and offsets in it.
+/// The size of a table entry (head) for the blocks that begin at one place, the distance of two places (both powers of
+/// two), and the offsets of its fields.
 #[derive(Debug, Clone, Copy)]
 pub struct HeadLayout {
     pub unit: usize,
@@ -133,14 +136,14 @@ pub struct HeadLayout {
     pub probed: i32,
 }
 
-/// Offsets in a translation of a basic block.
+/// The offsets of the fields of a JIT-compiled basic block.
 #[derive(Debug, Clone, Copy)]
 pub struct TranslationLayout {
     pub lost: i32,
     pub code: i32,
 }
 
-/// Offsets for code that leads from one path of ARMv7-M to the next.
+/// The offsets and numbers from which native code that goes from one path of ARMv7-M to the next is written.
 #[derive(Debug, Clone, Copy)]
 pub struct PathLayout {
     /// Offsets in the context.
@@ -163,7 +166,8 @@ pub struct PathLayout {
     pub done: u64,
 }
 
-/// Offsets in a record, its bytes, and how many an exit has: both powers of two.
+/// The offsets of the fields of a cached-timing record at an exit of a path, its size in bytes, and the number of
+/// records of each exit: both powers of two.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordLayout {
     pub bytes: usize,
@@ -178,7 +182,7 @@ pub struct RecordLayout {
     pub left: i32,
 }
 
-/// Offsets in a core of ARMv7-M.
+/// The offsets of the fields of an ARMv7-M core that native code uses.
 #[derive(Debug, Clone, Copy)]
 pub struct PathCoreLayout {
     pub ip: i32,
@@ -189,7 +193,7 @@ pub struct PathCoreLayout {
     pub flash_wait: i32,
 }
 
-/// Offsets in a transition of ARMv7-M.
+/// The offsets of the fields of a cached transition of an ARMv7-M trace.
 #[derive(Debug, Clone, Copy)]
 pub struct PathTransitionLayout {
     pub serial: i32,
@@ -201,7 +205,8 @@ pub struct PathTransitionLayout {
     pub lookups: usize,
 }
 
-/// How code looks the same things up again. Numbers are offsets in the lookups of a transition.
+/// How native code repeats the cache lookups that a cached transition needs. Numbers are offsets in the lookups of a
+/// transition.
 #[derive(Debug, Clone, Copy)]
 pub enum Repeats {
     /// There is nothing to be looked up.
@@ -226,7 +231,7 @@ pub enum Repeats {
     },
 }
 
-/// The lookups of code that looks the same things up again.
+/// Where native code finds what it needs to repeat cache lookups: the version, the clock and the groups.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Repeating {

@@ -30,7 +30,7 @@ pub const MARKED_BYTES: u32 = 256;
 /// it ended.
 pub const CALLED: u32 = u32::MAX - 1;
 
-/// Offsets in a core.
+/// The offsets of the fields of a core that native code uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields {
     /// Its registers.
@@ -49,9 +49,9 @@ pub struct Fields {
     pub float_ready: i32,
 }
 
-/// Offsets of the pipeline's inputs to access and branch timing besides the path. Code logs what it says, which is no
-/// way out: of an access the bank of its address, of a load also whether its doubleword was stored to not long ago,
-/// and how many stores ago that was; of a branch whether it was predicted.
+/// The offsets, in the pipeline, of what the timing of accesses and branches depends on besides the path. Code logs
+/// what it says, which is no way out: of an access the bank of its address, of a load also whether its doubleword was
+/// stored to not long ago, and how many stores ago that was; of a branch whether it was predicted.
 #[derive(Debug, Clone, Copy)]
 pub struct Foresight {
     /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo `recent`.
@@ -82,13 +82,13 @@ pub struct Foresight {
 }
 
 impl Foresight {
-    /// The offset of the entry of the branch at an address.
+    /// Returns the offset of the branch target cache's entry for the branch at this address.
     fn entry(&self, branch: u32) -> i32 {
         self.entries + (branch / 2 % self.targets * self.entry_bytes) as i32
     }
 }
 
-/// How code logs: offsets in the context, and what it asks.
+/// How native code writes the log of a trace: the offsets in the context, and the function that it asks.
 #[derive(Debug, Clone, Copy)]
 pub struct Logging {
     /// The pipeline.
@@ -102,7 +102,7 @@ pub struct Logging {
     pub judge: usize,
 }
 
-/// The log of a core that executes speculatively, and its form: offsets in the log, except for the marks.
+/// The form of the log that speculative native code writes: offsets in the log, except for the marks.
 #[derive(Debug, Clone, Copy)]
 pub struct AheadLog {
     /// The reads, a word each: the offset of a word in main RAM, and a bit for each of its bytes from `lanes` on.
@@ -122,8 +122,8 @@ pub struct AheadLog {
     pub marks: i32,
 }
 
-/// The log entry of a store that somebody watches: its instruction's address, the word's offset in main RAM and its
-/// content then, and the bit set in a word of flags for it.
+/// The offsets of the log entry of a store to a watched word: its instruction's address, the word's offset in main RAM
+/// and earlier content, and the bit that is set in a word of flags for it.
 #[derive(Debug, Clone, Copy)]
 pub struct WatchedStoreLayout {
     pub pc: i32,
@@ -133,7 +133,7 @@ pub struct WatchedStoreLayout {
     pub summoned: i32,
 }
 
-/// Which of the memories an access goes to.
+/// The bank of main RAM that an access goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Home {
     /// Four that are interleaved by words, from 0 on.
@@ -142,8 +142,8 @@ pub enum Home {
     Number(u32),
 }
 
-/// Constants after a cache that answers at once if it holds them. For each of its sets a table has the number of the line that
-/// was found last.
+/// Constant memory behind a cache, which native code reads by itself if the cache contains the line. For each of its
+/// sets a table has the number of the line that was found last.
 #[derive(Debug, Clone, Copy)]
 pub struct Constants {
     /// Their first address.
@@ -156,7 +156,7 @@ pub struct Constants {
     pub sets: u32,
 }
 
-/// The host's address of them.
+/// The host addresses of the constants and of the table of lines found last.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct ConstantsAt {
@@ -166,7 +166,7 @@ pub struct ConstantsAt {
     pub found: u64,
 }
 
-/// A region of code.
+/// A region of code, as native code uses it: its board addresses and the host address of its ops.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Its first address.
@@ -180,7 +180,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The address of the instruction whose op is there.
+    /// Returns the board address of the instruction whose op is at this host address.
     pub fn address_of(self, ip: u64) -> u32 {
         self.base.wrapping_add((ip.wrapping_sub(self.ops) / u64::from(self.op_bytes) * 2) as u32)
     }

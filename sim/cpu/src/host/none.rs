@@ -4,15 +4,17 @@ use std::ffi::c_void;
 
 use super::{BlockLayout, EntryPoints, Foresight, Logging};
 
-/// The memory for code, which is never filled.
+/// The memory for native code on a host without it: never filled.
 #[derive(Debug, Default)]
 pub struct Store(());
 
-/// A function that code was written for: none.
+/// A native function, on a host for which none is ever written.
 #[derive(Debug, Clone, Copy)]
 pub struct Function(());
 
 impl Function {
+    /// Does nothing: no value of this type exists.
+    ///
     /// # Safety
     /// There is none.
     pub unsafe fn call(self, _: *mut c_void, _: *mut u8, _: *const u8, _: *mut c_void) -> u32 {
@@ -20,11 +22,13 @@ impl Function {
     }
 }
 
-/// The entry to code that continues from path to path: none.
+/// The entry to native code that continues from path to path, on a host without it.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry(());
 
 impl Entry {
+    /// Does nothing: no value of this type exists.
+    ///
     /// # Safety
     /// There is none.
     pub unsafe fn call(self, _: *mut c_void, _: (*mut u8, *const u8), _: *mut c_void, _: u64) -> u64 {
@@ -32,11 +36,13 @@ impl Entry {
     }
 }
 
-/// The entry to basic blocks: none.
+/// The entry to native code of basic blocks, on a host without it.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockEntry(());
 
 impl BlockEntry {
+    /// Does nothing: no value of this type exists.
+    ///
     /// # Safety
     /// There is none.
     pub unsafe fn call(self, _: *mut c_void, _: *mut u8, _: *mut c_void, _: *mut c_void) -> u32 {
@@ -44,12 +50,12 @@ impl BlockEntry {
     }
 }
 
-/// Returns no entry.
+/// Returns `None`: this host has no native code.
 pub fn entry(_: &mut Store, _: Option<(Foresight, Logging)>) -> Option<Entry> {
     None
 }
 
-/// Returns no entry points.
+/// Returns `None`: this host has no native code.
 pub fn block_entry_points(_: &mut Store, _: &BlockLayout) -> Option<EntryPoints> {
     None
 }

@@ -13,27 +13,27 @@ const MOST: usize = 2048;
 /// Most paths from one place.
 const PATHS: u32 = 4;
 
-/// An entry for the paths that begin at one place.
+/// A table entry for all paths that begin at one place.
 pub trait Head: Copy {
     /// From one place to the next.
     const UNIT: usize;
     /// No path.
     const NONE: Self;
 
-    /// One at this place that nobody has executed.
+    /// Creates the entry of a place from which nothing was executed yet.
     fn at(place: u64) -> Self;
 
-    /// The place.
+    /// Returns the place at which this entry's paths begin.
     fn place(&self) -> u64;
 
-    /// True if native code executes a path from here.
+    /// Whether native code executes a path from this entry's place.
     fn is_translated(&self) -> bool;
 
-    /// How often the interpreter has executed paths from here.
+    /// Returns the counter of the interpreter's executions of paths from this entry's place.
     fn executions(&mut self) -> &mut Executions;
 }
 
-/// How often the interpreter has executed a path.
+/// A counter of how often the interpreter has executed paths from one place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Executions(u32);
@@ -44,7 +44,8 @@ impl Executions {
     /// The path is not to be translated.
     pub const EXCLUDED: Executions = Executions(u32::MAX);
 
-    /// Counts one. True if the path is hot: it is translated after so many, if that is not 0.
+    /// Counts one execution. True if the path is hot now: it is JIT-compiled after `hot_after` executions, or never if
+    /// that is 0.
     #[inline(always)]
     pub fn count(&mut self, hot_after: u32) -> bool {
         if *self == Executions::EXCLUDED {
@@ -55,7 +56,7 @@ impl Executions {
     }
 }
 
-/// The heads `H` and the translations `T` of an engine.
+/// The registry of an engine's JIT-compiled code: the table entries `H` of places and the translations `T`.
 #[derive(Debug)]
 pub struct Registry<H, T> {
     heads: Box<[H; 1 << HEADS]>,
@@ -71,7 +72,7 @@ pub struct Registry<H, T> {
 }
 
 impl<H: Head, T> Registry<H, T> {
-    /// An empty one. Paths are translated when they were executed so often.
+    /// Creates an empty registry. Paths are JIT-compiled after `hot_after` executions.
     pub fn new(hot_after: u32) -> Registry<H, T> {
         // Never on the stack.
         let heads = vec![H::NONE; 1 << HEADS].into_boxed_slice().try_into();
@@ -80,7 +81,7 @@ impl<H: Head, T> Registry<H, T> {
         Registry { heads, has_heads: false, all: Vec::new(), store, hot_after, translations: 0, executed: 0 }
     }
 
-    /// Forgets all: instructions are others now, or probes were set on some. True if there were translations.
+    /// Forgets all translations and counts, because instructions or probes changed. True if there were translations.
     pub fn clear(&mut self) -> bool {
         if std::mem::take(&mut self.has_heads) {
             self.heads.fill(H::NONE);
@@ -93,35 +94,36 @@ impl<H: Head, T> Registry<H, T> {
         had_translations
     }
 
-    /// Paths are translated when they were executed so often. 0: never.
+    /// Sets after how many executions paths are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.clear();
         self.hot_after = executions;
     }
 
-    /// True if paths are translated at all.
+    /// Whether paths are JIT-compiled at all.
     pub fn is_on(&self) -> bool {
         self.hot_after != 0
     }
 
-    /// How many translations were made so far, and how many traces or blocks they executed.
+    /// Returns how many translations were made so far, and how many traces or blocks they executed.
     pub fn counts(&self) -> Counts {
         Counts { translated: self.executed, translations: self.translations, ..Counts::default() }
     }
 
+    /// Returns the index of a place's entry in the direct-mapped table.
     #[inline(always)]
     fn slot(place: u64) -> usize {
         (place as usize / H::UNIT) % (1 << HEADS)
     }
 
-    /// The head of the paths from there, if there is one.
+    /// Returns the entry of this place, if the table has one.
     #[inline(always)]
     pub fn at(&self, place: u64) -> Option<&H> {
         let head = &self.heads[Registry::<H, T>::slot(place)];
         (head.place() == place).then_some(head)
     }
 
-    /// The head at this place, instead of any other one that has its slot.
+    /// Returns the entry of this place, which replaces the entry of any other place in its slot.
     pub fn head_mut(&mut self, place: u64) -> &mut H {
         let head = &mut self.heads[Registry::<H, T>::slot(place)];
         self.has_heads = true;
@@ -131,8 +133,8 @@ impl<H: Head, T> Registry<H, T> {
         head
     }
 
-    /// Counts an execution of a path from there by the interpreter. True if the path is hot. A place whose paths are
-    /// translated stays, and no other one in its slot is counted.
+    /// Counts an execution of a path from this place by the interpreter, and returns whether the path is hot. True if
+    /// the path is hot. A place whose paths are translated stays, and no other one in its slot is counted.
     #[inline(always)]
     pub fn count(&mut self, place: u64) -> bool {
         let head = &mut self.heads[Registry::<H, T>::slot(place)];
@@ -146,25 +148,25 @@ impl<H: Head, T> Registry<H, T> {
         head.executions().count(self.hot_after)
     }
 
-    /// True if there is room for one more translation.
+    /// Whether one more translation fits.
     pub fn has_room(&self) -> bool {
         self.all.len() < MOST
     }
 
-    /// Adds a translation. Returns its number.
+    /// Adds a translation and returns its number.
     pub fn add(&mut self, translation: T) -> u32 {
         self.translations += 1;
         self.all.push(translation);
         self.all.len() as u32 - 1
     }
 
-    /// The host's address of the heads.
+    /// Returns the host address of the table of entries.
     pub fn heads(&self) -> *const H {
         self.heads.as_ptr()
     }
 }
 
-/// How executions continue from a place, or where they deviate from a path.
+/// What native code does at a place, or where execution deviates from a path.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Interpreted(Executions),
@@ -176,7 +178,7 @@ impl Way {
     const NONE: Way = Way::Interpreted(Executions::NONE);
 }
 
-/// The head of paths that are translated one by one.
+/// The table entry of a place whose paths are JIT-compiled one by one.
 #[derive(Debug, Clone, Copy)]
 pub struct PathHead<const UNIT: usize> {
     place: u64,
@@ -211,7 +213,7 @@ impl<const UNIT: usize> Head for PathHead<UNIT> {
     }
 }
 
-/// A path from a place.
+/// One JIT-compiled path from a place.
 #[derive(Debug)]
 struct Path<T> {
     translation: T,
@@ -221,8 +223,7 @@ struct Path<T> {
     earlier: u32,
 }
 
-/// A registry of paths: each translation is one way from its place, and the next one is tried where it deviates at its first
-/// instruction.
+/// A registry of JIT-compiled paths that are tried one after the other.
 #[derive(Debug)]
 pub struct Paths<T, const UNIT: usize> {
     registry: Registry<PathHead<UNIT>, Path<T>>,
@@ -231,47 +232,47 @@ pub struct Paths<T, const UNIT: usize> {
 }
 
 impl<T, const UNIT: usize> Paths<T, UNIT> {
-    /// No path. Each is translated when it was executed so often.
+    /// Creates an empty registry. A path is JIT-compiled after `hot_after` executions.
     pub fn new(hot_after: u32) -> Paths<T, UNIT> {
         Paths { registry: Registry::new(hot_after), missed: None }
     }
 
-    /// As [`Registry::clear`].
+    /// Forgets all paths and counts. True if there were translations.
     pub fn clear(&mut self) -> bool {
         self.missed = None;
         self.registry.clear()
     }
 
-    /// As [`Registry::translate_after`].
+    /// Sets after how many executions paths are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.missed = None;
         self.registry.translate_after(executions);
     }
 
-    /// As [`Registry::counts`].
+    /// Returns how many paths were JIT-compiled so far, and how many traces they executed.
     pub fn counts(&self) -> Counts {
         self.registry.counts()
     }
 
-    /// The memory of the code.
+    /// Returns the memory that contains the native code.
     pub fn store(&mut self) -> &mut Store {
         &mut self.registry.store
     }
 
-    /// Native code has executed so many traces.
+    /// Adds to the number of traces that native code has executed.
     #[inline(always)]
     pub fn note_executed(&mut self, traces: u64) {
         self.registry.executed += traces;
     }
 
-    /// A trace begins at this place. Returns the number of the first path from there.
+    /// Begins a trace at this place, and returns the number of the first JIT-compiled path from there.
     #[inline(always)]
     pub fn begin(&mut self, place: u64) -> Option<u32> {
         self.missed = None;
         self.at(place)
     }
 
-    /// The number of the first path from this place.
+    /// Returns the number of the first JIT-compiled path from this place.
     #[inline(always)]
     pub fn at(&self, place: u64) -> Option<u32> {
         match self.registry.at(place) {
@@ -280,7 +281,7 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         }
     }
 
-    /// A trace deviates from this path at its first instruction. Returns the number of the path to try next.
+    /// Returns the number of the path to try next, after execution deviated from this one at its first instruction.
     pub fn otherwise(&mut self, number: u32) -> Option<u32> {
         match self.registry.all[number as usize].otherwise {
             Way::Translated(next) => Some(next),
@@ -291,17 +292,18 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         }
     }
 
-    /// The current trace deviates from this path, and from all before it, at its first instruction.
+    /// Notes that the current trace deviates, at its first instruction, from this path and from all before it.
     pub fn miss(&mut self, number: u32) {
         self.missed = Some(number);
     }
 
-    /// The last path from where the current trace began, if that is none of them.
+    /// Returns the last path that was tried for the current trace, if none matched.
     pub fn missed(&mut self) -> Option<&mut T> {
         self.missed.map(|number| &mut self.registry.all[number as usize].translation)
     }
 
-    /// The interpreter has executed the current trace, which began there. True if it is to be translated.
+    /// Whether the current trace, which began at this place and was executed by the interpreter, is to be JIT-compiled
+    /// now.
     #[inline(always)]
     pub fn is_due(&mut self, place: u64) -> bool {
         match self.missed {
@@ -313,25 +315,26 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         }
     }
 
-    /// The number that the next path from the current trace's place gets. `None` if there is no room, or if there are enough
-    /// paths from there.
+    /// Returns the number that the next path from the current trace's place would get. `None` if there is no room, or
+    /// if that place has enough paths.
     pub fn next_number(&self) -> Option<u32> {
         let is_last = self.missed.is_some_and(|number| self.registry.all[number as usize].earlier + 1 == PATHS);
         (!is_last && self.registry.has_room()).then_some(self.registry.all.len() as u32)
     }
 
-    /// Adds the translation of the current trace, which began there.
+    /// Adds the translation of the current trace, which began at this place.
     pub fn add(&mut self, place: u64, translation: T) {
         let earlier = self.missed.map_or(0, |number| self.registry.all[number as usize].earlier + 1);
         let number = self.registry.add(Path { translation, otherwise: Way::NONE, earlier });
         self.set_way(place, Way::Translated(number));
     }
 
-    /// The way of the current trace, which began there, is not to be translated.
+    /// Excludes the current trace, which began at this place, from JIT compilation for good.
     pub fn exclude(&mut self, place: u64) {
         self.set_way(place, Way::Interpreted(Executions::EXCLUDED));
     }
 
+    /// Sets what follows where the current trace deviated from the paths of this place.
     fn set_way(&mut self, place: u64, way: Way) {
         match self.missed {
             Some(number) => self.registry.all[number as usize].otherwise = way,
@@ -339,19 +342,19 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         }
     }
 
-    /// A translation by its number.
+    /// Returns the translation with this number.
     #[inline(always)]
     pub fn path(&self, number: u32) -> &T {
         &self.registry.all[number as usize].translation
     }
 
-    /// The same, to be changed.
+    /// Returns the translation with this number, to be changed.
     #[inline(always)]
     pub fn path_mut(&mut self, number: u32) -> &mut T {
         &mut self.registry.all[number as usize].translation
     }
 
-    /// All translations.
+    /// Returns all translations, to be changed.
     pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.registry.all.iter_mut().map(|path| &mut path.translation)
     }

@@ -7,7 +7,7 @@ use crate::profile::ProfileCell;
 /// Shares stored before those that no transition has any more are dropped.
 const ROOM: usize = 1 << 20;
 
-/// The share of one instruction in a transition.
+/// The share of one instruction in a cached transition: its cycles and waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     /// The instruction's address.
@@ -22,7 +22,7 @@ pub(crate) struct Share {
     pub is_other: bool,
 }
 
-/// The shares of the transition at a place: so many from there on.
+/// The range of the shares that belong to the transition at one place of the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     start: u32,
@@ -30,12 +30,13 @@ struct Entry {
 }
 
 impl Entry {
+    /// Returns the range as indices into the list of shares.
     fn range(self) -> std::ops::Range<usize> {
         self.start as usize..(self.start + self.count) as usize
     }
 }
 
-/// The profile by core and address.
+/// The profile of cached timing, by core and address.
 #[derive(Debug)]
 pub(crate) struct Account {
     /// Places of the table.
@@ -61,19 +62,19 @@ impl Account {
         Account { places, entries, counters, shares, room: ROOM, fresh, cells: Default::default() }
     }
 
-    /// The profile begins anew, or ends.
+    /// Starts the profile from zero, or ends it.
     pub fn switch(&mut self, on: bool) {
         self.cells = Default::default();
         self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
     }
 
-    /// True if transitions are counted here.
+    /// Whether transitions are counted in this account.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         !self.counters.is_empty()
     }
 
-    /// Counts the transition at this place, taken with that core going on first.
+    /// Counts the transition at this place, taken with core `first` going on first.
     #[inline(always)]
     pub fn count(&mut self, place: usize, first: usize) {
         if let Some(counters) = self.counters.get_mut(place) {
@@ -81,12 +82,12 @@ impl Account {
         }
     }
 
-    /// The counters, two doublewords for each place. Null while the profile is off.
+    /// Returns a pointer to the counters, two doublewords for each place. Null while the profile is off.
     pub fn counters(&mut self) -> *mut [u64; 2] {
         if self.counters.is_empty() { std::ptr::null_mut() } else { self.counters.as_mut_ptr() }
     }
 
-    /// A transition is about to be simulated: it has no shares yet.
+    /// Drops the shares of the last simulated transition: another one is about to be simulated.
     pub fn begin(&mut self) {
         self.fresh.clear();
     }
@@ -96,14 +97,14 @@ impl Account {
         self.fresh.push(share);
     }
 
-    /// Counts the current transition once, taken with that core going on first.
+    /// Counts the transition that was just simulated once, taken with core `first` going on first.
     pub fn add_fresh(&mut self, first: usize) {
         let mut times = [0; 2];
         times[first & 1] = 1;
         add(&mut self.cells, &self.fresh, times);
     }
 
-    /// The shares of the current transition belong to this place from now on.
+    /// Assigns the shares of the transition that was just simulated to this place.
     pub(super) fn assign(&mut self, place: usize) {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
@@ -139,13 +140,13 @@ impl Account {
         }
     }
 
-    /// Forgets all shares. The caller has settled the counters.
+    /// Forgets the shares of all places. The caller has settled the counters.
     pub(super) fn clear(&mut self) {
         self.entries.fill(Entry::default());
         self.shares.clear();
     }
 
-    /// Adds up how often the transition at a place was taken: `own` times by its own counter, and as often as is counted here.
+    /// Adds the shares of the transition at a place, times how often it was taken, to the profile.
     pub(super) fn settle(&mut self, place: usize, own: u64) {
         let mut times = self.counters.get_mut(place).map(std::mem::take).unwrap_or_default();
         times[0] += own;
@@ -155,14 +156,14 @@ impl Account {
         }
     }
 
-    /// Takes what was added up: core, address and cell.
+    /// Removes the profile and returns it: core, address and cell.
     pub(super) fn take(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<> {
         let cells = std::mem::take(&mut self.cells);
         (0..).zip(cells).flat_map(|(core, cells)| cells.into_iter().map(move |(at, cell)| (core, at, cell)))
     }
 }
 
-/// Transitions with these shares were taken so many times with each core going on first.
+/// Adds these shares, times how often their transition was taken with each core going on first, to the cells.
 fn add(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
     for share in shares {
         for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {

@@ -1,6 +1,6 @@
 //! The back-off of a cache: it is left alone for a while where it costs more than it gains.
 
-/// From when on a cache is left alone, and for how long.
+/// A pause of a cache, while which nothing is looked up or compiled.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     since: u64,
@@ -8,24 +8,24 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Leaves the cache alone for so many cycles from `t` on.
+    /// Starts a pause of so many cycles at cycle `t`.
     pub fn begin(&mut self, t: u64, cycles: u64) {
         *self = Backoff { since: t, cycles };
     }
 
-    /// Ends it.
+    /// Ends the pause.
     pub fn cancel(&mut self) {
         self.cycles = 0;
     }
 
-    /// The cycle until which nothing is looked up, if time `t` is in a back-off.
+    /// Returns the cycle at which the pause ends, if time `t` is inside it.
     pub fn end(&self, t: u64) -> Option<u64> {
         (t.wrapping_sub(self.since) < self.cycles).then(|| self.since + self.cycles)
     }
 }
 
-/// How frequent misses are. `JUDGED`: after so many of them that is judged. `WORTH`: the least progress from one miss to the
-/// next, on average, with which caching pays.
+/// A judge of how frequent cache misses are. `JUDGED`: after so many of them that is judged. `WORTH`: the least
+/// progress from one miss to the next, on average, with which caching pays.
 #[derive(Debug, Default)]
 pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
     misses: u64,
@@ -33,8 +33,8 @@ pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
 }
 
 impl<const JUDGED: u64, const WORTH: u64> MissRate<JUDGED, WORTH> {
-    /// Counts a miss at this progress, which is measured in instructions or in cycles. When it is time to judge: true if
-    /// misses are too frequent, as where timing depends on addresses.
+    /// Counts a miss at this progress, and returns, when it is time to judge, whether misses are too frequent. When it
+    /// is time to judge: true if misses are too frequent, as where timing depends on addresses.
     pub fn count(&mut self, progress: u64) -> Option<bool> {
         self.misses += 1;
         if self.misses < JUDGED {

@@ -2,7 +2,7 @@
 
 use std::ops::Add;
 
-/// How often cached timing was used, how often it was missing, and what native code did.
+/// How often cached timing was used and missing, and how much native code was compiled and executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Traces or basic blocks whose time was cached.

@@ -6,7 +6,7 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 /// A map with a hasher without a seed and without defence: nobody chooses states or addresses of code to harm it.
 pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
 
-/// The hasher.
+/// A fast hasher that multiplies.
 #[derive(Debug, Default)]
 pub(super) struct Multiply(u64);
 
@@ -40,7 +40,7 @@ impl Hasher for Multiply {
     }
 }
 
-/// Up to `ROOM` states by number.
+/// A numbered set of up to `ROOM` different states.
 #[derive(Debug)]
 pub(super) struct States<S, const ROOM: usize> {
     all: Vec<S>,
@@ -59,7 +59,7 @@ impl<S, const ROOM: usize> Default for States<S, ROOM> {
 }
 
 impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
-    /// The number of a state, or `None` if there is no room for a new one.
+    /// Returns the number of a state, which is added if it is new. `None` if there is no room for it.
     pub fn number(&mut self, state: S) -> Option<u32> {
         if let Some(&number) = self.numbers.get(&state) {
             return Some(number);
@@ -73,7 +73,8 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         Some(number)
     }
 
-    /// The same of a state at a place. Mostly it is the last one at that place: to compare two takes less than to look one up.
+    /// Returns the number of a state as [`States::number`] does, but first compares it with the last state at this
+    /// place, which is faster.
     pub fn number_at(&mut self, place: usize, state: S) -> Option<u32> {
         let last = self.last[place % PLACES];
         if self.all.get(last as usize) == Some(&state) {
@@ -84,22 +85,22 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         Some(number)
     }
 
-    /// A state by its number.
+    /// Returns the state with this number.
     pub fn state(&self, number: u32) -> &S {
         &self.all[number as usize]
     }
 
-    /// The host's address of the states, one after the other, until there is another one.
+    /// Returns the host address of the array of states. It is valid until a state is added.
     pub fn address(&self) -> *const S {
         self.all.as_ptr()
     }
 
-    /// True if there is none.
+    /// Whether there is no state.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Forgets all.
+    /// Forgets all states.
     pub fn clear(&mut self) {
         self.all.clear();
         self.numbers.clear();

@@ -6,19 +6,21 @@ use super::account::Account;
 use super::states::States;
 use crate::profile::ProfileCell;
 
-/// A row of a table: the transitions that share a hash.
+/// A row of a timing table: the transitions that share a hash.
 pub(crate) trait Row: Copy + Default {
     /// How many transitions a row has room for.
     const WAYS: usize;
 
-    /// Takes how often the transition was taken, if each row has one and counts it. By default the account counts.
+    /// Returns how often the row's transition was taken, and resets that count. By default rows do not count: the
+    /// account does.
     #[inline(always)]
     fn take_count(&mut self) -> u64 {
         0
     }
 }
 
-/// Up to `NODES` nodes, and `ROWS` rows of transitions. If there is no room for a node everything is forgotten together.
+/// A table of cached timing with up to `NODES` nodes and `ROWS` rows of transitions. If there is no room for a node
+/// everything is forgotten together.
 #[derive(Debug)]
 pub(crate) struct TimingTable<N, R, const ROWS: usize, const NODES: usize> {
     rows: Box<[R; ROWS]>,
@@ -38,7 +40,7 @@ impl<N, R: Row, const ROWS: usize, const NODES: usize> Default for TimingTable<N
 }
 
 impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingTable<N, R, ROWS, NODES> {
-    /// Forgets everything but the profile.
+    /// Forgets all nodes and transitions, but not the profile.
     pub fn clear(&mut self) {
         self.settle_all();
         if !self.nodes.is_empty() {
@@ -48,22 +50,23 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         }
     }
 
-    /// A node by its number.
+    /// Returns the node with this number.
     pub fn node(&self, number: u32) -> &N {
         self.nodes.state(number)
     }
 
-    /// The number of a node. `None` if there is no room for it.
+    /// Returns the number of a node, which is added if it is new. `None` if there is no room for it.
     pub fn number(&mut self, node: N) -> Option<u32> {
         self.nodes.number(node)
     }
 
-    /// The same. Mostly it is the last node at this address.
+    /// Returns the number of a node as [`TimingTable::number`] does, but first compares it with the last node at this
+    /// address.
     pub fn number_at(&mut self, address: u32, node: N) -> Option<u32> {
         self.nodes.number_at(address as usize / 2, node)
     }
 
-    /// The number of a node, for which everything else is forgotten if there is no room.
+    /// Returns the number of a node. If there is no room for it, the table is cleared first.
     pub fn number_anew(&mut self, node: N) -> u32 {
         self.number(node).unwrap_or_else(|| {
             self.clear();
@@ -71,43 +74,45 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         })
     }
 
-    /// A row by its number.
+    /// Returns the row with this number.
     #[inline(always)]
     pub fn row(&self, number: usize) -> &R {
         const { assert!(ROWS.is_power_of_two()) };
         &self.rows[number % ROWS]
     }
 
-    /// The same, to be changed.
+    /// Returns the row with this number, to be changed.
     #[inline(always)]
     pub fn row_mut(&mut self, number: usize) -> &mut R {
         const { assert!(ROWS.is_power_of_two()) };
         &mut self.rows[number % ROWS]
     }
 
-    /// Stores the transition that was simulated last at a place of the account, by this change of its row.
+    /// Stores the transition that was simulated last: `change` writes it into its row, and `place` is its place in the
+    /// account.
     pub fn store(&mut self, place: usize, change: impl FnOnce(&mut R)) {
         self.settle(place);
         self.account.assign(place);
         change(self.row_mut(place / R::WAYS));
     }
 
-    /// Takes the profile of all transitions taken so far: core, address and cell.
+    /// Removes the profile of all transitions taken so far and returns it: core, address and cell.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<N, R, ROWS, NODES> {
         self.settle_all();
         self.account.take()
     }
 
-    /// The host's address of the nodes, until there is another one.
+    /// Returns the host address of the array of nodes. It is valid until a node is added.
     pub fn nodes(&self) -> *const N {
         self.nodes.address()
     }
 
-    /// The host's address of the rows.
+    /// Returns the host address of the rows.
     pub fn rows(&self) -> u64 {
         self.rows.as_ptr() as u64
     }
 
+    /// Adds the counts of all transitions to the profile.
     fn settle_all(&mut self) {
         if self.nodes.is_empty() {
             return;
@@ -115,6 +120,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         (0..ROWS * R::WAYS).for_each(|place| self.settle(place));
     }
 
+    /// Adds the count of the transition at this place to the profile.
     fn settle(&mut self, place: usize) {
         let own = self.row_mut(place / R::WAYS).take_count();
         self.account.settle(place, own);

@@ -5,7 +5,8 @@
 
 use crate::v6m::op::{Code, Op};
 
-/// Instructions of one core, in the order in which they were executed: only the last may have been a branch to anywhere.
+/// A basic block as one core executed it, for the timing cache. Only its last instruction may have been a branch to
+/// anywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// [`Block::path`], and what else the bits below say.
@@ -55,9 +56,7 @@ impl Block {
     /// No block.
     pub const NONE: Block = Block { shape: 0, next: 0, accesses: 0 };
 
-    /// Returns what a `shape` says of where the block goes: so many bytes of ops, those of a branch that is taken
-    /// counted as of one halfword, and the verdicts on its conditional branches, the first in the highest place after
-    /// a leading 1.
+    /// Returns the part of a block's `shape` that says where it goes.
     #[inline(always)]
     pub(in crate::v6m) const fn path(length: u64, branches: u64) -> u64 {
         const {
@@ -67,18 +66,18 @@ impl Block {
         length + (branches << Block::BRANCHES)
     }
 
-    /// Those bytes.
+    /// Returns the length of the block in bytes of ops.
     pub(in crate::v6m) fn length(&self) -> u64 {
         self.shape & (Block::LEAVES - 1) & !(size_of::<Op>() as u64 - 1)
     }
 
-    /// Those verdicts, the first one on top.
+    /// Returns the outcomes of the block's conditional branches, the first one in the highest bit.
     fn branches(&self) -> u32 {
         let branches = (self.shape >> Block::BRANCHES) as u32;
         branches.checked_shl(branches.leading_zeros() + 1).unwrap_or(0)
     }
 
-    /// All of its so many instructions, the first one at this address, to be simulated in time.
+    /// Returns the whole block, of so many instructions from this address on, as what remains to be simulated in time.
     pub(in crate::v6m) fn remainder_from(&self, start: u32, instructions: u64) -> Remainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
@@ -88,14 +87,16 @@ impl Block {
         Remainder { instructions, branches: self.branches(), ends, gives_way, spin, is_last: false, next, accesses }
     }
 
-    /// A step of an exception, from a core at this address to that one. The frame is in this memory.
+    /// Creates the block of a step of an exception, which takes a core from one address to another. Its frame is in
+    /// this memory.
     pub(in crate::v6m) fn step(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
         let bytes = i64::from(to.wrapping_sub(from) as i32) * (size_of::<Op>() as i64 / 2);
         let accesses = memory.map_or(0, |memory| Block::ACCESS | u64::from(memory));
         Block { shape: (step as u64) << Block::STEP, next: bytes as u64, accesses }
     }
 
-    /// Returns what [`Block::step`] made it of: the step, the memory of its frame, where it leads from that address.
+    /// Returns the step of an exception that this block stands for, the memory of its frame, and the address to which
+    /// it leads. `None` for other blocks.
     pub(in crate::v6m) fn as_step(&self, from: u32) -> Option<(Step, u32, u32)> {
         let step = match self.shape >> Block::STEP {
             1 => Step::Enter,
@@ -108,52 +109,54 @@ impl Block {
         Some((step, memory, self.remainder_from(from, 0).next))
     }
 
-    /// One access in time order.
+    /// Creates the block of one access that both cores make in the order of their cycles.
     pub(in crate::v6m) fn ordered(memory: u32, gives_way: bool) -> Block {
         let bytes = size_of::<Op>() as u64;
         let shape = bytes + Block::wait(gives_way).shape;
         Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
     }
 
-    /// Nothing: the other core comes first, also if this one was to go first in their tie and `gives_way`.
+    /// Creates a block without instructions that lets the other core come first, also in a tie if this one `gives_way`.
     pub(in crate::v6m) const fn wait(gives_way: bool) -> Block {
         Block { shape: Block::ORDERED + Block::GIVES_WAY * gives_way as u64, ..Block::NONE }
     }
 
-    /// The same access, but first the other core comes, as in [`Block::wait`]. It is not made if that core's block ends then.
+    /// Returns the block with a wait for the other core in front, as in [`Block::wait`]. Its access is not made if that
+    /// core's block ends then.
     pub(in crate::v6m) fn behind_wait(self, gives_way: bool) -> Block {
         let yields = if gives_way { Block::YIELDS } else { 0 };
         Block { shape: self.shape | Block::WAITS | yields, ..self }
     }
 
-    /// Returns the wait in front of the block that [`Block::behind_wait`] made.
+    /// Returns the wait in front of the block, if [`Block::behind_wait`] added one.
     pub(in crate::v6m) fn wait_before(&self) -> Option<Block> {
         (self.shape & Block::WAITS != 0).then(|| Block::wait(self.shape & Block::YIELDS != 0))
     }
 
-    /// A wait for what an ordered load at its begin reads: so many instructions, again and again.
+    /// Creates the block of a busy wait: so many instructions, again and again, that begin with an ordered load.
     pub(in crate::v6m) fn spin(instructions: u8, memory: u32, gives_way: bool) -> Block {
         let length = u64::from(instructions) * size_of::<Op>() as u64;
         let shape = length + Block::SPIN + Block::wait(gives_way).shape;
         Block { shape, next: 0, accesses: Block::ACCESS | u64::from(memory) }
     }
 
-    /// Made by [`Block::spin`].
+    /// Whether the block is a busy wait ([`Block::spin`]).
     pub(in crate::v6m) fn is_spin(&self) -> bool {
         self.shape & Block::SPIN != 0
     }
 
-    /// Made by [`Block::ordered`].
+    /// Whether the block is one ordered access, or a wait for the other core ([`Block::ordered`], [`Block::wait`]).
     pub(in crate::v6m) fn is_ordered(&self) -> bool {
         self.shape & Block::ORDERED != 0
     }
 
-    /// Made by [`Block::wait`].
+    /// Whether the block is only a wait for the other core ([`Block::wait`]).
     pub(in crate::v6m) fn is_wait(&self) -> bool {
         self.shape & !Block::GIVES_WAY == Block::ORDERED
     }
 
-    /// The number of instructions. `first` is the first one: a stub op may be in its place.
+    /// Returns the number of instructions in the block. `first` is the first one, because a stub op may be in its
+    /// place.
     ///
     /// # Safety
     /// `start` is that place.
@@ -177,7 +180,7 @@ impl Block {
     }
 }
 
-/// A step of an exception: no instruction, but a block of its own.
+/// A step of a core's exception handling, which the timing cache treats as a block without instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The frame is stacked.
@@ -190,7 +193,7 @@ pub enum Step {
     Chain = 4,
 }
 
-/// A basic block, or the rest of one, that is simulated in time.
+/// A basic block, or the rest of one, that is still to be simulated in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Remainder {
     /// Instructions left, the one that is begun included.
@@ -224,7 +227,7 @@ impl Remainder {
         accesses: 0,
     };
 
-    /// The memory that the next access goes to.
+    /// Removes the next access from the rest, and returns the number of the memory that it goes to.
     #[inline(always)]
     pub fn access(&mut self) -> u32 {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
@@ -232,12 +235,13 @@ impl Remainder {
         memory as u32
     }
 
-    /// Whether there is one.
+    /// Whether an access remains.
     pub fn has_access(&self) -> bool {
         self.accesses != 0
     }
 
-    /// Whether the next conditional branch is taken: that of a spin is.
+    /// Removes the next conditional branch from the rest, and returns whether it is taken. The branch of a busy wait
+    /// always is.
     #[inline(always)]
     pub fn next_branch(&mut self) -> bool {
         let taken = self.branches >> (u32::BITS - 1) != 0 || self.spin != 0;
@@ -245,7 +249,7 @@ impl Remainder {
         taken
     }
 
-    /// An instruction is over. True if it was the last one.
+    /// Removes one executed instruction from the rest. True if it was the last one.
     #[inline(always)]
     pub fn pass(&mut self, memory: u32) -> bool {
         self.instructions -= 1;
@@ -256,27 +260,27 @@ impl Remainder {
         self.instructions == 0
     }
 
-    /// The access that was taken last is made another time.
+    /// Puts the access that was removed last back, to be made again.
     #[inline(always)]
     pub fn put_back(&mut self, memory: u32) {
         let access = Block::ACCESS | u64::from(memory);
         self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
     }
 
-    /// Whether the last instruction is one of that kind, a bit of [`Block::shape`].
+    /// Whether the last instruction is of this kind, a bit of [`Block::shape`].
     #[inline(always)]
     pub fn ends_with(&self, what: u64) -> bool {
         u64::from(self.ends) & what != 0
     }
 
-    /// Whether the current instruction is the last one, and of that kind.
+    /// Whether the current instruction is the last one and of this kind, a bit of [`Block::shape`].
     #[inline(always)]
     pub fn is_at(&self, what: u64) -> bool {
         self.ends_with(what) && self.instructions == 1
     }
 }
 
-/// Who continues.
+/// Which core executes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     /// The core whose basic block was handed in.

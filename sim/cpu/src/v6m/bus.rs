@@ -9,7 +9,7 @@ use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
 use crate::v6m::watched::WatchedStore;
 
-/// Why an access did not complete.
+/// The reason why a memory access did not complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trap {
     /// The access faults. The text says why.
@@ -18,7 +18,7 @@ pub enum Trap {
     Defer,
 }
 
-/// The speculative result of an access whose order between the cores may matter.
+/// The speculative result of an access whose order between the two cores may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderedAccess<T> {
     /// This, whenever it is executed.
@@ -33,7 +33,7 @@ pub enum OrderedAccess<T> {
     InTime,
 }
 
-/// An access that is executed ahead of time.
+/// A memory access that is executed before its cycle is known.
 #[derive(Debug, Clone, Copy)]
 pub enum Access {
     /// A load of so many bytes.
@@ -47,7 +47,7 @@ pub enum Access {
     },
 }
 
-/// Main RAM, which the interpreter accesses by itself.
+/// Main RAM, which the interpreter accesses without asking the bus.
 #[derive(Debug)]
 pub struct Ram<'a> {
     /// Its bytes, always as many.
@@ -57,19 +57,19 @@ pub struct Ram<'a> {
 }
 
 impl Ram<'_> {
-    /// Its length in bytes.
+    /// Returns the length of main RAM in bytes.
     #[inline(always)]
     pub fn length(&self) -> u32 {
         self.bytes.len() as u32
     }
 
-    /// Where it begins. The caller reaches this state before it uses the bus again.
+    /// Returns a pointer to the first byte of main RAM. The caller accesses it before it uses the bus again.
     #[inline(always)]
     pub fn start(self) -> *mut u8 {
         self.bytes.as_mut_ptr()
     }
 
-    /// The mark at an offset. If it is not 0 a store there goes through [`Bus::store_marked`].
+    /// Returns the mark at an offset of main RAM. If it is not 0, stores there go through [`Bus::store_marked`].
     ///
     /// # Safety
     /// The offset is below the length.
@@ -81,23 +81,24 @@ impl Ram<'_> {
     }
 }
 
-/// When the memories after a core's bus take a transfer, and which memory an address is in.
+/// The chip's bus fabric: the cycle in which a memory takes a core's transfer, and the memory of an address.
 ///
 /// `stalls`: the core waits for the transfer, so a delay counts as bus wait at once. Otherwise it is a fetch ahead, whose
 /// delay the core may never notice, and `fetch_ready` says when the word comes.
 pub trait Fabric: Sized {
-    /// First slot of the row of the bank that holds a RAM offset.
+    /// Returns the first transfer slot of the bank that contains this RAM offset.
     fn row(_offset: u32) -> usize {
         0
     }
 
-    /// The number of the memory that holds so many bytes of RAM, up to 6. `None` if it is not one memory, or one set of
-    /// interleaved ones. This and what follows is only asked where two cores' timing is cached, or two cores collide.
+    /// Returns the number of the memory that contains `_bytes` bytes (up to 6) of RAM at this offset. `None` if it is
+    /// not one memory, or one set of interleaved ones. This and what follows is only asked where two cores' timing is
+    /// cached, or two cores collide.
     fn memory_of(_offset: u32, _bytes: u32) -> Option<u32> {
         None
     }
 
-    /// An address in that memory of RAM.
+    /// Returns some RAM address in the memory with this number.
     fn sample_of(_memory: u32) -> u32 {
         0
     }
@@ -106,8 +107,7 @@ pub trait Fabric: Sized {
     /// returns its cycle.
     fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64;
 
-    /// Fetches the word `words` after the one that holds `ip`: the address phase can be in cycle `at`; returns the one
-    /// it has, two before the word is there. Only asked under `CONTEND`.
+    /// Fetches a word of code: the one `words` after that which contains `ip`. Only asked under `CONTEND`.
     ///
     /// By default the word is in a bank whose slots are arbitrated.
     #[inline(always)]
@@ -119,29 +119,30 @@ pub trait Fabric: Sized {
         self.claim(core, row, at, stalls)
     }
 
-    /// First cycle in which the memory behind `core`'s region is not busy with a long transfer.
+    /// Returns the first cycle in which the memory of `core`'s code is not busy with a long transfer.
     fn region_free(&self, _core: &Core) -> u64 {
         0
     }
 
-    /// Which core goes first when both issue in the same cycle.
+    /// Returns the number of the core that goes first when both issue in the same cycle.
     fn first(&self) -> usize {
         0
     }
 
-    /// Whether an ordered access of `core` in cycle `t` gives way to the other core's instruction of that cycle, which then
-    /// goes first. Asked where its time is found out.
+    /// Whether an ordered access of `core` in cycle `t` comes after the other core's instruction of the same cycle.
+    /// Asked where timing is simulated.
     fn gives_way(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
         false
     }
 
-    /// Charges a load from constant memory at cycle `t`. Returns when it is over.
+    /// Charges a load from constant memory at cycle `t`. Returns the cycle in which it is complete.
     fn time_constant(&mut self, _core: &mut Core, t: u64) -> u64 {
         t
     }
 }
 
-/// The chip after the cores. Implemented once per chip and inlined into the interpreter: no dynamic dispatch.
+/// The chip as a core sees it: its memories and peripherals. Implemented once per chip and inlined into the
+/// interpreter: no dynamic dispatch.
 ///
 /// `CONTEND` is true while two masters are awake and every transfer must be arbitrated. With one master awake no
 /// transfer can collide and the bookkeeping is compiled out. Both variants charge the same cycles to a lone core.
@@ -167,11 +168,12 @@ pub unsafe trait Bus: Fabric {
     /// The number for accesses of both cores in time order, over no bus, among the memories that a [`Block`] accesses.
     const ORDERED_MEMORY: u32 = 6;
 
-    /// Main RAM.
+    /// Returns main RAM.
     fn ram(&mut self) -> Ram<'_>;
 
-    /// Any load that is not plain RAM. Advances `t` by the cycles it takes. `other` is the other core, which may have to go
-    /// first. `None` where that was settled before. `LITERAL`: an aligned word known to be in cached flash.
+    /// Loads from anywhere but plain RAM, and advances `t` by the cycles that it takes. Advances `t` by the cycles it
+    /// takes. `other` is the other core, which may have to go first. `None` where that was settled before. `LITERAL`:
+    /// an aligned word known to be in cached flash.
     fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
@@ -181,7 +183,8 @@ pub unsafe trait Bus: Fabric {
         t: &mut u64,
     ) -> Result<u32, Trap>;
 
-    /// Any store that is not plain RAM. Advances `t` by the cycles it takes. `other` as for [`Bus::load`].
+    /// Stores to anywhere but plain RAM, and advances `t` by the cycles that it takes. Advances `t` by the cycles it
+    /// takes. `other` as for [`Bus::load`].
     fn store<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -192,36 +195,37 @@ pub unsafe trait Bus: Fabric {
         t: &mut u64,
     ) -> Result<(), Trap>;
 
-    /// Stores to RAM near a mark, in cycle `now`, and deals with what follows from it.
+    /// Stores to marked bytes of RAM in cycle `now`: reports it if the word is watched, and decodes anew if it is code.
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
 
     /// Whether a store to this offset of RAM, which is near a mark, writes a watched word. `None` if it cannot be executed
     /// ahead of time.
     fn watches_store(&self, offset: u32) -> Option<bool>;
 
-    /// That core made such a store in this cycle, ahead of time. True if the machine must act before anything else executes.
+    /// Reports a store to a watched word, which the core has already made and whose cycle is known now. True if the
+    /// machine must act before anything else executes.
     fn wrote(&mut self, core: usize, store: WatchedStore, cycle: u64) -> bool;
 
-    /// Loads from constant memory ahead of time. `None` for other addresses. Its timing is that of the trace or basic block.
-    /// `LITERAL` as for [`Bus::load`].
+    /// Loads from constant memory before the cycle is known, or returns `None` for other addresses. `None` for other
+    /// addresses. Its timing is that of the trace or basic block. `LITERAL` as for [`Bus::load`].
     fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32>;
 
-    /// Makes an access that is neither RAM's nor a constant's ahead of time. A store gives 0.
+    /// Makes an access to neither RAM nor constants before its cycle is known. A store returns 0.
     fn access_ahead(&mut self, _core: &mut Core, _address: u32, _access: Access) -> OrderedAccess<u32> {
         OrderedAccess::InTime
     }
 
-    /// The region that holds `address`, if code can be fetched there.
+    /// Returns the region of code that contains `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32);
 
-    /// The instruction at this address, whatever stub op is in its place. Nothing happens.
+    /// Returns the instruction at this address itself, even if a stub op is in its place. Nothing else happens.
     fn behind(&mut self, address: u32) -> Op;
 
-    /// Brings an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) to where it can be fetched from: fills its
-    /// cache line and advances `t` by what that takes. False if it does not stay there: then only the core has it.
+    /// Fills the cache line of an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend), and advances `t`
+    /// by what that takes. False if it does not stay there: then only the core has it.
     fn bring<const CONTEND: bool>(&mut self, _core: &mut Core, _address: u32, _t: &mut u64) -> bool {
         true
     }
@@ -230,24 +234,26 @@ pub unsafe trait Bus: Fabric {
     /// it. `None`: stop before it.
     fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op>;
 
-    /// The same ahead of time and at the begin of a trace or block: [`OrderedAccess::Now`] when its probes have fired. This
-    /// concerns a trace at `core.t`, whose bytes [`Core::retried`] confirms, in case it should not be executed then.
+    /// Fires the probes on an instruction at the begin of a trace or block, before its cycle is known, and returns it.
+    /// This concerns a trace at `core.t`, whose bytes [`Core::retried`] confirms, in case it should not be executed
+    /// then.
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op>;
 
-    /// Cycle of the next event of the chip. 0 when the machine must look at the cores before anything else executes. The
-    /// interpreter sets it to 0 to ask for that.
+    /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
+    /// executes. The interpreter sets it to 0 to ask for that.
     fn due(&mut self) -> &mut u64;
 }
 
-/// Whether so many words of RAM, which are near a mark, can be stored ahead of time without consequences.
+/// Whether so many words of RAM at this offset, which are marked, can be stored before the cycle is known, without
+/// consequences.
 #[cold]
 #[inline(never)]
 pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {
     (0..words).all(|word| bus.watches_store(offset + 4 * word) == Some(false))
 }
 
-/// How cores execute ahead of their time: who gives the time of a trace or a basic block that was executed without it, and
-/// which of them are native code. The interpreter calls these functions directly. The machine has no part in them.
+/// The timing of speculative execution, and its native code, for one kind of machine. The interpreter calls these
+/// functions directly. The machine has no part in them.
 ///
 /// # Safety
 /// [`Ahead::logs`] gives two logs, which live as long as the bus.
@@ -255,12 +261,14 @@ pub unsafe trait Ahead<B: Bus> {
     /// True if a lone core that executes in time calls native code: see [`native_path`](crate::v6m::native_path).
     const HAS_NATIVE_PATHS: bool = false;
 
-    /// Adds the time of a trace, which was executed without time, to `core.t`. False if no other must follow now.
+    /// Looks up the cycles of a trace that was executed without time, and adds them to `core.t`. False if no other
+    /// trace must follow now.
     fn time_trace(_bus: &mut B, _core: &mut Core, _trace: Trace) -> bool {
         false
     }
 
-    /// When the trace that [`Ahead::time_trace`] had last, which began in cycle `began`, made its last store.
+    /// Returns the cycle of the last store of the trace that [`Ahead::time_trace`] had last, which began in cycle
+    /// `_began`.
     fn last_store_cycle(_bus: &mut B, began: u64) -> u64 {
         began
     }
@@ -271,24 +279,26 @@ pub unsafe trait Ahead<B: Bus> {
         true
     }
 
-    /// True if a lone core, which has jumped to this address, finds native code there or a path that became hot.
+    /// Whether native code, or a path that became hot, begins at this address, to which a core that executes alone has
+    /// jumped.
     #[inline(always)]
     fn has_native_path(_bus: &mut B, _address: u32) -> bool {
         false
     }
 
-    /// Executes native code from `core.ip` on, in time, for as long as it goes.
+    /// Executes native code, with its cycles, from `core.ip` on, as far as it goes.
     ///
     /// # Safety
     /// As for [`exec::run`](crate::v6m::exec::run). `core` is before an instruction and not inside one.
     unsafe fn run_native_paths(_bus: &mut B, _core: &mut Core, _other: &mut Core) {}
 
-    /// The speculation logs of this core and of the other one.
+    /// Returns the speculation logs of this core and of the other one.
     fn logs(_bus: &mut B, _core: usize) -> [*mut SpeculationLog; 2] {
         [std::ptr::null_mut(); 2]
     }
 
-    /// Adds the time of a basic block, which the first of these cores has executed without time. Returns who continues.
+    /// Looks up the cycles of a basic block, which the first of these cores has executed without time. Returns which
+    /// core executes next.
     ///
     /// # Safety
     /// Both are cores that [`pair::run`](crate::v6m::pair::run) was given, with their logs.
@@ -296,8 +306,8 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// Executes the JIT-compiled basic blocks that begin where the first of these cores stands. Returns who continues then, or
-    /// `None` if there are none.
+    /// Executes the JIT-compiled basic blocks that begin where the first of these cores is. Returns which core executes
+    /// next, or `None` if there are none.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
@@ -305,8 +315,8 @@ pub unsafe trait Ahead<B: Bus> {
         None
     }
 
-    /// The first of these cores is before an instruction that said [`OrderedAccess::NotYet`]. Returns who continues. If it is
-    /// that core, the instruction is executed next.
+    /// Decides which core executes next, when the first of these is before an instruction that said
+    /// [`OrderedAccess::NotYet`]. Returns who continues. If it is that core, the instruction is executed next.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
@@ -314,7 +324,8 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// The first of these cores has executed an instruction that said [`OrderedAccess::Now`]. Returns who continues.
+    /// Decides which core executes next, when the first of these has executed an instruction that said
+    /// [`OrderedAccess::Now`]. Returns who continues.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
@@ -322,8 +333,9 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// The first of these cores is after a basic block whose log says [`SpeculationLog::summons`]. Returns who continues. If
-    /// it is that core, and the log says so no more, its next instruction does.
+    /// Takes an exception if one is due, when the first of these cores is after a basic block whose log says
+    /// [`SpeculationLog::summons`]. Returns who continues. If it is that core, and the log says so no more, its next
+    /// instruction does.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].

@@ -9,7 +9,7 @@ use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
 use crate::v6m::watched::WatchedStore;
 
-/// The activity of the core besides executing the next instruction.
+/// What the core does besides executing the next instruction: sleep, exception entry and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Executes instructions.
@@ -38,7 +38,7 @@ pub enum Phase {
     Lockup,
 }
 
-/// Why the interpreter handed back to the machine.
+/// The reason why the interpreter returned to the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// Nothing: the time limit was reached or somebody asked for attention.
@@ -55,7 +55,7 @@ pub enum Request {
     Stopped,
 }
 
-/// A multiple transfer (LDM, STM, PUSH, POP) in progress between two scheduler turns.
+/// A multiple transfer (LDM, STM, PUSH, POP) that is interrupted between two turns of the core.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Transfer {
     /// Registers still to move. 0 when none is in progress.
@@ -66,7 +66,7 @@ pub struct Transfer {
     pub held: u32,
 }
 
-/// One core.
+/// A Cortex-M0+ core: registers, exceptions, time and counters.
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub struct Core {
@@ -154,13 +154,13 @@ pub struct Core {
 }
 
 impl Core {
-    /// It is before an instruction that has not begun and has had no effect yet.
+    /// Whether the core is before an instruction that has had no effect yet.
     #[inline(always)]
     pub fn is_between_instructions(&self) -> bool {
         self.transfer.mask == 0 && !self.retried && self.brought.is_none() && self.thumb && self.stray.is_none()
     }
 
-    /// A core held in reset.
+    /// Creates a core that is held in reset.
     pub fn new(id: usize) -> Core {
         let region = Region {
             base: 0,
@@ -216,20 +216,21 @@ impl Core {
         }
     }
 
-    /// This core has its turn, up to the event at `due` at the latest. Only a core that executes before that can be tied with
-    /// it: the event and the end of an exception's entry go before any instruction of their cycle.
+    /// Starts this core's turn, which lasts until the event at `due` at the latest. Only a core that executes before
+    /// that can be tied with it: the event and the end of an exception's entry go before any instruction of their
+    /// cycle.
     pub(super) fn begin_turn_beside(&mut self, other: &Core, due: u64) {
         self.rival_t = if other.phase == Phase::Run && other.t < due { other.t } else { 0 };
     }
 
-    /// Gives this core, which has its turn, precedence from now on when both issue in the same cycle. The turn was to
-    /// end at the other core's time, and a tie there is now this core's.
+    /// Gives this core precedence, for the rest of its turn, when both issue in the same cycle. The turn was to end at
+    /// the other core's time, and a tie there is now this core's.
     #[inline(always)]
     pub fn wins_ties(&mut self) {
         self.limit += u64::from(self.limit == self.rival_t);
     }
 
-    /// Architectural reset. Time and statistics continue.
+    /// Resets the core's architectural state. Time and counters continue.
     pub fn reset(&mut self) {
         let (id, t) = (self.id, self.t);
         let counters = (self.bus_wait, self.flash_wait, self.instructions, self.sleep_cycles);
@@ -241,18 +242,18 @@ impl Core {
         (self.exception_cycles, self.exceptions) = exceptions;
     }
 
-    /// Address of the next instruction.
+    /// Returns the address of the next instruction.
     pub fn pc(&self) -> u32 {
         self.stray.unwrap_or_else(|| self.address_of(self.ip))
     }
 
-    /// Address of an op of the current region.
+    /// Returns the address of an op in the current region.
     #[inline(always)]
     pub fn address_of(&self, ip: *mut Op) -> u32 {
         self.region.address_of(ip)
     }
 
-    /// APSR flags in bits 31:28.
+    /// Returns the APSR flags in bits 31:28.
     pub fn apsr(&self) -> u32 {
         u32::from(self.nz < 0) << 31
             | u32::from(self.nz as u32 == 0) << 30
@@ -268,7 +269,7 @@ impl Core {
         self.v = value >> 28 & 1 != 0;
     }
 
-    /// xPSR without the stack-alignment bit.
+    /// Returns xPSR without the stack-alignment bit.
     pub fn xpsr(&self) -> u32 {
         self.apsr() | u32::from(self.thumb) << 24 | self.ipsr
     }
@@ -281,17 +282,18 @@ impl Core {
         }
     }
 
-    /// The main stack pointer.
+    /// Returns the main stack pointer.
     pub fn msp(&self) -> u32 {
         if self.sp_is_psp { self.other_sp } else { self.r[13] }
     }
 
-    /// The process stack pointer.
+    /// Returns the process stack pointer.
     pub fn psp(&self) -> u32 {
         if self.sp_is_psp { self.r[13] } else { self.other_sp }
     }
 
-    /// MRS: special register by SYSm (ARMv6-M B4.2.2). Unprivileged reads of the stack pointers give 0.
+    /// Returns the special register that MRS reads by this SYSm (ARMv6-M B4.2.2). Unprivileged reads of the stack
+    /// pointers give 0.
     pub fn special(&self, sysm: u32) -> u32 {
         let privileged = self.is_privileged();
         match sysm {
@@ -305,7 +307,7 @@ impl Core {
         }
     }
 
-    /// MSR. Returns true if interrupt masking may have been lifted.
+    /// Writes the special register of an MSR by its SYSm. True if interrupts may have been unmasked.
     pub fn set_special(&mut self, sysm: u32, value: u32) -> bool {
         if sysm <= 3 {
             self.set_apsr(value);
@@ -333,23 +335,24 @@ impl Core {
         false
     }
 
-    /// Handler mode, or thread mode with nPRIV clear.
+    /// Whether the core executes privileged: in handler mode, or in thread mode with nPRIV clear.
     pub fn is_privileged(&self) -> bool {
         self.ipsr != 0 || !self.unprivileged
     }
 
-    /// Asleep in WFI, WFE or sleep-on-exit.
+    /// Whether the core sleeps by WFI, WFE or sleep-on-exit.
     pub fn asleep(&self) -> bool {
         matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
     }
 
-    /// Execution priority: what an exception must beat to be taken (lower is more urgent).
+    /// Returns the execution priority, which an exception must beat to be taken (lower is more urgent).
     pub fn execution_priority(&self) -> i32 {
         let active = self.nvic.active_priority();
         if self.primask { active.min(0) } else { active }
     }
 }
 
+/// Returns 0 or all bits, for `all` false or true.
 fn mask_of(all: bool) -> u32 {
     if all { 0xf000_0000 } else { 0 }
 }

@@ -2,7 +2,7 @@
 
 use crate::v6m::op::{Code, Op};
 
-/// The instruction's address, for everything that can be resolved at decode time.
+/// The address of an instruction, and its region, for what is resolved when it is decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Address of the instruction.
@@ -17,6 +17,7 @@ pub struct Place {
     pub rom: bool,
 }
 
+/// Creates an op from a code and its operands.
 const fn op(code: Code, a: u32, b: u32, c: u32, imm: u32) -> Op {
     Op { code, a: a as u8, b: b as u8, c: c as u8, imm }
 }
@@ -90,6 +91,7 @@ pub fn decode(first: u16, second: u16, place: Place) -> Op {
     }
 }
 
+/// Decodes a 16-bit data-processing instruction by its opcode field (A5.2.2).
 fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
     let code = [
         Code::And,
@@ -112,7 +114,7 @@ fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
     op(code, rd, rm, 0, 0)
 }
 
-/// Special data instructions and branch-exchange (A5.2.3).
+/// Decodes special data instructions and branch-exchange (A5.2.3).
 fn special(h: u32, pc: u32) -> Op {
     let rd = h & 7 | h >> 4 & 8;
     let rm = h >> 3 & 15;
@@ -141,7 +143,7 @@ fn special(h: u32, pc: u32) -> Op {
     }
 }
 
-/// Miscellaneous 16-bit instructions (A5.2.5).
+/// Decodes miscellaneous 16-bit instructions (A5.2.5).
 fn miscellaneous(h: u32) -> Op {
     let (r0, r3) = (h & 7, h >> 3 & 7);
     match h >> 4 & 0xff {
@@ -173,7 +175,7 @@ fn miscellaneous(h: u32) -> Op {
     }
 }
 
-/// Conditional branch, UDF and SVC (A5.2.6).
+/// Decodes conditional branches, UDF and SVC (A5.2.6).
 fn conditional(h: u32, pc: u32, place: Place) -> Op {
     match h >> 8 & 15 {
         14 if place.rom => op(Code::RomHook, 0, 0, 0, h & 0xff),
@@ -186,7 +188,7 @@ fn conditional(h: u32, pc: u32, place: Place) -> Op {
     }
 }
 
-/// A direct branch: a distance inside the region, an absolute address outside.
+/// Creates the op of a direct branch: by distance inside the region, by absolute address outside.
 fn branch(near: Code, far: Code, condition: u32, target: u32, place: Place) -> Op {
     if target.wrapping_sub(place.region_base) < place.region_bytes {
         let halfwords = (target.wrapping_sub(place.address) as i32) / 2;
@@ -196,7 +198,7 @@ fn branch(near: Code, far: Code, condition: u32, target: u32, place: Place) -> O
     }
 }
 
-/// The six 32-bit encodings of ARMv6-M (A5.3).
+/// Decodes the six 32-bit encodings of ARMv6-M (A5.3).
 fn wide(h: u32, second: u32, pc: u32, place: Place) -> Op {
     if second & 0xd000 == 0xd000 {
         let s = h >> 10 & 1;

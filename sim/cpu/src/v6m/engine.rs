@@ -9,7 +9,7 @@ use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::timing_cache::{self, CacheableBus};
 use crate::v6m::trace::Trace;
 
-/// One core whose flash makes it wait: traces, with their time from the timing cache of [`timing_cache`].
+/// The engine of a chip with one core: traces, with their cycles from [`timing_cache`].
 #[derive(Debug)]
 pub struct OneCore;
 
@@ -30,8 +30,8 @@ unsafe impl<B: CacheableBus> Ahead<B> for OneCore {
     }
 }
 
-/// Two cores: basic blocks, with their time from the timing cache of [`pair`]. While one of them executes alone, native code
-/// has its cycles with it ([`native_path`]).
+/// The engine of a chip with two cores: basic blocks, with their cycles from [`pair`]. While one of them executes
+/// alone, native code has its cycles with it ([`native_path`]).
 #[derive(Debug)]
 pub struct TwoCores;
 

@@ -6,7 +6,7 @@ use crate::v6m::core::{Core, Phase};
 use crate::v6m::nvic::exception;
 use crate::v6m::region::Region;
 
-/// The adjustable part of the exception timing, in cycles.
+/// The settings of the exception timing, in cycles.
 #[derive(Debug, Clone, Copy)]
 pub struct ExceptionTiming {
     /// Recognition to first handler instruction.
@@ -26,7 +26,7 @@ const PROCESS_THREAD: u32 = 0xffff_fffd;
 /// Eight words.
 pub(super) const FRAME_BYTES: u32 = 32;
 
-/// The exception to take now, if one beats the execution priority.
+/// Returns the number of the exception to take now, if one beats the execution priority.
 pub fn takeable(core: &Core) -> Option<u32> {
     if core.nvic.pending & core.nvic.enabled == 0 {
         return None;
@@ -35,23 +35,23 @@ pub fn takeable(core: &Core) -> Option<u32> {
     (priority < core.execution_priority()).then_some(number)
 }
 
-/// True if a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
+/// Whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
 pub fn wakes(core: &Core) -> bool {
     core.nvic.candidate().is_some_and(|(_, priority)| priority < core.nvic.active_priority())
 }
 
-/// The address at which an entry stacks its frame, and whether that is aligned by a word.
+/// Returns the address at which an entry stacks its frame, and the words that it skips for alignment (0 or 1).
 fn frame_of(core: &Core) -> (u32, u32) {
     let pad = core.r[13] >> 2 & 1;
     (core.r[13].wrapping_sub(4 * pad).wrapping_sub(FRAME_BYTES), pad)
 }
 
-/// The address at which an entry stacks its frame.
+/// Returns the address at which an entry stacks its frame.
 pub(super) fn entry_frame(core: &Core) -> u32 {
     frame_of(core).0
 }
 
-/// The address at which a return with this EXC_RETURN value finds its frame. `None` if it is no such value.
+/// Returns the address of the frame that a return with this EXC_RETURN value unstacks. `None` for any other value.
 pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
     match value | 1 {
         PROCESS_THREAD => Some(core.psp()),
@@ -60,13 +60,13 @@ pub(super) fn return_frame(core: &Core, value: u32) -> Option<u32> {
     }
 }
 
-/// The return address of a frame with these last two words. `None` if that faults.
+/// Returns the return address of a frame with these last two words. `None` if the return faults.
 pub(super) fn return_address(value: u32, pc: u32, xpsr: u32) -> Option<u32> {
     let is_consistent = (xpsr & 0x3f != 0) == (value | 1 == HANDLER);
     (is_consistent && xpsr >> 24 & 1 != 0).then_some(pc & !1)
 }
 
-/// The exception that follows on the one that is returned from, if one does.
+/// Returns the number of the exception that is tail-chained after the current one, if one is.
 pub(super) fn next_in_chain(core: &mut Core) -> Option<u32> {
     let (pending, active) = (core.nvic.pending, core.nvic.active);
     core.nvic.deactivate(core.ipsr);
@@ -75,13 +75,14 @@ pub(super) fn next_in_chain(core: &mut Core) -> Option<u32> {
     next
 }
 
-/// The exception that an entry which is complete now would go to.
+/// Returns the number of the exception to which an entry that is complete now would go.
 pub(super) fn candidate(core: &Core) -> Option<u32> {
     let Phase::Entry { number, .. } = core.phase else { return None };
     Some(core.nvic.candidate().map_or(number, |(n, _)| n))
 }
 
-/// Returns what an exception's frame in RAM loses to arbitration, its first word in the cycle behind `core.t`.
+/// Returns the cycles that an exception's frame in RAM loses to arbitration. Its first word is transferred in the cycle
+/// after `core.t`.
 pub(super) fn time_frame<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> u64 {
     let offset = address.wrapping_sub(B::RAM_BASE);
     let started = core.t + 1;
@@ -91,7 +92,7 @@ pub(super) fn time_frame<B: Bus>(core: &mut Core, bus: &mut B, address: u32) -> 
     })
 }
 
-/// Starts an entry at `core.t`: stacks the frame; the vector is read when the late-arrival window closes.
+/// Starts an exception entry at `core.t`: stacks the frame. The vector is read when the late-arrival window closes.
 pub fn begin<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, number: u32, timing: ExceptionTiming) {
     core.transfer.mask = 0;
     let recognised = core.t;
@@ -138,7 +139,7 @@ pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -
     ExceptionOutcome::Entered(number)
 }
 
-/// Enters a handler: IPSR, LR, event register, vector.
+/// Enters an exception's handler: sets IPSR, LR, the event register and the PC.
 fn vector<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
     core.nvic.activate(number);
     core.ipsr = number;
@@ -173,7 +174,7 @@ pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
     }
 }
 
-/// Branch to an EXC_RETURN value in handler mode at `core.t`.
+/// Executes a branch to an EXC_RETURN value in handler mode at `core.t`.
 ///
 /// Bit 0 does not matter. Clear, it makes the return unpredictable by the manual (ARMv6-M B1.5.8), but RT-Thread's port
 /// for the Cortex-M0 changes tasks with 0xFFFFFFFC, and so runs on silicon.
@@ -206,7 +207,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
     ExceptionOutcome::Returned(number)
 }
 
-/// Whether a return with this value is to sleep (SLEEPONEXIT).
+/// Whether a return with this EXC_RETURN value puts the core to sleep (SLEEPONEXIT).
 pub(super) fn sleeps_on_exit(core: &Core, value: u32) -> bool {
     value | 1 != HANDLER && core.nvic.scr & 2 != 0
 }
@@ -228,6 +229,7 @@ pub fn chain_from_sleep<B: Bus>(
     ExceptionOutcome::Entered(number)
 }
 
+/// Unstacks the frame of an exception return and restores registers, flags and mode.
 fn unstack<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32, timing: ExceptionTiming) {
     let psp = value == PROCESS_THREAD;
     core.select_psp(psp);
@@ -274,7 +276,7 @@ pub fn hard_fault<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, tim
     begin::<B, CONTEND>(core, bus, exception::HARD_FAULT, timing);
 }
 
-/// SVC: taken at once, or a HardFault when its priority cannot pre-empt.
+/// Takes an SVC at once, or a HardFault if its priority cannot pre-empt.
 pub fn supervisor_call<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) {
     if core.nvic.priority_of(exception::SVCALL) < core.execution_priority() {
         core.nvic.pend(exception::SVCALL);
@@ -284,7 +286,7 @@ pub fn supervisor_call<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B
     }
 }
 
-/// A frame that cannot be written: the entry goes to HardFault instead, or locks up (ARM DDI0484C 3.6).
+/// Handles a frame that cannot be written: the entry goes to HardFault, or the core locks up (ARM DDI0484C 3.6).
 fn stacking_fault(core: &mut Core) {
     if core.nvic.active_priority() <= -1 {
         core.phase = Phase::Lockup;
@@ -293,6 +295,7 @@ fn stacking_fault(core: &mut Core) {
     }
 }
 
+/// Stores one word of an exception frame, and advances `t`. An error if there is no memory.
 fn frame_store<B: Bus, const CONTEND: bool>(
     core: &mut Core,
     bus: &mut B,
@@ -319,6 +322,7 @@ fn frame_store<B: Bus, const CONTEND: bool>(
     Ok(())
 }
 
+/// Loads one word of an exception frame, and advances `t`. An error if there is no memory.
 fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address: u32, t: &mut u64) -> Result<u32, ()> {
     let offset = address.wrapping_sub(B::RAM_BASE);
     if offset >= bus.ram().length() || offset & 3 != 0 {
@@ -333,6 +337,7 @@ fn frame_load<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, address
     Ok(u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() }))
 }
 
+/// Claims the first free transfer slot at or after cycle `at` for this offset of RAM, and returns its cycle.
 fn claim_ram<B: Bus>(core: &mut Core, bus: &mut B, offset: u32, at: u64) -> u64 {
     let row = B::row(offset);
     bus.claim(core, row, at, true)

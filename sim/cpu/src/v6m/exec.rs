@@ -78,7 +78,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
 ///
 /// # Safety
 /// As for [`run`].
-pub(super) unsafe fn take_turn<B: Bus>(cores: *mut Core, index: usize, bus: &mut B) {
+pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &mut B) {
     // SAFETY: the caller's promise.
     unsafe {
         let (core, other) = (&mut *cores.add(index), &mut *cores.add(1 - index));
@@ -98,15 +98,15 @@ pub(super) unsafe fn ahead<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut 
     unsafe { turn::<B, false, { watch::TRACES }>(core, other, bus) };
 }
 
-/// It is the turn of core `to`, up to where `from` stands.
+/// Begins the turn of core `to`, which lasts until it has come as far as `from`.
 #[inline(always)]
 fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.rival_t = from.t;
     to.limit = from.t + u64::from(bus.first() == to.id);
 }
 
-/// Runs `core` until its limit. True if that was the other core's time, whose turn it is now. False if the machine must
-/// act.
+/// Runs `core` until its limit. True if it is the other core's turn now, false if the machine must act. True if that
+/// was the other core's time, whose turn it is now. False if the machine must act.
 ///
 /// # Safety
 /// As for [`run`]. In the mode that executes ahead nothing else uses the logs of `bus`.
@@ -420,13 +420,13 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
         if paired && CONTEND {
             in_hand.note(core, cursor.t);
             if flow == Flow::Next && core.remainder.pass(B::ORDERED_MEMORY) {
-                cursor.put_down(core);
+                cursor.write_back(core);
                 return false;
             }
             if cursor.t < core.limit {
                 continue 'run;
             }
-            cursor.put_down(core);
+            cursor.write_back(core);
             return true;
         }
         if paired {
@@ -509,7 +509,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if flow == Flow::Next && core.instructions < core.trace.instructions {
                 continue 'run;
             }
-            cursor.put_down(core);
+            cursor.write_back(core);
             return false;
         }
         if traced {
@@ -559,7 +559,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
                 return false;
             }
             // The limit was the other core's time: it is that core's turn, up to this one's time.
-            cursor.put_down(core);
+            cursor.write_back(core);
             return true;
         }
     }
@@ -570,7 +570,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     if WATCH == watch::STEPS {
         in_hand.log(core, cursor.ip, cursor.t, cursor.instructions_retired(core), op::Nop);
     }
-    cursor.put_down(core);
+    cursor.write_back(core);
     cursor.write_instruction_count(core);
     *bus.due() = 0;
     false

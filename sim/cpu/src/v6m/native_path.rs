@@ -12,20 +12,20 @@ use crate::v6m::timing_cache::simulate_trace;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{NativeTrace, call, translate};
 
-/// A bus whose core is at times alone with its time.
+/// A bus of a chip with two cores, one of which at times executes alone and then gets its cycles from native code.
 pub trait NativePathBus: NativeTrace {
-    /// Returns what is kept for that.
+    /// Returns the state of the native execution of a single core.
     fn native_paths(&mut self) -> &mut NativePaths;
 
-    /// True while one core executes alone, and once: what is executed again to undo it counts nowhere.
+    /// Whether one core executes alone now, and not only to undo instructions.
     fn is_single_core(&self) -> bool;
 
-    /// The time of a trace is about to be found out, or was: what its fetches and accesses do to the bus then must not be
-    /// seen by anybody else.
+    /// Begins or ends the simulation of a trace's timing. What its fetches and accesses do to the bus in between must
+    /// not be seen by anything else.
     fn isolate_simulation(&mut self, on: bool);
 }
 
-/// The state between one run of native code and the next.
+/// The state of the native execution of a core that executes alone.
 #[derive(Debug, Default)]
 pub struct NativePaths {
     /// Shadow cores. The second one is not used.
@@ -39,12 +39,12 @@ pub struct NativePaths {
 }
 
 impl NativePaths {
-    /// A trace is being executed ahead.
+    /// Whether a trace is being executed before its cycles are known.
     pub fn is_ahead(&self) -> bool {
         self.ahead
     }
 
-    /// Cycle in which the trace that was executed ahead last stored something.
+    /// Returns the cycle of the last store of the trace that was executed ahead.
     pub fn stored_at(&self) -> u64 {
         self.stored
     }
@@ -91,7 +91,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
     }
 }
 
-/// Executes a trace and translates it. False if there is none.
+/// Executes a trace, finds out its cycles and JIT-compiles it. False if no trace can begin.
 ///
 /// # Safety
 /// As for [`run`].
@@ -115,8 +115,8 @@ unsafe fn record<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Cor
     !is_none
 }
 
-/// Returns what [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace) does: one trace was executed, and no other
-/// follows.
+/// Simulates the trace that was executed, adds its cycles to `core.t`, and JIT-compiles it if its cycles depend on
+/// nothing else. Returns false: no other trace follows.
 #[cold]
 #[inline(never)]
 pub fn time_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {

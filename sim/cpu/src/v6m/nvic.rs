@@ -23,7 +23,7 @@ pub const THREAD_PRIORITY: i32 = 256;
 
 const SYSTEM: u64 = 1 << 2 | 1 << 3 | 1 << 11 | 1 << 14 | 1 << 15;
 
-/// Interrupt state of one core.
+/// The interrupt controller of one ARMv6-M core, with the exceptions of its system control block.
 #[derive(Debug, Clone)]
 pub struct Nvic {
     /// Pending exceptions.
@@ -47,7 +47,7 @@ pub struct Nvic {
 }
 
 impl Nvic {
-    /// Reset state.
+    /// Creates a controller in reset state.
     pub fn new() -> Nvic {
         Nvic {
             pending: 0,
@@ -62,7 +62,7 @@ impl Nvic {
         }
     }
 
-    /// Priority of an exception: −2, −1, or 0 to 192.
+    /// Returns the priority of an exception: −2, −1, or 0 to 192.
     pub fn priority_of(&self, number: u32) -> i32 {
         match number {
             exception::NMI => -2,
@@ -71,7 +71,7 @@ impl Nvic {
         }
     }
 
-    /// Most urgent of a set, ties to the lowest number (ARMv6-M B1.5.4).
+    /// Returns the most urgent exception of a set and its priority. Ties go to the lowest number (ARMv6-M B1.5.4).
     fn most_urgent(&self, mut set: u64) -> Option<(u32, i32)> {
         let mut best: Option<(u32, i32)> = None;
         while set != 0 {
@@ -85,12 +85,12 @@ impl Nvic {
         best
     }
 
-    /// The pending and enabled exception that would be taken first, with its priority.
+    /// Returns the pending and enabled exception that would be taken first, and its priority.
     pub fn candidate(&self) -> Option<(u32, i32)> {
         self.most_urgent(self.pending & self.enabled)
     }
 
-    /// Priority of the most urgent active exception.
+    /// Returns the priority of the most urgent active exception.
     pub fn active_priority(&self) -> i32 {
         if self.active == 0 {
             return THREAD_PRIORITY;
@@ -98,19 +98,19 @@ impl Nvic {
         self.most_urgent(self.active).map_or(THREAD_PRIORITY, |(_, p)| p)
     }
 
-    /// Pends an exception. True if it was not pending before.
+    /// Makes an exception pending. True if it was not pending before.
     pub fn pend(&mut self, number: u32) -> bool {
         let fresh = self.pending & 1 << number == 0;
         self.pending |= 1 << number;
         fresh
     }
 
-    /// Line levels as last driven.
+    /// Returns the levels of the interrupt lines as they were driven last.
     pub fn lines(&self) -> u32 {
         self.lines
     }
 
-    /// The chip drives new line levels: rising edges pend. Returns the newly pended set.
+    /// Sets the levels of the interrupt lines. Rising edges pend. Returns the set of newly pending exceptions.
     pub fn drive_lines(&mut self, lines: u32) -> u64 {
         let rising = lines & !self.lines;
         self.lines = lines;
@@ -119,13 +119,13 @@ impl Nvic {
         fresh
     }
 
-    /// Marks an exception as entered.
+    /// Marks an exception as active and no longer pending, because its handler is entered.
     pub fn activate(&mut self, number: u32) {
         self.pending &= !(1 << number);
         self.active |= 1 << number;
     }
 
-    /// Marks an exception as returned from. A line that is still high pends again.
+    /// Marks an exception as no longer active, because its handler has returned. A line that is still high pends again.
     pub fn deactivate(&mut self, number: u32) {
         self.active &= !(1 << number);
         if number >= 16 && self.lines >> (number - 16) & 1 != 0 {
@@ -139,7 +139,7 @@ impl Nvic {
         self.pending |= set & u64::from(self.lines) << 16 & !self.active;
     }
 
-    /// NVIC and SCB register read at an offset from 0xE000E000, or `None` if nothing is there.
+    /// Reads an NVIC or SCB register at an offset from 0xE000E000. `None` if nothing is there.
     pub fn read(&self, offset: u32, ipsr: u32) -> Option<u32> {
         let external = |set: u64| (set >> 16) as u32;
         Some(match offset {
@@ -165,7 +165,7 @@ impl Nvic {
         })
     }
 
-    /// NVIC and SCB register write. False if nothing is there.
+    /// Writes an NVIC or SCB register at an offset from 0xE000E000. False if nothing is there.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         let set = u64::from(value) << 16;
         match offset {
@@ -203,17 +203,19 @@ impl Nvic {
         true
     }
 
+    /// Returns the word of the priority registers that begins with exception `first`.
     fn priority_word(&self, first: u32) -> u32 {
         let at = first as usize;
         u32::from_le_bytes([self.priority[at], self.priority[at + 1], self.priority[at + 2], self.priority[at + 3]])
     }
 
+    /// Writes the bytes in `mask` of the priority word that begins with exception `first`.
     fn set_priority_word(&mut self, first: u32, value: u32, mask: u32) {
         let bytes = (value & mask & 0xc0c0_c0c0).to_le_bytes();
         self.priority[first as usize..first as usize + 4].copy_from_slice(&bytes);
     }
 
-    /// ICSR (ARMv6-M B3.2.4). VECTPENDING ignores PRIMASK.
+    /// Returns ICSR (ARMv6-M B3.2.4). VECTPENDING ignores PRIMASK.
     fn icsr(&self, ipsr: u32) -> u32 {
         let bit = |number: u32| (self.pending >> number & 1) as u32;
         bit(exception::NMI) << 31

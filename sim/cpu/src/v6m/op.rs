@@ -1,6 +1,6 @@
 //! The predecoded instruction: what the interpreter dispatches on.
 
-/// One predecoded instruction. There is one for each halfword of executable memory, so the next sequential
+/// One predecoded instruction of ARMv6-M. There is one for each halfword of executable memory, so the next sequential
 /// instruction is the next array element and a branch is a pointer offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, align(8))]
@@ -19,14 +19,14 @@ pub struct Op {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// Operation of a predecoded instruction. The order follows the ARMv6-M encoding tables.
+        /// The operation of a predecoded instruction. The order follows the ARMv6-M encoding tables.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         #[repr(u8)]
         #[allow(missing_docs)]
         pub enum Code { #[default] $($(#[$doc])* $name),* }
 
         impl Code {
-            /// The branch with this condition, as opcodes have it.
+            /// Returns the code of the conditional branch with this condition field.
             pub const fn branch(condition: u8) -> Code {
                 CODES[(op::Beq + condition) as usize].0
             }
@@ -76,66 +76,66 @@ codes! {
 }
 
 impl Op {
-    /// True for the instructions that touch neither bus nor chip: their order against the other core is immaterial.
+    /// Whether the instruction touches neither bus nor chip, so that its order against the other core does not matter.
     #[inline(always)]
     pub fn is_local(self) -> bool {
         (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
     }
 
-    /// True for a branch to a place in its region, with or without a condition. `imm` is the distance.
+    /// Whether the op is a branch to a place in its region, with or without a condition. `imm` is the distance.
     pub fn is_near_branch(self) -> bool {
         (op::Beq..=op::Ble).contains(&(self.code as u8)) || self.code == Code::B
     }
 
-    /// An operation without operands.
+    /// Creates an op without operands.
     pub const fn bare(code: Code) -> Op {
         Op { code, a: 0, b: 0, c: 0, imm: 0 }
     }
 
-    /// The op as the interpreter holds it, in one register.
+    /// Returns the op in the form in which the interpreter keeps it: in one host register.
     #[inline(always)]
     pub fn to_word(self) -> Word {
         // SAFETY: eight bytes without padding.
         Word(unsafe { std::mem::transmute::<Op, u64>(self) })
     }
 
-    /// True for the 32-bit encodings, which take up two halfwords.
+    /// Whether the instruction has a 32-bit encoding, which takes up two halfwords.
     #[inline(always)]
     pub fn is_wide(self) -> bool {
         matches!(self.code, Code::Bl | Code::BlFar | Code::Msr | Code::Mrs | Code::Barrier)
     }
 }
 
-/// An [`Op`] in one register of the host: its fields are taken from there instead of by five loads.
+/// An [`Op`] in one host register, from which its fields are extracted instead of by five loads.
 #[derive(Debug, Clone, Copy)]
 pub struct Word(u64);
 
 impl Word {
-    /// [`Op::code`] as a number of [`op`].
+    /// Returns the [`Op::code`] as a number of [`op`].
     #[inline(always)]
     pub fn code(self) -> u8 {
         self.0 as u8
     }
 
-    /// [`Op::a`].
+    /// Returns the field [`Op::a`].
     #[inline(always)]
     pub fn a(self) -> u8 {
         (self.0 >> 8) as u8
     }
 
-    /// [`Op::b`].
+    /// Returns the field [`Op::b`].
     #[inline(always)]
     pub fn b(self) -> u8 {
         (self.0 >> 16) as u8
     }
 
-    /// [`Op::c`].
+    /// Returns the field [`Op::c`].
     #[inline(always)]
     pub fn c(self) -> u8 {
         (self.0 >> 24) as u8
     }
 
-    /// [`Op::imm`].
+    /// Returns the field [`Op::imm`].
     #[inline(always)]
     pub fn imm(self) -> u32 {
         (self.0 >> 32) as u32

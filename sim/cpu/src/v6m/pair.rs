@@ -47,7 +47,8 @@ pub use memory::Pairs;
 pub use order::{TurnRequest, end_turn, wait_for_turn};
 use table::{Table, Transition};
 
-/// The inputs of two cores' timing. The core that continues is first, times are distances from the earlier core's.
+/// What the timing of two cores depends on besides their positions. The core that continues is first, and times are
+/// distances from the earlier core's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
     /// Transfer slots that are taken: one bit a cycle, 16 for each slave.
@@ -65,7 +66,7 @@ impl std::hash::Hash for State {
 }
 
 impl State {
-    /// The same, the other core first.
+    /// Returns the same state with the other core first.
     fn swap(&self) -> State {
         let pairs = 0x00ff_00ff_00ff;
         let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
@@ -73,18 +74,19 @@ impl State {
         State { slots: self.slots, times: times | State::entering([other, first]) }
     }
 
-    /// Whether the first core and the other one are in the entry of an exception, which leaves the other alone on the bus.
+    /// Whether the first core and the other one are in an exception's entry, which leaves the other core alone on the
+    /// bus.
     fn enter(&self) -> [bool; 2] {
         [State::FIRST << 1, State::FIRST << 2].map(|bit| self.times & bit != 0)
     }
 
-    /// That, as bits of `times`.
+    /// Returns the bits of `times` that say which of the cores are in an exception's entry.
     pub fn entering([first, other]: [bool; 2]) -> u64 {
         State::FIRST << 1 & u64::from(first).wrapping_neg() | State::FIRST << 2 & u64::from(other).wrapping_neg()
     }
 
-    /// The first core continues no sooner than the other one has. An exception's entry ends before anything else of its cycle:
-    /// what the other core pends in that cycle does not arrive late.
+    /// Whether the first core continues no sooner than the other one has. An exception's entry ends before anything
+    /// else of its cycle: what the other core pends in that cycle does not arrive late.
     fn comes_second(&self) -> bool {
         let [at, other_at] = self.cores();
         let goes_first = match self.enter() {
@@ -95,13 +97,13 @@ impl State {
         at > other_at || at == other_at && !goes_first
     }
 
-    /// Times of the core that continues first and of the other one.
+    /// Returns the times of the core that continues first and of the other one.
     #[inline(always)]
     fn cores(&self) -> [u64; 2] {
         [self.times & 0xff, self.times >> 8 & 0xff]
     }
 
-    /// The first core goes first when both issue in the same cycle.
+    /// Whether the first core goes first when both issue in the same cycle.
     #[inline(always)]
     fn wins_ties(&self) -> bool {
         self.times & State::FIRST != 0
@@ -123,13 +125,14 @@ struct Place {
 }
 
 impl Place {
-    /// The core begins in front of the next block.
+    /// Returns the position in front of the next block, at this address.
     fn begins(address: u32) -> Place {
         Place { address, remainder: Remainder::NONE, mask: 0, data: 0 }
     }
 }
 
-/// The positions of both cores when one of them has come to the end of its block.
+/// The state from which transitions are cached: the positions of both cores, one of which is at the end of its block,
+/// and the bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
@@ -138,62 +141,62 @@ struct Node {
     other: Place,
 }
 
-/// A bus whose arbitration between two cores can be cached.
+/// A bus of two cores whose arbitration can be cached.
 pub trait PairedBus: NativeTrace {
-    /// Returns what is cached.
+    /// Returns the timing cache of two cores.
     fn pairs(&mut self) -> &mut Pairs;
 
-    /// The memory of main RAM with this number: see [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of).
+    /// Returns the bank of main RAM with this number: see [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of).
     fn bank(&self, memory: u32) -> Option<Bank>;
 
     /// The address of the register that reads as the core's number, which is in order at any time.
     const OWN_NUMBER: u32;
 
-    /// Whether what is at this address may be such that both cores access it in time order.
+    /// Whether both cores may have to access this address in the order of their cycles.
     fn may_be_ordered(address: u32) -> bool;
 
-    /// The word of constant memory at this address, if one is there.
+    /// Returns the word of constant memory at this address, if there is one.
     fn word_of_code(&self, address: u32) -> Option<u32>;
 
-    /// How many lines the cache of the code has lost so far.
+    /// Returns how many lines the cache of the code has lost so far.
     fn lines_lost(&self) -> u64;
 
-    /// The state now, between instructions. `None` if it is too far from usual.
+    /// Returns the current state of the cores' timing, between instructions. `None` if it is too unusual to be cached.
     fn state(&self, first: &Core, other: &Core) -> Option<State>;
 
-    /// Whether it is all the same if the instruction at this address executes before or after the other core's ordered
-    /// access of the same cycle.
-    fn minds_no_order(&self, address: u32) -> bool;
+    /// Whether the instruction at this address may execute before or after the other core's ordered access of the same
+    /// cycle, with the same result.
+    fn is_order_irrelevant(&self, address: u32) -> bool;
 
-    /// Whether a lock is still taken.
+    /// Whether a spinlock is taken now.
     fn is_locked(&self, lock: u8) -> bool;
 
-    /// That core read it as taken so many times more.
+    /// Counts that this core read the spinlock as taken `times` times more.
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64);
 
-    /// The probes on the instruction at this address, if there are any.
+    /// Returns the probes on the instruction at this address.
     fn probe_at(&self, address: u32) -> Probe;
 
-    /// Has probes fire on the instruction that this core is before, which is at hand. False if that cannot be done ahead of
-    /// time.
+    /// Fires these probes on the instruction that the core is before, in this cycle. False if that cannot be done ahead
+    /// of time.
     fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
-    /// The transfer slots in a state.
+    /// Returns the transfer slots of the memories that are part of a state.
     fn memory_slots(&mut self) -> &mut [u64];
 
-    /// The rules of exceptions, if they can be taken while timing is cached.
+    /// Returns the settings of exception timing. `None` if exceptions cannot be taken while timing is cached.
     fn exception_timing(&self) -> Option<ExceptionTiming>;
 
-    /// Notes what became of an exception that a core took since cycle `before`.
+    /// Reports the outcome of an exception step that a core made since cycle `before`.
     fn pass(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64);
 
-    /// Takes a state up at cycle `now`.
+    /// Sets bus and cores to a cached state at cycle `now`.
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
 }
 
-/// Executes basic blocks, `cores[turn]` first, until an instruction that no block holds or until an event at `due` is
-/// near, which is later than [`Block::CYCLES`] from now. Cores and bus are up to date before and behind. Then the cache
-/// backs off for a while, so that the machine continues in time.
+/// Executes basic blocks, `cores[turn]` first, until an instruction that no block can contain or until an event at
+/// `due` is near, which is later than [`Block::CYCLES`] from now. Cores and bus are up to date before and after. Then
+/// the cache backs off for a while, so that the machine continues in timed execution.
 ///
 /// # Safety
 /// As for [`exec::run`]. Both cores are before an instruction and not inside one.
@@ -214,7 +217,7 @@ pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &m
     }
 }
 
-/// Finds the node that both cores, the one that continues first, and the bus are at. False if it is too far from usual.
+/// Finds the node of the current state. False if it is too unusual to be cached.
 fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
     let state = bus.state(first, other);
@@ -229,7 +232,7 @@ fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> boo
     true
 }
 
-/// Brings both cores and the bus to the node that was reached: what the other core did ahead of it is undone.
+/// Brings both cores and the bus to the node that was reached, and undoes what the other core did ahead of it.
 ///
 /// # Safety
 /// As for [`run`].
@@ -257,7 +260,7 @@ unsafe fn land<B: PairedBus>(cores: *mut Core, bus: &mut B) {
     }
 }
 
-/// Brings a core back to a place in its block, after it has executed the whole block.
+/// Rolls a core back, after it has executed its whole block, and brings it to a place in that block.
 ///
 /// # Safety
 /// As for [`run`]. The core's log is that of the block.
@@ -299,7 +302,7 @@ pub unsafe fn time_block<B: PairedBus>(
     }
 }
 
-/// The first core has executed this block ahead of time: who continues.
+/// Advances both cores after the first one has executed this block ahead of time. Returns which core executes next.
 ///
 /// # Safety
 /// As for [`time_block`].
@@ -313,7 +316,7 @@ unsafe fn move_on<B: PairedBus>(
     // SAFETY: the caller's promise.
     unsafe {
         (*mine).probed = std::mem::take(&mut (*mine).served);
-        if (*mine).may_meet(&*theirs) && (*mine).meets(&*theirs) {
+        if (*mine).may_conflict_with(&*theirs) && (*mine).conflicts_with(&*theirs) {
             (*mine).roll_back(&mut *cores[0], bus.ram().start());
         } else if let Some(turn) = hand_in(bus, cores, mine, block) {
             return turn;
@@ -323,8 +326,8 @@ unsafe fn move_on<B: PairedBus>(
     }
 }
 
-/// Moves both cores by this block of the first one, which does not meet the other one's. `None` if that cannot be: the
-/// block is undone.
+/// Advances both cores by the cached transition of this block, which does not overlap with the other core's. `None` if
+/// that is impossible: the block is undone.
 ///
 /// # Safety
 /// As for [`time_block`].
@@ -365,7 +368,8 @@ unsafe fn hand_in<B: PairedBus>(
     }
 }
 
-/// The core whose turn it is now is at the end of a block whose last store, to a watched word, was made in this cycle.
+/// Reports the store to a watched word, made in this cycle, with which the block of the core whose turn it is has
+/// ended.
 #[cold]
 #[inline(never)]
 fn report_store<B: PairedBus>(bus: &mut B, cycle: u64) {

@@ -11,13 +11,13 @@ const MPU_CTRL: u32 = 0xd94;
 /// An unmodelled request of an access, in words.
 pub type UnmodelledRequest = Option<&'static str>;
 
-/// Loads the word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
+/// Loads a word from the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
 pub fn load(core: &mut Core, address: u32, now: u64) -> Option<(u32, UnmodelledRequest)> {
     let Some(offset) = scs_offset(address)? else { return Some((0, Some(DEBUG_UNIT))) };
     Some(read(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
 }
 
-/// Stores a word at an address of the bus at cycle `now`. `None`: nothing is mapped there.
+/// Stores a word to the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
 pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<UnmodelledRequest> {
     let Some(offset) = scs_offset(address)? else { return Some(Some(DEBUG_UNIT)) };
     if !write(core, offset, value, now) {
@@ -26,7 +26,8 @@ pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<Unmo
     Some((offset == MPU_CTRL && value & 1 != 0).then_some("MPU enforcement (MPU_CTRL.ENABLE)"))
 }
 
-/// Whether a store to this address is one to a register that only says what of the core's exceptions pends or may be taken.
+/// Whether a store to this address only changes which exceptions are pending, enabled or more urgent, so that its cycle
+/// does not matter otherwise.
 pub fn is_timeless(address: u32) -> bool {
     matches!(address.wrapping_sub(SCS), 0x100 | 0x180 | 0x200 | 0x280 | 0xd04)
 }
@@ -34,8 +35,8 @@ pub fn is_timeless(address: u32) -> bool {
 const DEBUG_UNIT: &str = "debug unit";
 const NO_REGISTER: &str = "private peripheral register";
 
-/// The offset in the system control space. `Some(None)` in the debug components around it (ROM table, breakpoint and
-/// watchpoint units), which read as zero. `None` outside the bus.
+/// Returns the offset of an address in the system control space. `Some(None)` in the debug components around it (ROM
+/// table, breakpoint and watchpoint units), which read as zero. `None` outside the bus.
 fn scs_offset(address: u32) -> Option<Option<u32>> {
     let offset = address.wrapping_sub(SCS);
     if offset < SCS_BYTES {
@@ -63,14 +64,14 @@ fn write(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
     core.nvic.write(offset, value)
 }
 
-/// Counts SysTick up to `now` and pends its exception if it passed zero.
+/// Advances SysTick to cycle `now`, and pends its exception if it passed zero.
 pub fn advance_systick(core: &mut Core, now: u64) {
     if core.systick.advance(now) {
         pend(core, exception::SYSTICK);
     }
 }
 
-/// Pends an exception. With SEVONPEND a fresh one sets the event register.
+/// Makes an exception pending. With SEVONPEND a newly pending one also sets the event register.
 pub fn pend(core: &mut Core, number: u32) {
     if core.nvic.pend(number) && core.nvic.scr & 0x10 != 0 {
         core.event = true;

@@ -28,14 +28,15 @@ pub struct Region {
     pub profile: [*mut ProfileCell; 2],
 }
 
-/// The position of a core whose next instruction cannot be fetched: ops that fault when they are executed.
+/// Ops that fault, for a core whose next instruction cannot be fetched.
 #[repr(align(64))]
 struct Nowhere([Op; 8]);
 
 static NOWHERE: Nowhere = Nowhere([Op::bare(Code::OutOfRegion); 8]);
 
 impl Region {
-    /// An address that holds no code, or that was branched to without the Thumb bit: the fault comes in its time.
+    /// Returns a region for an address without code, or one that was branched to without the Thumb bit. Its op faults
+    /// in time.
     pub fn nowhere(address: u32) -> Region {
         Region {
             base: address,
@@ -51,19 +52,19 @@ impl Region {
         }
     }
 
-    /// The op of an address, one of the table if the address is in the region or right after it.
+    /// Returns the op of an address in the region or right after it.
     pub fn op(&self, address: u32) -> *mut Op {
         self.ops.wrapping_add(address.wrapping_sub(self.base) as usize / 2)
     }
 
-    /// The address of an op of the table.
+    /// Returns the address of an op of the region.
     #[inline(always)]
     pub fn address_of(&self, op: *mut Op) -> u32 {
         let bytes = (op as usize).wrapping_sub(self.ops as usize);
         self.base.wrapping_add((bytes >> 2) as u32)
     }
 
-    /// True for [`Region::nowhere`].
+    /// Whether the region has no code ([`Region::nowhere`]).
     pub fn is_nowhere(&self) -> bool {
         self.bytes == 0
     }

@@ -18,7 +18,8 @@ type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
 const _: () = assert!(offset_of!(SpeculationLog, written_words) == offset_of!(SpeculationLog, read_words) + 1);
 const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
 
-/// The speculative execution of one core: one basic block. Native code writes it, too.
+/// The log of one core's speculative execution of a basic block: what it read and wrote, and how to roll back. Native
+/// code writes it, too.
 #[derive(Debug)]
 #[repr(C)]
 pub struct SpeculationLog {
@@ -68,8 +69,9 @@ impl Default for SpeculationLog {
     }
 }
 
-/// The logs of both cores. The interpreter writes them while it also uses the bus that they belong to, so they lie by
-/// themselves and are reached by pointers alone: no reference to the bus reaches them.
+/// The speculation logs of both cores, which are reached by pointers alone. The interpreter writes them while it also
+/// uses the bus that they belong to, so they lie by themselves and are reached by pointers alone: no reference to the
+/// bus reaches them.
 #[derive(Debug)]
 pub(in crate::v6m) struct SpeculationLogs(*mut [SpeculationLog; 2]);
 
@@ -87,7 +89,7 @@ impl Drop for SpeculationLogs {
 }
 
 impl SpeculationLogs {
-    /// The log of a core, 0 or else 1, and the other one's. They live as long as this.
+    /// Returns the logs of a core, 0 or else 1, and of the other one. They live as long as this.
     #[inline(always)]
     pub fn of(&self, core: usize) -> [*mut SpeculationLog; 2] {
         let first = self.0.cast::<SpeculationLog>();
@@ -96,7 +98,8 @@ impl SpeculationLogs {
     }
 }
 
-/// Bytes of RAM from this offset on, all in one word: its offset, and a bit for each of them on top.
+/// Returns the log entry of `BYTES` bytes at this offset of the RAM: the word's offset, and a bit for each accessed
+/// byte.
 #[inline(always)]
 fn bytes_of<const BYTES: u32>(offset: u32) -> u32 {
     debug_assert!(offset.is_multiple_of(BYTES));
@@ -109,19 +112,19 @@ fn bytes_of<const BYTES: u32>(offset: u32) -> u32 {
 /// First of the bits for bytes. No offset has such.
 const LANES: u32 = 28;
 
-/// The word's offset.
+/// Returns the word's offset in a log entry.
 fn word_of(bytes: u32) -> u32 {
     bytes & !(0xf << LANES)
 }
 
-/// Whether both have a byte in common.
+/// Whether two log entries have a byte in common.
 #[inline(always)]
 fn overlap(first: u32, second: u32) -> bool {
     (word_of(first) == word_of(second)) & (first & second & 0xf << LANES != 0)
 }
 
-/// A word's bit, from its offset or some of its bytes. Neighbours have different ones, and so have words at the same place
-/// of neighbouring tables.
+/// Returns the bit that stands for a word in a 64-bit set, from its offset or a log entry. Neighbours have different
+/// ones, and so have words at the same place of neighbouring tables.
 #[inline(always)]
 fn fold(offset: u32) -> u64 {
     1 << (((offset >> 2) + (offset >> 8)) & 63)
@@ -155,19 +158,19 @@ impl SpeculationLog {
     pub(in crate::v6m) const START: i32 = offset_of!(SpeculationLog, start) as i32;
     pub(in crate::v6m) const START_BYTES: i32 = size_of::<Start>() as i32;
 
-    /// Nothing was done ahead.
+    /// Empties the log: nothing was done ahead.
     #[inline(always)]
     pub(in crate::v6m) fn forget(&mut self) {
         (self.reads, self.writes, self.read_words, self.written_words) = (0, 0, 0, 0);
     }
 
-    /// Likewise, and no probe has fired.
+    /// Empties the log, and forgets that probes have fired.
     pub(in crate::v6m) fn forget_all(&mut self) {
         self.forget();
         (self.served, self.probed, self.summons) = (false, false, 0);
     }
 
-    /// Begins where the core stands.
+    /// Begins the log of a block where the core is now, and saves the core.
     #[inline(always)]
     pub fn begin(&mut self, core: &Core) {
         // SAFETY: a core begins with so many bytes; padding among them may stay uninitialised.
@@ -176,13 +179,13 @@ impl SpeculationLog {
         self.forget();
     }
 
-    /// Where it begins.
+    /// Returns the op at which the block begins.
     #[inline(always)]
     pub(in crate::v6m) fn start(&self) -> *mut Op {
         self.ip
     }
 
-    /// So many bytes at this offset of the RAM are read.
+    /// Logs that `BYTES` bytes at this offset of the RAM are read.
     #[inline(always)]
     pub fn read<const BYTES: u32>(&mut self, offset: u32) {
         debug_assert!(self.read_words < WORDS);
@@ -191,7 +194,7 @@ impl SpeculationLog {
         self.reads |= fold(offset);
     }
 
-    /// So many bytes at this offset of the RAM are written. The word was `old`.
+    /// Logs that `BYTES` bytes at this offset of the RAM are written. `old` is the word's content before.
     #[inline(always)]
     pub fn write<const BYTES: u32>(&mut self, offset: u32, old: u32) {
         debug_assert!(self.written_words < WORDS);
@@ -205,6 +208,7 @@ impl SpeculationLog {
     /// # Safety
     /// All of them are in `ram`.
     // Not in line: the interpreter's loop needs the host's registers.
+    /// Stores the registers of a mask to RAM from this offset on, and logs it.
     #[inline(never)]
     pub(in crate::v6m) unsafe fn store_words(&mut self, core: &Core, mask: u32, ram: *mut u8, offset: u32) {
         let (mut rest, mut bytes, mut writes) = (mask, bytes_of::<4>(offset), self.writes);
@@ -224,7 +228,7 @@ impl SpeculationLog {
         (self.written_words, self.writes) = (entry as u8, writes);
     }
 
-    /// Loads the registers of a mask from there. The `held` one goes to [`Core::transfer`].
+    /// Loads the registers of a mask from RAM at this offset, and logs it. The `held` one goes to [`Core::transfer`].
     ///
     /// # Safety
     /// As for [`SpeculationLog::store_words`].
@@ -253,55 +257,59 @@ impl SpeculationLog {
         (self.read_words, self.reads) = (entry as u8, reads);
     }
 
-    /// The basic block ends with this store, whose time is reported.
+    /// Notes that the basic block ends with this store to a watched word, whose cycle is reported later.
     pub(in crate::v6m) fn note_watched_store(&mut self, watched_store: WatchedStore) {
         self.watched_store = watched_store;
         self.summons |= Block::REPORTS_STORE;
     }
 
-    /// That store, which is not reported again.
+    /// Returns the store to a watched word with which the block ended, which is then not reported again.
     pub(in crate::v6m) fn take_reported(&mut self) -> WatchedStore {
         debug_assert!(self.summons & Block::REPORTS_STORE != 0);
         self.summons &= !Block::REPORTS_STORE;
         self.watched_store
     }
 
-    /// Whether one of the two may write a byte that the other one accesses.
+    /// Whether one of the two logs may contain a write to a byte that the other one accesses: a quick test that errs on
+    /// the safe side.
     #[inline(always)]
-    pub(in crate::v6m) fn may_meet(&self, other: &SpeculationLog) -> bool {
+    pub(in crate::v6m) fn may_conflict_with(&self, other: &SpeculationLog) -> bool {
         self.writes & (other.reads | other.writes) | self.reads & other.writes != 0
     }
 
-    /// Whether one of the two writes a byte that the other one accesses. Mostly the bits of words say more than that. Blocks
-    /// have few accesses, so that it takes less to compare one after the other than to get ready for several at once.
+    /// Whether one of the two logs contains a write to a byte that the other one accesses. Mostly the bits of words say
+    /// more than that. Blocks have few accesses, so that it takes less to compare one after the other than to get ready
+    /// for several at once.
     #[cold]
     #[inline(never)]
-    pub(in crate::v6m) fn meets(&self, other: &SpeculationLog) -> bool {
+    pub(in crate::v6m) fn conflicts_with(&self, other: &SpeculationLog) -> bool {
         let shared = self.writes & (other.reads | other.writes);
         let read = self.reads & other.writes;
         shared != 0 && self.writes_to(shared).any(|bytes| other.has_read(bytes) || other.has_written(bytes))
             || read != 0 && other.writes_to(read).any(|bytes| self.has_read(bytes))
     }
 
-    /// Returns what it writes to words with these bits.
+    /// Returns the log entries of writes to words with these bits.
     fn writes_to(&self, bits: u64) -> impl Iterator<Item = u32> {
         self.writes().filter(move |&bytes| bits & fold(word_of(bytes)) != 0)
     }
 
+    /// Whether a byte of this log entry was read.
     fn has_read(&self, bytes: u32) -> bool {
         self.read[..self.read_words.into()].iter().any(|&other| overlap(bytes, other))
     }
 
+    /// Whether a byte of this log entry was written.
     fn has_written(&self, bytes: u32) -> bool {
         self.writes().any(|other| overlap(bytes, other))
     }
 
-    /// Returns what it writes.
+    /// Returns the log entries of all writes.
     fn writes(&self) -> impl Iterator<Item = u32> {
         self.written[..self.written_words.into()].iter().map(|entry| *entry as u32)
     }
 
-    /// Puts the core back to where the basic block began, and the RAM too.
+    /// Restores the core and the RAM to their state at the begin of the basic block.
     ///
     /// # Safety
     /// `ram` is the RAM that the basic block accessed.
@@ -338,7 +346,10 @@ mod tests {
     }
 
     fn meet(first: &SpeculationLog, second: &SpeculationLog) -> bool {
-        let both = [first.may_meet(second) && first.meets(second), second.may_meet(first) && second.meets(first)];
+        let both = [
+            first.may_conflict_with(second) && first.conflicts_with(second),
+            second.may_conflict_with(first) && second.conflicts_with(first),
+        ];
         assert_eq!(both[0], both[1]);
         both[0]
     }

@@ -34,15 +34,15 @@ use crate::v6m::translate::{Exit, NativeTrace, Translations, call, translate};
 /// The state that the timing of a core and its fetches depends on, times as distances from now.
 pub type State = [u64; 3];
 
-/// A bus whose timing can be cached.
+/// A bus of a single ARMv6-M core whose timing can be cached.
 pub trait CacheableBus: NativeTrace {
-    /// Returns what is cached.
+    /// Returns the timing cache of the core.
     fn timing_cache(&mut self) -> &mut TimingCache;
 
-    /// The state before the next instruction, `None` if it is too far from usual.
+    /// Returns the state of the bus before the next instruction. `None` if it is too unusual to be cached.
     fn state(&self, core: &Core) -> Option<State>;
 
-    /// Takes a state up, before the instruction at `core.t`.
+    /// Sets the bus to a cached state, before the instruction at `core.t`.
     fn resume(&mut self, core: &mut Core, state: &State);
 }
 
@@ -59,14 +59,14 @@ const WORTH_INSTRUCTIONS: u64 = 32;
 const BACKOFF_CYCLES: u64 = 50_000;
 const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The begin of a trace: the state and the instruction's address.
+/// The begin of a trace: the bus state and the instruction's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     state: State,
     address: u32,
 }
 
-/// How a trace moved time and state.
+/// A cached transition: how a trace advances time and the bus state.
 #[derive(Debug, Clone, Copy, Default)]
 struct Transition {
     /// Number of the node and [`Trace::key`].
@@ -85,7 +85,7 @@ impl Row for Transition {
     const WAYS: usize = 1;
 }
 
-/// The cached timing of one core.
+/// The timing cache of a single ARMv6-M core.
 #[derive(Debug, Default)]
 pub struct TimingCache {
     table: TimingTable<Node, Transition, { 1 << TRANSITIONS }, { 1 << NODES }>,
@@ -104,43 +104,43 @@ pub struct TimingCache {
 }
 
 impl TimingCache {
-    /// Forgets everything.
+    /// Forgets all cached timing and native code.
     pub fn clear(&mut self) {
         self.table.clear();
         self.translations.clear();
     }
 
-    /// How often it was of use so far.
+    /// Returns how often cached timing was used, and what native code did.
     pub fn counts(&self) -> Counts {
         self.counts + self.translations.counts()
     }
 
-    /// Traces as native code.
+    /// Returns the JIT-compiled traces.
     pub fn translations(&mut self) -> &mut Translations {
         &mut self.translations
     }
 
-    /// Switches the profile of the cache on (from zero) or off.
+    /// Switches the profile of cached timing on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
         self.table.account.switch(on);
     }
 
-    /// Takes it: address and cell.
+    /// Removes the profile of cached timing and returns it: address and cell.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
         self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
 
-    /// The last trace began in cycle `began`: when its last store's address phase was.
+    /// Returns the cycle of the last store's address phase in the last trace, which began in cycle `began`.
     pub fn stored_at(&self, began: u64) -> u64 {
         began + u64::from(self.stored_after)
     }
 
-    /// Until when nothing is looked up, if time `t` is in a back-off.
+    /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
         self.backoff.end(t)
     }
 
-    /// Counts a miss. Backs off if they are too frequent.
+    /// Counts a miss, and starts a back-off if misses are too frequent.
     fn count_miss(&mut self, core: &Core) {
         match self.miss_rate.count(core.instructions) {
             Some(true) => self.backoff.begin(core.t, BACKOFF_CYCLES),
@@ -149,13 +149,14 @@ impl TimingCache {
         }
     }
 
-    /// The place of a transition in the table.
+    /// Returns the place of a transition in the table.
     #[inline(always)]
     fn place(key: u64, indirect: u64) -> usize {
         let mixed = (key ^ indirect.rotate_left(23)).wrapping_mul(ODD);
         (mixed >> (u64::BITS - TRANSITIONS)) as usize
     }
 
+    /// Returns the key of a trace from the current node.
     #[inline(always)]
     fn key(&self, trace: Trace) -> u64 {
         u64::from(self.node) << Trace::KEY_BITS | trace.key()
@@ -168,6 +169,7 @@ impl TimingCache {
 /// # Safety
 /// As for [`exec::run`]. `cores[0]` is before an instruction and not inside one.
 // In line, the interpreter's loop would share the host's registers with the caller's.
+/// Executes traces on `cores[0]` until an instruction that no trace can contain, or until the limit is near.
 #[inline(never)]
 pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
@@ -182,7 +184,7 @@ pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     true
 }
 
-/// Finds the node that core and bus are at.
+/// Finds the node of the current state. False if it is too unusual to be cached.
 fn enter<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
@@ -195,7 +197,7 @@ fn enter<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
     true
 }
 
-/// Brings core and bus to the node that the traces came to.
+/// Brings core and bus to the node that the traces have reached.
 fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     let timing_cache = bus.timing_cache();
     if std::mem::take(&mut timing_cache.stale) {
@@ -245,8 +247,8 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     }
 }
 
-/// Executes the trace that is translated under this number, and those after it, up to one that is not. False if no trace
-/// can begin now.
+/// Executes the JIT-compiled trace with this number, and those after it, up to one that is not compiled. False if no
+/// trace can begin now.
 ///
 /// # Safety
 /// The core is at its begin. Ops and memories are those that it was translated with.
@@ -278,8 +280,8 @@ unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32
     }
 }
 
-/// A shadow of this core, on which the trace from `start` on, that ends where the core is, has taken its time. The
-/// time of its instructions is in [`Core::steps`].
+/// Simulates, on a shadow of this core, the trace from `start` to where the core is, and returns the shadow. The time
+/// of its instructions is in [`Core::steps`].
 pub(super) fn simulate_trace<'a, B: Bus>(
     bus: &mut B,
     core: &Core,
@@ -303,7 +305,8 @@ pub(super) fn simulate_trace<'a, B: Bus>(
     shadow
 }
 
-/// Finds out what a trace takes. False if no trace can begin in the state after it, or none should.
+/// Simulates a trace after a miss and caches its cycles. False if no trace can begin in the state after it, or none
+/// should.
 #[cold]
 #[inline(never)]
 fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {

@@ -3,8 +3,8 @@
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 
-/// A trace that was executed. Together with its first instruction this tells which instructions it held and which
-/// memory each of their accesses went to.
+/// A trace that was executed, as the timing cache sees it: its length, branches and one indirect address. Together with
+/// its first instruction this tells which instructions it held and which memory each of their accesses went to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Trace {
     /// Verdicts on its conditional branches, the first in the highest place after a leading 1.
@@ -28,42 +28,42 @@ impl Trace {
     const READ: u64 = 1 << 63;
     const BRANCH: u64 = 1 << 62;
 
-    /// A branch by register to this offset in the region.
+    /// Returns the indirect part of a trace that ends with a branch by register to this offset in the region.
     pub const fn indirect_branch(offset: u32) -> u64 {
         Trace::BRANCH | offset as u64
     }
 
-    /// A read of constant memory by the instruction with this index. Literals, whose address is in their opcode, are
-    /// not indirect.
+    /// Returns the indirect part of a trace whose instruction `index` reads constant memory at this address. Literals,
+    /// whose address is in their opcode, are not indirect.
     pub const fn indirect_read(index: u64, address: u32) -> u64 {
         Trace::READ | index << 32 | address as u64
     }
 
-    /// The target of its branch by register.
+    /// Returns the op at the target of the trace's branch by register.
     pub fn target(&self, region: &Region) -> *mut Op {
         debug_assert!(self.indirect & Trace::BRANCH != 0 && self.indirect & Trace::READ == 0);
         region.ops.wrapping_add(self.indirect as u32 as usize / 2)
     }
 
-    /// The address that the instruction with this index reads, if it is one in constant memory.
+    /// Returns the address that the instruction with this index reads, if the trace contains one in constant memory.
     pub fn address(&self, index: u64) -> Option<u32> {
         let address = self.indirect as u32;
         (self.indirect == Trace::indirect_read(index, address)).then_some(address)
     }
 
-    /// The same, to be gone through from the start.
+    /// Returns the trace with its branches in the order in which they are read again from the start.
     pub fn rewound(self) -> Trace {
         Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
     }
 
-    /// The verdict on the next conditional branch of a rewound trace.
+    /// Removes the next conditional branch of a rewound trace, and returns whether it is taken.
     pub fn next_branch(&mut self) -> bool {
         let taken = self.branches >> 63 != 0;
         self.branches <<= 1;
         taken
     }
 
-    /// Branches and length in [`Trace::KEY_BITS`] bits. No two are alike, and none is 0.
+    /// Returns the branches and the length in [`Trace::KEY_BITS`] bits. No two traces are alike, and none is 0.
     pub(super) const fn key(&self) -> u64 {
         self.branches << Trace::LENGTH_BITS | self.instructions
     }

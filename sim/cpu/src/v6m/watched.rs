@@ -1,6 +1,6 @@
 //! Stores to words that somebody watches.
 
-/// A store to a watched word.
+/// A store to a word that somebody watches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct WatchedStore {

@@ -1,6 +1,6 @@
 //! Memory attributes: of the default memory map and of an MPU region's TEX, C, B and S (ARMv7-M B3.1, B3.5.9).
 
-/// Memory type.
+/// The memory type of an address (ARMv7-M): Normal, Device or Strongly-ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// May be cached, prefetched and accessed unaligned.
@@ -24,7 +24,7 @@ pub enum Policy {
     WriteBack,
 }
 
-/// Attributes of an address.
+/// The memory attributes of an address: type, cache policy and shareability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attributes {
     /// Memory type.
@@ -35,10 +35,12 @@ pub struct Attributes {
     pub shareable: bool,
 }
 
+/// Returns the attributes of Normal memory.
 const fn normal(policy: Policy, shareable: bool) -> Attributes {
     Attributes { kind: Kind::Normal, policy, shareable }
 }
 
+/// Returns the attributes of Device memory.
 const fn device(shareable: bool) -> Attributes {
     Attributes { kind: Kind::Device, policy: Policy::NonCacheable, shareable }
 }
@@ -47,7 +49,7 @@ const STRONGLY_ORDERED: Attributes =
     Attributes { kind: Kind::StronglyOrdered, policy: Policy::NonCacheable, shareable: true };
 
 impl Attributes {
-    /// The default memory map, by 512 MB blocks (table B3-1).
+    /// Returns the attributes of an address in the default memory map, by 512 MB blocks (table B3-1).
     pub const fn of_default_map(address: u32) -> Attributes {
         match address >> 29 {
             0 | 4 => normal(Policy::WriteThrough, false),
@@ -59,7 +61,7 @@ impl Attributes {
         }
     }
 
-    /// A region's RASR. Reserved encodings are taken as Strongly-ordered.
+    /// Returns the attributes that an MPU region's RASR encodes. Reserved encodings are taken as Strongly-ordered.
     pub const fn of_region(rasr: u32) -> Attributes {
         let shareable = rasr >> 18 & 1 != 0;
         let (tex, cb) = (rasr >> 19 & 7, rasr >> 16 & 3);

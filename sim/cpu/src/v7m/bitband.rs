@@ -1,6 +1,6 @@
 //! Bit-band aliases (M3, M4): each word of 0x22000000 and 0x42000000 is a bit of 0x20000000 and 0x40000000.
 
-/// A bit behind an alias address.
+/// The bit that an address of a bit-band alias stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bit {
     /// Address of the byte.
@@ -10,18 +10,18 @@ pub struct Bit {
 }
 
 impl Bit {
-    /// Returns what an access of `bytes` at [`Bit::address`] must read and write to reach the bit.
+    /// Returns the mask of the bit in an access of `bytes` at [`Bit::address`].
     pub fn mask(self, bytes: u32) -> u32 {
         1 << (self.bit + 8 * (self.byte & (bytes - 1)))
     }
 
-    /// The bit's byte, halfword or word, whichever the access to the alias was.
+    /// Returns the address of the byte, halfword or word that contains the bit, whichever the access to the alias was.
     pub fn address(self, bytes: u32) -> u32 {
         self.byte & !(bytes - 1)
     }
 }
 
-/// The bit that an alias address stands for, if it is one.
+/// Returns the bit that an address stands for, if it is in a bit-band alias.
 #[inline(always)]
 pub fn target(address: u32) -> Option<Bit> {
     matches!(address >> 25, 0x11 | 0x21)

@@ -4,7 +4,7 @@ use super::core::{Core, Region};
 use super::fault::Fault;
 use super::op::Op;
 
-/// The answer to a load.
+/// The answer of the bus to a load: the value and its wait states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadResult {
     /// The value, zero-extended.
@@ -13,7 +13,8 @@ pub struct LoadResult {
     pub wait: u64,
 }
 
-/// The chip after the core. Implemented once per chip family and inlined: no dynamic dispatch.
+/// The chip as an ARMv7-M core sees it: memories, peripherals and regions of code. Implemented once per chip family and
+/// inlined: no dynamic dispatch.
 ///
 /// Times are core cycles. An access has its address phase in cycle `at` and its data phase in `at + 1`, longer by the
 /// wait states the bus answers with.
@@ -28,39 +29,42 @@ pub unsafe trait Bus {
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64;
 
-    /// False while every fetch answers without wait, so that unused fetches cannot delay anything.
+    /// Whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot delay
+    /// anything.
     fn fetch_waits(&self) -> bool {
         true
     }
 
-    /// A branch leaves the sequential path: fetches asked for ahead of it are void.
+    /// Tells the chip's prefetcher that a branch to `target` leaves the sequential path at cycle `at`. It drops what it
+    /// fetched ahead.
     fn redirect(&mut self, core: &mut Core, target: u32, at: u64);
 
-    /// A data load of 1, 2 or 4 bytes, aligned. Implementations test their plain RAM first, inline. Protection
-    /// ([`super::mpu::check`]) is the caller's business. The private peripheral bus is [`super::scs`]. The result is
-    /// [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
+    /// Loads 1, 2 or 4 bytes of data from an aligned address. Implementations test their plain RAM first, inline.
+    /// Protection ([`super::mpu::check`]) is the caller's business. The private peripheral bus is [`super::scs`]. The
+    /// result is [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault>;
 
-    /// A data store of 1, 2 or 4 bytes, aligned. Returns the data phase's extra cycles.
+    /// Stores 1, 2 or 4 bytes of data to an aligned address. Returns the data phase's extra cycles.
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault>;
 
-    /// False: an instruction that may have consequences beyond registers and plain memory, or fail half-way, is not to
-    /// execute now.
+    /// Whether an instruction may execute now: not one that may have consequences beyond registers and plain memory, or
+    /// fail half-way.
     #[inline(always)]
     fn admits(&mut self, _: &Core, _: Op) -> bool {
         true
     }
 
-    /// Number of the memory block that serves a data address: loads and stores pipeline only within one block.
+    /// Returns the number of the memory block that serves a data address. Loads and stores pipeline only within one
+    /// block.
     fn block(&self, address: u32) -> u8;
 
-    /// The region that holds `address`, if code can be fetched there.
+    /// Returns the region of code that contains `address`, if code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32);
 
-    /// Serves an instruction after a stand-in and returns it: fires its probes unless `served` says that they have
-    /// fired. `None`: stop before it.
+    /// Returns the instruction behind a stub op, and fires its probes unless `served` says that they have fired.
+    /// `None`: stop before it.
     fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op>;
 }

@@ -2,7 +2,7 @@
 //!
 //! The caches themselves are the chip's: what a write asks of them is an [`Operation`] that the bus carries out.
 
-/// A cache operation that firmware requests.
+/// A cache maintenance operation that firmware requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Invalidate the whole instruction cache.
@@ -25,7 +25,7 @@ pub enum Operation {
     InvalidatePredictions,
 }
 
-/// A line by its place in the data cache (16 kB, 4 ways, 128 sets).
+/// A line of the data cache (16 kB, 4 ways, 128 sets) by its set and way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     /// Way.
@@ -35,6 +35,7 @@ pub struct Line {
 }
 
 impl Line {
+    /// Returns the line that the value written to a set/way register names.
     fn of(value: u32) -> Line {
         Line { way: value >> 30, set: value >> 5 & 0x1ff }
     }
@@ -48,7 +49,7 @@ const CCSIDR_DATA: u32 = 0xf00f_e019;
 /// 16 kB, 2 ways of 256 lines of 32 bytes.
 const CCSIDR_INSTRUCTION: u32 = 0xf01f_e009;
 
-/// Registers that keep what is written.
+/// The registers of the M7's caches and TCMs that keep what is written.
 #[derive(Debug, Clone)]
 pub struct Control {
     csselr: u32,
@@ -60,20 +61,20 @@ pub struct Control {
     ahbscr: u32,
 }
 
-/// TCM size field: log2 of the size in kB plus 1, 0 without one.
+/// Returns the size field of a TCM register: log2 of the size in kB plus 1, or 0 without a TCM.
 fn tcm_size(kilobytes: u16) -> u32 {
     if kilobytes == 0 { 0 } else { kilobytes.ilog2() + 1 }
 }
 
 impl Control {
-    /// Reset state: both TCMs are on, as STM32 parts tie them.
+    /// Creates the registers in reset state: both TCMs are on, as in STM32 parts.
     pub fn new(itcm_kilobytes: u16, dtcm_kilobytes: u16) -> Control {
         let tcm = |kilobytes| tcm_size(kilobytes) << 3 | u32::from(kilobytes != 0);
         Control { csselr: 0, itcmcr: tcm(itcm_kilobytes), dtcmcr: tcm(dtcm_kilobytes), ahbpcr: 0x2, cacr: 0, ahbscr: 0 }
     }
 }
 
-/// Reads at an offset from 0xE000E000. `None` elsewhere.
+/// Reads a cache or TCM register at an offset from 0xE000E000. `None` at other offsets.
 pub fn read(control: &Control, offset: u32) -> Option<u32> {
     Some(match offset {
         0xd78 => CLIDR,
@@ -93,7 +94,8 @@ pub fn read(control: &Control, offset: u32) -> Option<u32> {
     })
 }
 
-/// Writes at an offset from 0xE000E000. `None` elsewhere, else what is asked of the caches.
+/// Writes a cache or TCM register at an offset from 0xE000E000. Returns the cache operation that it requests, if any,
+/// and `None` at other offsets.
 pub fn write(control: &mut Control, offset: u32, value: u32) -> Option<Option<Operation>> {
     let line = Line::of(value);
     Some(match offset {

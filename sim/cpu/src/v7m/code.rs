@@ -5,19 +5,19 @@
 
 macro_rules! codes {
     ($dollar:tt $($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// Operation of a predecoded instruction. The order follows the encoding tables of the ARMv7-M manual (A5).
+        /// The operation of a predecoded instruction. The order follows the encoding tables of the ARMv7-M manual (A5).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         #[repr(u8)]
         #[allow(missing_docs)]
         pub enum Code { #[default] $($(#[$doc])* $name),* }
 
         impl Code {
-            /// The code of this number. Panics if there is none.
+            /// Returns the code with this number. Panics if there is none.
             pub const fn of(number: u8) -> Code {
                 CODES[number as usize].0
             }
 
-            /// Returns the second code of a pair whose first one sets flags.
+            /// Returns the code that does the same without setting flags: the second of a pair.
             pub const fn without_flags(self) -> Code {
                 Code::of(self as u8 + 1)
             }

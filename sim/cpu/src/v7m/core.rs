@@ -14,7 +14,7 @@ use crate::systick::SysTick;
 
 pub use super::features::Features;
 
-/// The activity of the core besides executing the next instruction.
+/// What the core does besides executing the next instruction: sleep, exception entry and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Executes instructions.
@@ -56,7 +56,7 @@ pub enum Phase {
     Lockup,
 }
 
-/// Why the executor handed back to the machine.
+/// The reason why the executor returned to the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Request {
     /// Nothing: the time limit was reached or somebody asked for attention.
@@ -87,7 +87,7 @@ pub struct Region {
     pub profile: *mut ProfileCell,
 }
 
-/// One core.
+/// A Cortex-M3, M4 or M7 core: registers, exceptions, time and counters.
 #[derive(Debug, Clone)]
 pub struct Core {
     /// The features of the core.
@@ -207,7 +207,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// A core held in reset.
+    /// Creates a core that is held in reset.
     pub fn new(features: Features) -> Core {
         Core {
             features,
@@ -267,7 +267,7 @@ impl Core {
         }
     }
 
-    /// Back to the state after power-up. Time, statistics and the levels of the interrupt lines continue.
+    /// Resets the core to its state after power-up. Time, counters and the levels of the interrupt lines continue.
     pub fn reset(&mut self) {
         let fresh = Core::new(self.features);
         let nvic = self.nvic.after_reset();
@@ -290,17 +290,17 @@ impl Core {
         };
     }
 
-    /// The cycle in which the next instruction executes if nothing but its operands' way is in between.
+    /// Returns the cycle in which the next instruction executes if only its operands' way is in between.
     pub fn next_executes(&self) -> u64 {
         self.t.max(self.executes_from)
     }
 
-    /// Address of the next instruction.
+    /// Returns the address of the next instruction.
     pub fn pc(&self) -> u32 {
         self.stray.unwrap_or_else(|| self.address_of(self.ip))
     }
 
-    /// Address of an op of the current region.
+    /// Returns the address of an op in the current region.
     #[inline(always)]
     pub fn address_of(&self, ip: *mut Op) -> u32 {
         let bytes = (ip as usize).wrapping_sub(self.region.ops as usize);
@@ -315,45 +315,45 @@ impl Core {
         }
     }
 
-    /// The main stack pointer.
+    /// Returns the main stack pointer.
     pub fn msp(&self) -> u32 {
         if self.sp_is_psp { self.other_sp } else { self.r[13] }
     }
 
-    /// The process stack pointer.
+    /// Returns the process stack pointer.
     pub fn psp(&self) -> u32 {
         if self.sp_is_psp { self.r[13] } else { self.other_sp }
     }
 
-    /// Handler mode, or thread mode with nPRIV clear.
+    /// Whether the core executes privileged: in handler mode, or in thread mode with nPRIV clear.
     #[inline(always)]
     pub fn is_privileged(&self) -> bool {
         self.ipsr != 0 || !self.unprivileged
     }
 
-    /// Privilege of the data access in progress.
+    /// Whether the current data access is privileged.
     #[inline(always)]
     pub fn access_privileged(&self) -> bool {
         self.is_privileged() && !self.as_user
     }
 
-    /// Asleep in WFI, WFE or sleep-on-exit.
+    /// Whether the core sleeps by WFI, WFE or sleep-on-exit.
     pub fn asleep(&self) -> bool {
         matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
     }
 
-    /// Falls asleep at `t`. `phase` says until when.
+    /// Puts the core to sleep at `t`. `phase` says what wakes it.
     pub fn sleep(&mut self, phase: Phase) {
         self.phase = phase;
         self.slept_at = self.t;
     }
 
-    /// Execution priority: what an exception must beat to be taken, lower is more urgent (ARMv7-M B1.5.4).
+    /// Returns the execution priority, which an exception must beat to be taken; lower is more urgent (ARMv7-M B1.5.4).
     pub fn execution_priority(&self) -> i32 {
         self.nvic.active_priority().min(self.boosted_priority(self.primask))
     }
 
-    /// Priority that the mask registers raise execution to.
+    /// Returns the priority to which the mask registers raise execution.
     pub(super) fn boosted_priority(&self, primask: bool) -> i32 {
         if self.faultmask {
             -1
@@ -366,20 +366,20 @@ impl Core {
         }
     }
 
-    /// Data accesses that answer with an error are ignored instead (CCR.BFHFNMIGN, in NMI, HardFault or under
+    /// Whether data accesses that answer with an error are ignored (CCR.BFHFNMIGN, in NMI, HardFault or under
     /// FAULTMASK). The bus asks before it answers with [`Fault::DataBus`].
     pub fn ignores_bus_faults(&self) -> bool {
         self.scb.ccr & super::scb_state::ccr::BFHFNMIGN != 0 && self.execution_priority() < 0
     }
 
-    /// The exception to take now, if one beats the execution priority.
+    /// Returns the number of the exception to take now, if one beats the execution priority.
     #[inline(always)]
     pub fn takeable(&self) -> Option<u32> {
         let (number, priority) = self.nvic.candidate()?;
         (priority < self.execution_priority()).then_some(number)
     }
 
-    /// Asks the machine to look before the next instruction if an exception is to be taken now.
+    /// Makes the machine look before the next instruction if an exception is to be taken now.
     #[inline(always)]
     pub fn call_attention(&mut self) {
         if self.takeable().is_some() {

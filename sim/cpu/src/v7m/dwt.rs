@@ -13,7 +13,7 @@ const UNLOCK_KEY: u32 = 0xc5ac_ce55;
 /// The first offset of the lock and the identification, which need no DEMCR.TRCENA.
 const MANAGEMENT: u32 = 0xfb0;
 
-/// The unit's state.
+/// The data watchpoint and trace unit, of which the cycle counter works.
 #[derive(Debug, Clone)]
 pub struct Dwt {
     counts_in_sleep: bool,
@@ -30,7 +30,7 @@ pub struct Dwt {
 }
 
 impl Dwt {
-    /// Reset state.
+    /// Creates the unit in reset state.
     pub fn new(features: &Features) -> Dwt {
         Dwt {
             counts_in_sleep: features.counts_in_sleep,
@@ -44,12 +44,12 @@ impl Dwt {
         }
     }
 
-    /// The clock that the counter follows, at cycle `now` of a core that has slept for `sleep_cycles`.
+    /// Returns the clock that the cycle counter follows, at cycle `now` of a core that has slept for `sleep_cycles`.
     pub fn clock(&self, now: u64, sleep_cycles: u64) -> u64 {
         if self.counts_in_sleep { now } else { now.wrapping_sub(sleep_cycles) }
     }
 
-    /// Returns what a read at an offset asks for and does not get, as a sentence without its stop.
+    /// Returns the feature that a read at an offset requests and that is not modelled, as a sentence without its stop.
     pub fn read_limit(&self, offset: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => Some(
@@ -60,7 +60,7 @@ impl Dwt {
         }
     }
 
-    /// The same of a write of `value`.
+    /// Returns the feature that a write of `value` requests and that is not modelled, as a sentence without its stop.
     pub fn write_limit(&self, offset: u32, value: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => {
@@ -73,33 +73,35 @@ impl Dwt {
         }
     }
 
+    /// Whether the cycle counter counts.
     fn is_counting(&self) -> bool {
         self.trace && self.ctrl & CYCCNTENA != 0
     }
 
-    /// CYCCNT at this reading of [`Dwt::clock`].
+    /// Returns CYCCNT at this reading of [`Dwt::clock`].
     pub fn cycles(&self, clock: u64) -> u32 {
         if self.is_counting() { clock.wrapping_sub(self.base) as u32 } else { self.held }
     }
 
+    /// Sets CYCCNT at this reading of [`Dwt::clock`].
     fn set_cycles(&mut self, value: u32, clock: u64) {
         self.held = value;
         self.base = clock.wrapping_sub(u64::from(value));
     }
 
-    /// Changes what decides whether it counts, at this reading of the clock.
+    /// Applies a change that may stop or start the counter, at this reading of the clock.
     fn change(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
         let value = self.cycles(clock);
         change(self);
         self.set_cycles(value, clock);
     }
 
-    /// DEMCR.TRCENA.
+    /// Sets DEMCR.TRCENA at this reading of the clock.
     pub fn set_trace(&mut self, on: bool, clock: u64) {
         self.change(clock, |dwt| dwt.trace = on);
     }
 
-    /// Reads at an offset from 0xE0001000. The profiling counters read as 0.
+    /// Reads a register at an offset from 0xE0001000. The profiling counters read as 0.
     pub fn read(&self, offset: u32, clock: u64) -> u32 {
         match offset {
             0x000 => self.ctrl,
@@ -111,7 +113,7 @@ impl Dwt {
         }
     }
 
-    /// Writes at an offset from 0xE0001000. Locked, only the lock itself is accessible.
+    /// Writes a register at an offset from 0xE0001000. While the unit is locked, only the lock itself is accessible.
     pub fn write(&mut self, offset: u32, value: u32, clock: u64) {
         match offset {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,

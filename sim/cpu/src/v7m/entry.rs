@@ -24,7 +24,7 @@ pub(super) const FLOAT_FRAME: u32 = 0x68;
 /// S0–S15 and FPSCR after the basic frame.
 pub(super) const FLOAT_WORDS: usize = 17;
 
-/// Starts the entry of `number`, which is pending, at `core.t`: stacks the frame. [`complete`] follows.
+/// Starts the entry of exception `number`, which is pending, at `core.t`: stacks the frame. [`complete`] follows.
 pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
     let recognised = core.t;
     let float = core.fpca;
@@ -67,7 +67,7 @@ pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &Excepti
     ExceptionOutcome::Begun
 }
 
-/// The value LR gets: where the frame is and what it holds.
+/// Returns the EXC_RETURN value that LR gets: where the frame is and what it contains.
 fn exc_return(core: &Core, float: bool) -> u32 {
     let origin = match (core.ipsr != 0, core.sp_is_psp) {
         (true, _) => 0x1,
@@ -77,7 +77,7 @@ fn exc_return(core: &Core, float: bool) -> u32 {
     0xffff_ffe0 | u32::from(!float) << 4 | origin
 }
 
-/// Words on their way to the stack, one a cycle and as much later as the memory makes them wait.
+/// The words of an exception frame on their way to the stack: one a cycle, and later by the memory's waits.
 struct Stacking {
     address: u32,
     at: u64,
@@ -85,6 +85,7 @@ struct Stacking {
 }
 
 impl Stacking {
+    /// Stores these words at the next addresses of the frame.
     fn push<B: Bus>(&mut self, core: &mut Core, bus: &mut B, words: &[u32]) -> Result<(), Fault> {
         for &word in words {
             if core.mpu.is_enabled() {
@@ -99,8 +100,8 @@ impl Stacking {
     }
 }
 
-/// Starts the way from a return straight into the next handler at `core.t`: the frame stays where it is. `from`
-/// returned, 0 if the core slept.
+/// Starts the tail-chaining from a return straight into the next handler at `core.t`: the frame stays where it is.
+/// `from` returned, 0 if the core slept.
 pub(super) fn chain(core: &mut Core, from: u32, exc_return: u32, timing: &ExceptionTiming) -> ExceptionOutcome {
     let recognised = core.t;
     let number = core.takeable().unwrap_or(exception::HARD_FAULT);
@@ -160,8 +161,8 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
         .map_or(ExceptionOutcome::Entered(number), |from| ExceptionOutcome::Chained(from, number))
 }
 
-/// Whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both go over the System bus,
-/// on the M7 if one memory holds both.
+/// Whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both use the System bus, on the
+/// M7 if one memory contains both.
 fn shares_bus<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
     let stack = core.msp();
     if core.features.caches {
@@ -171,7 +172,7 @@ fn shares_bus<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
     }
 }
 
-/// Goes on at `target`, fetched in cycle `fetch`.
+/// Continues execution at `target`, which is fetched in cycle `fetch`.
 pub(super) fn go<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, target: u32, fetch: u64) {
     jump(core, bus, target);
     if core.stray.is_some() {

@@ -4,8 +4,8 @@ use super::core::{Core, Phase};
 use super::fault::{Record, hfsr};
 use super::nvic::exception;
 
-/// The exception that a synchronous fault of this number becomes: itself, HardFault if it is disabled or cannot
-/// pre-empt, `None` for lock-up.
+/// Returns the exception that a synchronous fault with this number becomes: itself, HardFault if it is disabled or
+/// cannot pre-empt, `None` for lock-up.
 pub(super) fn escalate(core: &mut Core, number: u32) -> Option<u32> {
     let priority = core.execution_priority();
     let group = core.nvic.group(core.nvic.priority_of(number));
@@ -19,7 +19,7 @@ pub(super) fn escalate(core: &mut Core, number: u32) -> Option<u32> {
     Some(exception::HARD_FAULT)
 }
 
-/// Enters a fault into the status registers and pends what it raises. False: the core is locked up.
+/// Enters a fault into the status registers and pends the exception that it raises. False: the core is locked up.
 pub(super) fn pend_fault(core: &mut Core, record: Record) -> bool {
     core.scb.note(record);
     match escalate(core, record.exception) {

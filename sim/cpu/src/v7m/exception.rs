@@ -20,13 +20,14 @@ use crate::exception_outcome::ExceptionOutcome;
 
 use super::escalation::escalate;
 
-/// True if a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
+/// Whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
 pub fn wakes(core: &Core) -> bool {
     let mask = core.nvic.active_priority().min(core.boosted_priority(false));
     core.nvic.candidate().is_some_and(|(_, priority)| priority < mask)
 }
 
-/// Whether a sleeping core has a cause to wake, be it one from before it fell asleep: what PRIMASK alone holds off.
+/// Whether a sleeping core has a reason to wake, even one from before it fell asleep. PRIMASK alone does not prevent
+/// it.
 pub fn is_woken(core: &Core) -> bool {
     match core.phase {
         Phase::SleepEvent => core.event || wakes(core),
@@ -35,9 +36,9 @@ pub fn is_woken(core: &Core) -> bool {
     }
 }
 
-/// Does what is due at cycle `now`: takes, completes or pre-empts exceptions, wakes the core. The machine calls it
-/// after each event and whenever the executor hands back without a request. The core's own time may be ahead of
-/// `now` while a frame is on its way.
+/// Does what is due in a core's exception handling at cycle `now`: takes, completes or pre-empts exceptions, wakes the
+/// core. The machine calls it after each event and whenever the executor returns without a request. The core's own time
+/// may be ahead of `now` while a frame is on its way.
 pub fn step<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
@@ -79,6 +80,7 @@ pub fn step<B: Bus, P: Pipeline>(
     }
 }
 
+/// Wakes the core at cycle `now`.
 fn wake(core: &mut Core, now: u64) {
     core.t = core.t.max(now);
     core.sleep_cycles += core.t - core.slept_at;
@@ -100,7 +102,7 @@ pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Except
     begin_pending(core, bus, timing)
 }
 
-/// BKPT without a debugger: DebugMonitor if that is enabled and can be taken, else HardFault.
+/// Takes a BKPT without a debugger: DebugMonitor if that is enabled and can be taken, else HardFault.
 fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     let priority = core.execution_priority();
     let monitor = exception::DEBUG_MONITOR;
@@ -118,8 +120,9 @@ fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) ->
     begin_pending(core, bus, timing)
 }
 
-/// Floating-point state could not be preserved. It belongs to code that was left long ago: what could be told of the
-/// fault then decides what is told now, and if that cannot be taken yet, the instruction continues.
+/// Takes the fault of a lazy preservation: floating-point state could not be written to its frame. It belongs to code
+/// that was left long ago: what could be told of the fault then decides what is told now, and if that cannot be taken
+/// yet, the instruction continues.
 fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     let record = fault.record();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };
@@ -140,7 +143,7 @@ fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Excep
     begin_pending(core, bus, timing)
 }
 
-/// SVC: taken at once, or a HardFault when it cannot pre-empt.
+/// Takes an SVC at once, or a HardFault if it cannot pre-empt.
 pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     match escalate(core, exception::SVCALL) {
         Some(number) => {
@@ -154,7 +157,7 @@ pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionT
     }
 }
 
-/// A buffered store met an error after its instruction had ended: BusFault, when its turn comes.
+/// Pends a BusFault for a buffered store that met an error after its instruction had ended.
 pub fn imprecise_bus_fault(core: &mut Core) {
     core.scb.cfsr |= cfsr::IMPRECISERR;
     if core.nvic.is_enabled(exception::BUS_FAULT) {
@@ -165,6 +168,7 @@ pub fn imprecise_bus_fault(core: &mut Core) {
     }
 }
 
+/// Starts the entry of the exception that is to be taken now, if there is one.
 fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     match core.takeable() {
         Some(number) => entry::begin(core, bus, number, timing),
@@ -172,13 +176,14 @@ fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming)
     }
 }
 
-/// Execution permissions changed under the core: looks again at where it is.
+/// Looks up the core's region again, because execution permissions changed.
 pub fn refetch<B: Bus>(core: &mut Core, bus: &mut B) {
     let target = core.pc() | u32::from(core.thumb);
     jump(core, bus, target);
 }
 
-/// Reset: stack pointer and start address from the vector table at `table`, first fetch in cycle `core.t`.
+/// Starts a core after reset: stack pointer and start address from the vector table at `table`, first fetch in cycle
+/// `core.t`.
 pub fn start<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P, table: u32) {
     core.scb.vtor = table;
     core.phase = Phase::Run;

@@ -1,6 +1,6 @@
 //! The cycles of exceptions.
 
-/// The adjustable part of the exception timing, in cycles, for memory without wait states.
+/// The settings of the exception timing, in cycles, for memory without wait states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExceptionTiming {
     /// Recognition to first handler instruction.

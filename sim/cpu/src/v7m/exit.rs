@@ -16,25 +16,28 @@ use crate::exception_outcome::ExceptionOutcome;
 /// Words of a basic frame.
 const BASIC_WORDS: usize = BASIC_FRAME as usize / 4;
 
-/// Fields of an EXC_RETURN value.
+/// The fields of an EXC_RETURN value.
 #[derive(Debug, Clone, Copy)]
 struct Return(u32);
 
 impl Return {
+    /// Whether it returns to thread mode.
     fn to_thread(self) -> bool {
         self.0 & 0xf != 1
     }
 
+    /// Whether its frame is on the process stack.
     fn psp(self) -> bool {
         self.0 & 0xf == 0xd
     }
 
+    /// Whether its frame contains floating-point state.
     fn float(self) -> bool {
         self.0 & 0x10 == 0
     }
 }
 
-/// Branch to an EXC_RETURN value in handler mode at `core.t`.
+/// Executes a branch to an EXC_RETURN value in handler mode at `core.t`.
 pub fn exception_return<B: Bus>(
     core: &mut Core,
     bus: &mut B,
@@ -63,7 +66,7 @@ pub fn exception_return<B: Bus>(
     unstack(core, bus, number, value, timing)
 }
 
-/// The integrity checks before unstacking (B1.5.8).
+/// Whether an EXC_RETURN value passes the integrity checks before unstacking (B1.5.8).
 fn is_legal(core: &Core, value: u32) -> bool {
     let float_bit = if core.features.float { 0x10 } else { 0 };
     let base_only = core.scb.ccr & ccr::NONBASETHRDENA == 0;
@@ -76,7 +79,7 @@ fn is_legal(core: &Core, value: u32) -> bool {
         }
 }
 
-/// The return fails: the fault's handler runs instead, on the frame as it is.
+/// Makes an exception return fail: the fault's handler runs instead, on the frame as it is.
 fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     if pend_fault(core, fault.while_unstacking()) {
         chain(core, number, value | 0xf000_0000, timing)
@@ -85,7 +88,7 @@ fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &Excepti
     }
 }
 
-/// Starts to read the frame back at `core.t`. [`complete`] follows.
+/// Starts to read an exception's frame back at `core.t`. [`complete`] follows.
 pub(super) fn unstack<B: Bus>(
     core: &mut Core,
     bus: &mut B,
@@ -148,7 +151,7 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
     ExceptionOutcome::Returned(number)
 }
 
-/// Registers, flags and stack pointer as the frame says.
+/// Restores registers, flags and stack pointer from the unstacked frame.
 fn restore(core: &mut Core, kind: Return, xpsr: u32) {
     let [r0, r1, r2, r3, r12, lr] = [0, 1, 2, 3, 4, 5].map(|index| core.frame[index]);
     core.r[..4].copy_from_slice(&[r0, r1, r2, r3]);

@@ -89,7 +89,7 @@ pub mod hfsr {
 /// DFSR.BKPT.
 pub const DFSR_BKPT: u32 = 1 << 1;
 
-/// The flags that a fault sets and the exception that it raises.
+/// The status flags that a fault sets, its address, and the exception that it raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
     /// Bits set in CFSR. With a `VALID` bit `address` goes to MMFAR or BFAR.
@@ -101,7 +101,7 @@ pub struct Record {
 }
 
 impl Fault {
-    /// Status bits, address and exception.
+    /// Returns the status flags, the address and the exception of a fault.
     pub fn record(self) -> Record {
         let usage = |cfsr| Record { cfsr, address: 0, exception: exception::USAGE_FAULT };
         let bus = |cfsr, address| Record { cfsr, address, exception: exception::BUS_FAULT };
@@ -123,16 +123,17 @@ impl Fault {
         }
     }
 
-    /// A fault of a stacking access is reported as such, without the address.
+    /// Returns the record of a fault of a stacking access, which is reported as such, without the address.
     pub fn while_stacking(self) -> Record {
         self.of_frame(cfsr::MSTKERR, cfsr::STKERR)
     }
 
-    /// A fault of an unstacking access is reported as such, without the address.
+    /// Returns the record of a fault of an unstacking access, which is reported as such, without the address.
     pub fn while_unstacking(self) -> Record {
         self.of_frame(cfsr::MUNSTKERR, cfsr::UNSTKERR)
     }
 
+    /// Returns the record of a fault of a frame access, with one of two flags for a protection or a bus fault.
     fn of_frame(self, protection: u32, bus: u32) -> Record {
         let record = self.record();
         let cfsr = match record.exception {

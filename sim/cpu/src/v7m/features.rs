@@ -1,6 +1,6 @@
 //! The features of one implementation of ARMv7-M.
 
-/// Which of the three cores, and how its maker configured it.
+/// Which of the three cores it is, and how its maker configured it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Features {
     /// Value of CPUID (0xE000ED00).

@@ -10,7 +10,7 @@ use super::scb::fpccr;
 /// FPSCR bits that a new context takes from FPDSCR: AHP, DN, FZ, RMode.
 const DEFAULTED: u32 = 0x07c0_0000;
 
-/// Whether CPACR lets the code that executes now use the FPU.
+/// Checks that CPACR lets the current code use the FPU. The error is its fault.
 pub fn access(core: &Core) -> Result<(), Fault> {
     let granted = core.features.float
         && match core.scb.cpacr >> 20 & 3 {
@@ -21,8 +21,7 @@ pub fn access(core: &Core) -> Result<(), Fault> {
     if granted { Ok(()) } else { Err(Fault::NoCoprocessor) }
 }
 
-/// Returns what must happen before a floating-point instruction executes, if [`Core::float_ready`] is not set: access
-/// is checked, a context that waits to be preserved goes to memory (which takes time: `core.t`), a new one begins.
+/// Prepares the FPU for the current floating-point instruction, if [`Core::float_ready`] is not set.
 pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     access(core)?;
     if core.scb.fpccr & fpccr::LSPACT != 0 {
@@ -36,7 +35,8 @@ pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Writes the state into the frame reserved for it, one word a cycle (assumed), with the privilege it belongs to.
+/// Writes the floating-point state into the frame reserved for it, one word a cycle (assumed), with the privilege it
+/// belongs to.
 fn preserve<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     let privileged = core.scb.fpccr & fpccr::USER == 0;
     let mut address = core.scb.fpcar;
@@ -52,17 +52,18 @@ fn preserve<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     Ok(())
 }
 
-/// S0–S15 and FPSCR, as a frame holds them.
+/// Returns S0–S15 and FPSCR, as an exception frame contains them.
 pub(super) fn state(core: &Core) -> [u32; 17] {
     std::array::from_fn(|index| if index < 16 { core.s[index] } else { core.fpscr })
 }
 
-/// Whether entry leaves the state to be preserved later.
+/// Whether exception entry leaves the floating-point state to be preserved later.
 pub(super) fn lazy(core: &Core) -> bool {
     core.scb.fpccr & fpccr::LSPEN != 0
 }
 
-/// Reserves the place at `address`, and notes who may be told if writing there fails.
+/// Reserves the frame at `address` for lazy preservation, and notes which faults may be reported if writing there
+/// fails.
 pub(super) fn reserve(core: &mut Core, address: u32) {
     let priority = core.execution_priority();
     let ready = |number: u32| core.nvic.is_enabled(number) && core.nvic.group(core.nvic.priority_of(number)) < priority;
@@ -83,7 +84,7 @@ pub(super) fn reserve(core: &mut Core, address: u32) {
     core.scb.fpcar = address & !7;
 }
 
-/// Takes the state back from a frame, or finds that it never left the registers.
+/// Reads the floating-point state back from a frame, or finds that it never left the registers.
 pub(super) fn restore(core: &mut Core) {
     if core.scb.fpccr & fpccr::LSPACT != 0 {
         core.scb.fpccr &= !fpccr::LSPACT;

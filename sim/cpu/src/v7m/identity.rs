@@ -50,7 +50,7 @@ const CORTEX_M7: [u32; 13] = [
     0x0131_0132,
 ];
 
-/// Feature register at an offset from 0xE000E000. `None` elsewhere.
+/// Returns the feature register at an offset from 0xE000E000. `None` at other offsets.
 pub fn read(features: &Features, offset: u32) -> Option<u32> {
     match offset {
         0xd40..=0xd70 => {
@@ -69,6 +69,7 @@ pub fn read(features: &Features, offset: u32) -> Option<u32> {
     }
 }
 
+/// Returns the value of a media feature register (MVFR): 0 without FPU, else that of single or double precision.
 fn media(features: &Features, single: u32, double: u32) -> u32 {
     match (features.float, features.double) {
         (false, _) => 0,

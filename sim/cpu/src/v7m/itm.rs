@@ -14,7 +14,7 @@ const UNLOCK_KEY: u32 = 0xc5ac_ce55;
 const ENABLED: u32 = 1 << 0;
 const TCR_WRITABLE: u32 = 0x007f_0f1f;
 
-/// The unit's registers.
+/// The instrumentation trace macrocell: registers through which software sends trace output.
 #[derive(Debug, Clone)]
 pub struct Itm {
     /// Ports that are open.
@@ -34,7 +34,7 @@ impl Default for Itm {
     }
 }
 
-/// A write to a stimulus port.
+/// A write to a stimulus port of the ITM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stimulus {
     /// The port.
@@ -46,22 +46,23 @@ pub struct Stimulus {
 }
 
 impl Itm {
-    /// Opens every port, as a debugger does that shows the output. DEMCR.TRCENA is not part of it.
+    /// Enables every stimulus port, as a debugger that shows the output does. DEMCR.TRCENA is not part of it.
     pub fn open(&mut self) {
         self.ports = u32::MAX;
         self.control |= ENABLED;
     }
 
-    /// Whether software asked for what only a debugger that shows it would have switched on.
+    /// Whether software used registers that only a debugger that shows the output would have switched on.
     pub fn is_missing_debugger(&self) -> bool {
         self.asked_in_vain
     }
 
+    /// Whether the unit is enabled (ITMENA).
     fn is_enabled(&self) -> bool {
         self.control & ENABLED != 0
     }
 
-    /// Reads a whole register.
+    /// Reads a register.
     pub fn read(&mut self, offset: u32) -> u32 {
         self.asked_in_vain |= matches!(offset, 0..0x400 | TER | TCR) && !self.is_enabled();
         match offset {
@@ -76,9 +77,9 @@ impl Itm {
         }
     }
 
-    /// Writes `value`, `bytes` long, at an offset from 0xE0000000. Software without privileges reaches the ports that TPR
-    /// leaves to it and their bits of TER; its other writes are discarded (Cortex-M3 TRM r1p1, 15.6.3). `traces`:
-    /// DEMCR.TRCENA. Returns what leaves through a port.
+    /// Writes `value`, `bytes` long, at an offset from 0xE0000000. Returns the trace output, if it is sent. Software
+    /// without privileges reaches the ports that TPR leaves to it and their bits of TER; its other writes are discarded
+    /// (Cortex-M3 TRM r1p1, 15.6.3). `traces`: DEMCR.TRCENA. Returns what leaves through a port.
     pub fn write(&mut self, offset: u32, bytes: u32, value: u32, privileged: bool, traces: bool) -> Option<Stimulus> {
         let port = offset / 4;
         if port >= PORTS {
@@ -91,6 +92,7 @@ impl Itm {
         leaves.then_some(Stimulus { port: port as u8, bytes: bytes as u8, value })
     }
 
+    /// Writes a register other than a stimulus port.
     fn set(&mut self, offset: u32, value: u32, privileged: bool) {
         match offset {
             LAR if privileged => self.locked = value != UNLOCK_KEY,
@@ -107,7 +109,7 @@ impl Itm {
         }
     }
 
-    /// Whether software without privileges may use a port.
+    /// Whether software with this privilege may use a port.
     fn admits(&self, port: u32) -> bool {
         self.privileged >> (port / 8) & 1 == 0
     }

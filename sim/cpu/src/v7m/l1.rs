@@ -23,7 +23,7 @@ const DIRTY: u32 = 1 << 30;
 /// No line has this number.
 const NONE: u32 = u32::MAX;
 
-/// One cache.
+/// One level-1 cache of the M7, with its lines but without their data.
 #[derive(Debug, Clone)]
 pub struct Cache {
     /// Line numbers with [`VALID`] and [`DIRTY`], `ways` to a set.
@@ -38,13 +38,14 @@ pub struct Cache {
     version: u64,
 }
 
-/// Returns the result of [`Cache::found_lines`] for a data cache that is off.
+/// Returns the host address of an empty table of lines, for a data cache that is off.
 pub fn no_lines() -> u64 {
     static NOTHING: [u32; DATA_CACHE_SETS] = [NONE; DATA_CACHE_SETS];
     NOTHING.as_ptr() as u64
 }
 
 impl Cache {
+    /// Creates an empty cache of so many sets and ways.
     fn new(sets: usize, ways: usize) -> Cache {
         Cache {
             entries: vec![0; sets * ways],
@@ -56,33 +57,35 @@ impl Cache {
         }
     }
 
-    /// An empty instruction cache.
+    /// Creates an empty instruction cache.
     pub fn instruction() -> Cache {
         Cache::new(INSTRUCTION_CACHE_SETS, INSTRUCTION_CACHE_WAYS)
     }
 
-    /// An empty data cache.
+    /// Creates an empty data cache.
     pub fn data() -> Cache {
         Cache::new(DATA_CACHE_SETS, DATA_CACHE_WAYS)
     }
 
+    /// Returns the lines of the set to which a line belongs.
     fn set(&mut self, line: u32) -> &mut [u32] {
         let first = (line & self.set_mask) as usize * self.ways;
         &mut self.entries[first..first + self.ways]
     }
 
-    /// The entry that holds a line.
+    /// Returns the cache's entry of a line, if it is there.
     fn entry(&mut self, line: u32) -> Option<&mut u32> {
         self.set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
     }
 
-    /// True if the line of `address` is there.
+    /// Whether the line of `address` is in the cache.
     #[inline(always)]
     pub fn lookup(&mut self, address: u32) -> bool {
         let line = address >> LINE_SHIFT;
         self.found[(line & self.set_mask) as usize] == line || self.look_everywhere(line)
     }
 
+    /// Whether a line is in any way of its set. If so, it becomes the set's line hit last.
     #[inline(never)]
     fn look_everywhere(&mut self, line: u32) -> bool {
         let hit = self.entry(line).is_some();
@@ -92,28 +95,29 @@ impl Cache {
         hit
     }
 
-    /// The address of the table of the last lines hit, a word for each set.
+    /// Returns the host address of the table of the lines hit last, a word for each set.
     #[inline(always)]
     pub fn lines_hit(&self) -> u64 {
         self.found.as_ptr() as u64
     }
 
-    /// A number that changes when a line comes or goes; never 0.
+    /// Returns a number that changes when a line comes or goes, and is never 0.
     #[inline(always)]
     pub fn version(&self) -> u64 {
         self.version
     }
 
+    /// Changes the version, because a line came or went.
     fn note_change(&mut self) {
         self.version += 1;
     }
 
-    /// Goes on after a version that was in use before this content was taken up.
+    /// Continues with a version after `version`, which was in use before this content was restored.
     pub fn follow(&mut self, version: u64) {
         self.version = self.version.max(version) + 1;
     }
 
-    /// Brings in the line of `address`. Returns the address of a dirty line that had to go.
+    /// Loads the line of `address` into the cache. Returns the address of a dirty line that was evicted.
     pub fn fill(&mut self, address: u32) -> Option<u32> {
         self.note_change();
         let line = address >> LINE_SHIFT;
@@ -128,20 +132,21 @@ impl Cache {
         (victim & (VALID | DIRTY) == VALID | DIRTY).then_some((victim & !(VALID | DIRTY)) << LINE_SHIFT)
     }
 
-    /// Makes the line of `address` dirty, if it is there.
+    /// Marks the line of `address` as dirty, if it is there.
     pub fn soil(&mut self, address: u32) {
         if let Some(entry) = self.entry(address >> LINE_SHIFT) {
             *entry |= DIRTY;
         }
     }
 
-    /// Forgets every line.
+    /// Invalidates every line.
     pub fn invalidate_all(&mut self) {
         self.note_change();
         self.entries.fill(0);
         self.found.fill(NONE);
     }
 
+    /// Cleans or invalidates one entry. Returns the lines written back, 0 or 1.
     fn maintain(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
         let Some(entry) = entry else { return 0 };
         let written = u32::from(clean && *entry & (VALID | DIRTY) == VALID | DIRTY);
@@ -161,7 +166,7 @@ impl Cache {
         Cache::maintain(self.entry(address >> LINE_SHIFT), clean, invalidate)
     }
 
-    /// The same by set and way.
+    /// Cleans or invalidates a line by set and way. Returns the lines written back, 0 or 1.
     pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
         self.note_change();
         self.found.fill(NONE);
@@ -170,7 +175,7 @@ impl Cache {
     }
 }
 
-/// Both caches.
+/// The instruction and data cache of the M7.
 #[derive(Debug, Clone)]
 pub struct Caches {
     /// Instructions.

@@ -7,12 +7,12 @@ use super::fault::Fault;
 pub use super::mpu_state::{Access, Mpu};
 use super::mpu_state::{HFNMIENA, PRIVDEFENA};
 
-/// The private peripheral bus, which the MPU does not see.
+/// Whether an address is on the private peripheral bus, which the MPU does not protect.
 fn is_private(address: u32) -> bool {
     address >> 20 == 0xe00
 }
 
-/// Whether the unit decides at all: on, and not bypassed by NMI, HardFault or FAULTMASK.
+/// Whether the MPU decides at all: on, and not bypassed by NMI, HardFault or FAULTMASK.
 fn in_force(core: &Core) -> bool {
     core.mpu.is_enabled() && (core.mpu.ctrl & HFNMIENA != 0 || core.execution_priority() >= 0)
 }
@@ -22,6 +22,7 @@ fn default_executes(address: u32) -> bool {
     matches!(address >> 29, 0 | 1 | 3 | 4)
 }
 
+/// Whether the MPU, or else the default map, permits this access with this privilege.
 fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> bool {
     if access == Access::Fetch && address >> 29 == 7 {
         return false;
@@ -35,13 +36,14 @@ fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> 
     }
 }
 
-/// Whether the access may be. The fault otherwise. Needed for data only while [`Mpu::enabled`].
+/// Checks whether the MPU permits an access of the current code. The error is its fault. Needed for data only while
+/// [`Mpu::enabled`].
 pub fn check(core: &Core, address: u32, access: Access) -> Result<(), Fault> {
     let privileged = if access == Access::Fetch { core.is_privileged() } else { core.access_privileged() };
     check_as(core, address, access, privileged)
 }
 
-/// [`check`] with a privilege of the caller's, for lazy preservation.
+/// Checks whether the MPU permits an access with the given privilege, as lazy preservation needs it.
 pub fn check_as(core: &Core, address: u32, access: Access, privileged: bool) -> Result<(), Fault> {
     if is_permitted(core, address, access, privileged) {
         return Ok(());
@@ -49,12 +51,12 @@ pub fn check_as(core: &Core, address: u32, access: Access, privileged: bool) -> 
     Err(if access == Access::Fetch { Fault::FetchProtection } else { Fault::DataProtection(address) })
 }
 
-/// The fault of fetching from a [`Core::stray`] address.
+/// Returns the fault of fetching from a [`Core::stray`] address.
 pub fn stray_fault(core: &Core, address: u32) -> Fault {
     check(core, address, Access::Fetch).err().unwrap_or(Fault::FetchBus)
 }
 
-/// Memory attributes of an address as the core sees it now.
+/// Returns the memory attributes of an address as the core sees it now.
 pub fn attributes(core: &Core, address: u32) -> Attributes {
     if in_force(core)
         && !is_private(address)
@@ -65,8 +67,7 @@ pub fn attributes(core: &Core, address: u32) -> Attributes {
     Attributes::of_default_map(address)
 }
 
-/// Whether LDR, LDRH, STR or STRH may be unaligned at this address: not under CCR.UNALIGN_TRP, not on the private
-/// peripheral bus, on the M7 not to Device or Strongly-ordered memory. (The M3 and M4 split them there as well.)
+/// Whether LDR, LDRH, STR or STRH may be unaligned at this address. (The M3 and M4 split them there as well.)
 pub fn allows_unaligned(core: &Core, address: u32) -> bool {
     if core.scb.ccr & super::scb::ccr::UNALIGN_TRP != 0 || is_private(address) {
         return false;
@@ -74,8 +75,8 @@ pub fn allows_unaligned(core: &Core, address: u32) -> bool {
     !core.features.caches || attributes(core, address).kind == Kind::Normal
 }
 
-/// The part of `region` around `address` in which execution is allowed as it is at `address`, so that a branch out
-/// of it is checked again.
+/// Returns the part of `region` around `address` with the same execution permission, so that a branch out of it is
+/// checked again.
 pub fn executable_part(core: &Core, region: Region, address: u32) -> Region {
     if !in_force(core) {
         return region;

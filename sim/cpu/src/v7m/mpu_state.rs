@@ -1,6 +1,6 @@
 //! Registers of the memory protection unit (ARMv7-M B3.5), and which region decides about an address.
 
-/// Kind of access.
+/// The kind of an access that the MPU checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Data read.
@@ -20,7 +20,7 @@ const EXECUTE_NEVER: u32 = 1 << 28;
 /// RASR bits that exist.
 const RASR_MASK: u32 = 0x173f_ff3f;
 
-/// One region as it is programmed.
+/// One region of the MPU as it is programmed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct MpuRegion {
     /// RBAR's address bits.
@@ -29,12 +29,12 @@ pub(super) struct MpuRegion {
 }
 
 impl MpuRegion {
-    /// log2 of the size, or `None` if the region is off.
+    /// Returns log2 of the region's size, or `None` if the region is off.
     pub(super) fn log2_bytes(self) -> Option<u32> {
         (self.rasr & ENABLE != 0).then_some((self.rasr >> 1 & 0x1f) + 1)
     }
 
-    /// Whether it decides about `address`: in range, subregion not switched off.
+    /// Whether the region decides about `address`: in range, subregion not switched off.
     fn covers(self, address: u32) -> bool {
         let Some(log2) = self.log2_bytes() else {
             return false;
@@ -45,7 +45,7 @@ impl MpuRegion {
         outside == 0 && !off
     }
 
-    /// AP and XN (table B3-15).
+    /// Whether the region's AP and XN permit an access (table B3-15).
     pub(super) fn permits(self, privileged: bool, access: Access) -> bool {
         let (read, write) = match (self.rasr >> 24 & 7, privileged) {
             (1, true) | (2, true) | (3, _) => (true, true),
@@ -61,7 +61,7 @@ impl MpuRegion {
     }
 }
 
-/// The unit's registers.
+/// The registers of the memory protection unit.
 #[derive(Debug, Clone)]
 pub struct Mpu {
     pub(super) count: u32,
@@ -71,18 +71,18 @@ pub struct Mpu {
 }
 
 impl Mpu {
-    /// Reset state with so many regions, 0 for no MPU.
+    /// Creates an MPU with so many regions in reset state, 0 for no MPU.
     pub fn new(count: u8) -> Mpu {
         Mpu { count: u32::from(count), ctrl: 0, number: 0, regions: [MpuRegion::default(); 16] }
     }
 
-    /// MPU_CTRL.ENABLE: data accesses must be checked.
+    /// Whether MPU_CTRL.ENABLE is set, so that data accesses must be checked.
     #[inline(always)]
     pub fn is_enabled(&self) -> bool {
         self.ctrl & ENABLE != 0
     }
 
-    /// Reads at an offset from 0xE000ED00.
+    /// Reads an MPU register at an offset from 0xE000ED00.
     pub fn read(&self, offset: u32) -> u32 {
         let region = &self.regions[self.number as usize & 0xf];
         match offset {
@@ -96,7 +96,7 @@ impl Mpu {
         }
     }
 
-    /// Writes at an offset from 0xE000ED00.
+    /// Writes an MPU register at an offset from 0xE000ED00.
     pub fn write(&mut self, offset: u32, value: u32) {
         if self.count == 0 {
             return;
@@ -115,7 +115,7 @@ impl Mpu {
         }
     }
 
-    /// The region that decides about an address: the highest number wins.
+    /// Returns the region that decides about an address: the highest number wins.
     pub(super) fn region_of(&self, address: u32) -> Option<MpuRegion> {
         self.regions[..self.count as usize].iter().rev().copied().find(|region| region.covers(address))
     }

@@ -39,13 +39,13 @@ pub const EXCEPTIONS: usize = 256;
 pub struct Set([u64; EXCEPTIONS / 64]);
 
 impl Set {
-    /// Whether `number` is in it.
+    /// Whether the set contains `number`.
     #[inline]
     pub fn contains(&self, number: u32) -> bool {
         self.0[number as usize / 64] >> (number % 64) & 1 != 0
     }
 
-    /// Puts `number` in or takes it out.
+    /// Adds `number` to the set or removes it.
     #[inline]
     pub fn set(&mut self, number: u32, on: bool) {
         let bit = 1 << (number % 64);
@@ -53,7 +53,7 @@ impl Set {
         *word = if on { *word | bit } else { *word & !bit };
     }
 
-    /// The members in ascending order.
+    /// Returns the members of the set in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().flat_map(|(index, &word)| {
             std::iter::successors(Some(word), |rest| Some(rest & rest.wrapping_sub(1)))
@@ -62,11 +62,12 @@ impl Set {
         })
     }
 
+    /// Returns the intersection with another set.
     fn and(&self, other: &Set) -> Set {
         Set(std::array::from_fn(|index| self.0[index] & other.0[index]))
     }
 
-    /// External interrupts 32·`word` … 32·`word` + 31.
+    /// Returns the bits of external interrupts 32·`word` … 32·`word` + 31.
     fn lines(&self, word: u32) -> u32 {
         let mut value = 0;
         for bit in 0..32 {
@@ -79,7 +80,7 @@ impl Set {
     }
 }
 
-/// Interrupt state of one core.
+/// The interrupt controller of one ARMv7-M core, with the states of all its exceptions.
 #[derive(Debug, Clone)]
 pub struct Nvic {
     pending: Set,
@@ -102,7 +103,7 @@ pub struct Nvic {
 }
 
 impl Nvic {
-    /// Reset state of an NVIC with so many lines and priority bits.
+    /// Creates a controller in reset state with so many lines and priority bits.
     pub fn new(lines: u16, priority_bits: u8) -> Nvic {
         let mut nvic = Nvic {
             pending: Set::default(),
@@ -123,7 +124,7 @@ impl Nvic {
         nvic
     }
 
-    /// The controller after a reset of its core: the lines keep their levels, and those that are high pend.
+    /// Returns the controller after a reset of its core. The lines keep their levels, and those that are high pend.
     pub fn after_reset(&self) -> Nvic {
         let mut nvic = Nvic::new(self.lines as u16, self.priority_mask.count_ones() as u8);
         nvic.levels = self.levels;
@@ -131,12 +132,12 @@ impl Nvic {
         nvic
     }
 
-    /// External lines that exist.
+    /// Returns the number of external interrupt lines that exist.
     pub fn line_count(&self) -> u32 {
         self.lines
     }
 
-    /// Priority of an exception: −3 to −1, or 0 to 255.
+    /// Returns the priority of an exception: −3 to −1, or 0 to 255.
     pub fn priority_of(&self, number: u32) -> i32 {
         match number {
             1 => -3,
@@ -146,34 +147,36 @@ impl Nvic {
         }
     }
 
-    /// The part of a priority that decides pre-emption (AIRCR.PRIGROUP, B1.5.4).
+    /// Returns the part of a priority that decides pre-emption (AIRCR.PRIGROUP, B1.5.4).
     pub fn group(&self, priority: i32) -> i32 {
         if priority < 0 { priority } else { priority & !((2 << self.prigroup) - 1) }
     }
 
-    /// Most urgent of a set: by priority with its subpriority, then by number.
+    /// Returns the most urgent exception of a set: by priority with its subpriority, then by number.
     fn most_urgent(&self, set: &Set) -> Option<u32> {
         set.iter().min_by_key(|&number| (self.priority_of(number), number))
     }
 
+    /// Recomputes the candidate, after a pending, enabled or priority bit changed.
     fn candidate_changed(&mut self) {
         let best = self.most_urgent(&self.pending.and(&self.enabled));
         self.best = best.unwrap_or(0);
         self.best_priority = best.map_or(THREAD_PRIORITY, |number| self.group(self.priority_of(number)));
     }
 
+    /// Recomputes the active priority, after an exception became active or inactive.
     fn active_changed(&mut self) {
         let most = self.active.iter().map(|number| self.group(self.priority_of(number))).min();
         self.active_priority = most.unwrap_or(THREAD_PRIORITY);
     }
 
-    /// The pending and enabled exception that would be taken first, with its group priority.
+    /// Returns the pending and enabled exception that would be taken first, and its group priority.
     #[inline(always)]
     pub fn candidate(&self) -> Option<(u32, i32)> {
         if self.best == 0 { None } else { Some((self.best, self.best_priority)) }
     }
 
-    /// Group priority of the most urgent active exception.
+    /// Returns the group priority of the most urgent active exception.
     #[inline(always)]
     pub fn active_priority(&self) -> i32 {
         self.active_priority
@@ -194,7 +197,7 @@ impl Nvic {
         self.active.contains(number)
     }
 
-    /// Number of active exceptions.
+    /// Returns the number of active exceptions.
     pub fn active_count(&self) -> usize {
         self.active.iter().count()
     }
@@ -204,12 +207,12 @@ impl Nvic {
         self.pending.iter().any(|number| number >= exception::IRQ0)
     }
 
-    /// Whether every active exception is `number`.
+    /// Whether no exception other than `number` is active.
     pub fn none_active_but(&self, number: u32) -> bool {
         self.active.iter().all(|active| active == number)
     }
 
-    /// Makes an exception pending or not. True if it is freshly pending.
+    /// Makes an exception pending or not. True if it is newly pending.
     pub fn set_pending(&mut self, number: u32, on: bool) -> bool {
         let fresh = on && !self.pending.contains(number);
         self.pending.set(number, on);
@@ -223,19 +226,19 @@ impl Nvic {
         self.candidate_changed();
     }
 
-    /// Makes an exception active or not, as SHCSR writes do.
+    /// Makes an exception active or not, as writes to SHCSR do.
     pub fn set_active(&mut self, number: u32, on: bool) {
         self.active.set(number, on);
         self.active_changed();
     }
 
-    /// No exception is active (AIRCR.VECTCLRACTIVE).
+    /// Makes all exceptions inactive (AIRCR.VECTCLRACTIVE).
     pub fn clear_active(&mut self) {
         self.active = Set::default();
         self.active_changed();
     }
 
-    /// The chip drives an external line: a rising edge pends. True if it is freshly pending.
+    /// Sets the level of an external line: a rising edge pends. True if it is newly pending.
     pub fn drive_line(&mut self, line: u32, level: bool) -> bool {
         if line >= self.lines {
             return false;
@@ -246,7 +249,7 @@ impl Nvic {
         rises && self.set_pending(number, true)
     }
 
-    /// An exception is entered.
+    /// Marks an exception as active and no longer pending, because its handler is entered.
     pub fn activate(&mut self, number: u32) {
         self.pending.set(number, false);
         self.active.set(number, true);
@@ -254,7 +257,7 @@ impl Nvic {
         self.active_changed();
     }
 
-    /// An exception is returned from. A line that is still high pends again.
+    /// Marks an exception as no longer active, because its handler has returned. A line that is still high pends again.
     pub fn deactivate(&mut self, number: u32) {
         self.active.set(number, false);
         self.active_changed();
@@ -263,13 +266,13 @@ impl Nvic {
         }
     }
 
-    /// Sets the priority byte of a configurable exception. Only implemented bits are kept.
+    /// Sets the priority byte of a configurable exception. Only implemented bits are stored.
     pub fn set_priority(&mut self, number: u32, value: u8) {
         self.priority[number as usize] = value & self.priority_mask;
         self.priorities_changed();
     }
 
-    /// AIRCR.PRIGROUP.
+    /// Returns AIRCR.PRIGROUP.
     pub fn prigroup(&self) -> u8 {
         self.prigroup
     }
@@ -280,17 +283,18 @@ impl Nvic {
         self.priorities_changed();
     }
 
+    /// Recomputes candidate and active priority, after a priority or the grouping changed.
     fn priorities_changed(&mut self) {
         self.candidate_changed();
         self.active_changed();
     }
 
-    /// The implemented bits of a priority (BASEPRI has the same).
+    /// Returns the implemented bits of a priority, which are those of BASEPRI, too.
     pub fn implemented_bits(&self, value: u8) -> u8 {
         value & self.priority_mask
     }
 
-    /// NVIC register read at an offset from 0xE000E000, whole word. `None` if nothing is there.
+    /// Reads an NVIC register at an offset from 0xE000E000, as a whole word. `None` if nothing is there.
     pub fn read(&self, offset: u32) -> Option<u32> {
         let word = (offset & 0x7f) / 4;
         Some(match offset {
@@ -302,7 +306,7 @@ impl Nvic {
         })
     }
 
-    /// NVIC register write. Only the byte lanes in `mask` are written. False if nothing is there.
+    /// Writes the byte lanes in `mask` of an NVIC register. False if nothing is there.
     pub fn write(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {
@@ -321,6 +325,7 @@ impl Nvic {
         true
     }
 
+    /// Applies a change to each interrupt line whose bit is set in word number `word` of a register.
     fn for_lines(&mut self, word: u32, value: u32, change: impl Fn(&mut Nvic, u32)) {
         for bit in (0..32).filter(|bit| value >> bit & 1 != 0) {
             let line = 32 * word + bit;
@@ -331,13 +336,14 @@ impl Nvic {
         self.candidate_changed();
     }
 
-    /// Four priority bytes, beginning with exception `first`.
+    /// Returns four priority bytes, beginning with exception `first`.
     pub fn priority_word(&self, first: u32) -> u32 {
         let at = first as usize;
         u32::from_le_bytes(std::array::from_fn(|index| self.priority[at + index]))
     }
 
-    /// Writes the priority bytes in `mask` of four exceptions. Those that do not exist stay 0.
+    /// Writes the bytes in `mask` of four exceptions' priorities, beginning with exception `first`. Those that do not
+    /// exist stay 0.
     pub fn set_priority_word(&mut self, first: u32, value: u32, mask: u32) {
         for lane in (0..4).filter(|lane| mask >> (8 * lane) & 0xff != 0) {
             let number = first + lane;

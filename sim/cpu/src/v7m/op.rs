@@ -2,8 +2,7 @@
 
 use super::code::Code;
 
-/// One predecoded instruction, 16 bytes, one for each halfword of executable memory: the next sequential instruction
-/// is one element on (two after a 32-bit opcode).
+/// One predecoded instruction of ARMv7-M, in 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C, align(16))]
 pub struct Op {
@@ -131,8 +130,8 @@ pub enum Class {
     FloatSystem,
 }
 
-/// An op as two words: how it is held in registers and handed to functions. Its fields are taken out of them where
-/// they are used, instead of one load each.
+/// An op as two words, the form in which it is kept in registers and passed to functions. Its fields are taken out of
+/// them where they are used, instead of one load each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedOp(u64, u64);
 
@@ -153,19 +152,19 @@ impl PackedOp {
         }
     }
 
-    /// The operation.
+    /// Returns the number of the op's code.
     #[inline(always)]
     pub fn code(self) -> u8 {
         self.0 as u8
     }
 
-    /// Halfwords it takes up.
+    /// Returns the number of halfwords that the instruction takes up.
     #[inline(always)]
     pub fn halfwords(self) -> usize {
         self.op().halfwords()
     }
 
-    /// The op.
+    /// Returns the op with its fields unpacked.
     #[inline(always)]
     pub fn op(self) -> Op {
         // SAFETY: the words are those of an op (all zeros are one too), which is as long and has no padding.
@@ -181,7 +180,7 @@ impl From<Op> for PackedOp {
 }
 
 impl Op {
-    /// An operation without operands.
+    /// Creates an op without operands.
     pub const fn bare(code: Code, class: Class) -> Op {
         Op { code, rd: 0, rn: 0, rm: 0, ra: 0, shift: 0, flags: 0, class, imm: 0, reads: 0, writes: 0 }
     }
@@ -195,7 +194,7 @@ impl Op {
     /// How many different [`Op::form`]s there may be.
     pub const FORMS: usize = 1 << 9;
 
-    /// Code and width of the op at `ip` as one number: the code, plus 256 after a 32-bit opcode.
+    /// Returns code and width of the op at `ip` as one number: the code, plus 256 for a 32-bit opcode.
     ///
     /// # Safety
     /// `ip` points to an op.
@@ -207,13 +206,13 @@ impl Op {
         usize::from(u16::from_le(first)) % Op::FORMS
     }
 
-    /// True if any of these [`flag`] bits is set.
+    /// Whether any of these [`flag`] bits is set.
     #[inline(always)]
     pub const fn has(self, flags: u8) -> bool {
         self.flags & flags != 0
     }
 
-    /// Halfwords it takes up: the distance to the next sequential op.
+    /// Returns the number of halfwords that the instruction takes up: the distance to the next sequential op.
     #[inline(always)]
     pub const fn halfwords(self) -> usize {
         1 + (self.flags & flag::WIDE) as usize

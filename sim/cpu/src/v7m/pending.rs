@@ -3,27 +3,28 @@
 use super::core::Core;
 use super::scb_state::scr;
 
-/// Pends an exception. With SEVONPEND a fresh interrupt is an event too.
+/// Makes an exception pending. With SEVONPEND a newly pending interrupt is an event, too.
 pub fn pend(core: &mut Core, number: u32) {
     if core.nvic.set_pending(number, true) {
         notice(core);
     }
 }
 
-/// The chip drives an external line to a level: a rising edge pends, and a line that is high when its handler
-/// returns pends again.
+/// Sets the level of an external interrupt line: a rising edge pends, and a line that is high when its handler returns
+/// pends again.
 pub fn drive_line(core: &mut Core, line: u32, level: bool) {
     if core.nvic.drive_line(line, level) {
         notice(core);
     }
 }
 
-/// The chip pulses an external line.
+/// Pulses an external interrupt line, which pends.
 pub fn pulse_line(core: &mut Core, line: u32) {
     drive_line(core, line, true);
     drive_line(core, line, false);
 }
 
+/// Sets the event register under SEVONPEND, and makes the machine look at the core if an exception is to be taken now.
 fn notice(core: &mut Core) {
     if core.scb.scr & scr::SEVONPEND != 0 {
         core.event = true;

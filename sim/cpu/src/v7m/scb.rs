@@ -7,6 +7,7 @@ use super::nvic::exception;
 
 pub use super::scb_state::{DEMCR_MON_EN, DEMCR_MON_PEND, DEMCR_TRCENA, Scb, ccr, fpccr, scr};
 
+/// Which state of a system exception a bit of SHCSR shows.
 #[derive(Debug, Clone, Copy)]
 enum ScbView {
     Active,
@@ -32,7 +33,7 @@ const SHCSR: [(u32, u32, ScbView); 14] = [
     (18, exception::USAGE_FAULT, ScbView::Enabled),
 ];
 
-/// ICSR (B3.2.4). VECTPENDING knows BASEPRI and FAULTMASK but not PRIMASK.
+/// Returns ICSR (B3.2.4). VECTPENDING knows BASEPRI and FAULTMASK but not PRIMASK.
 fn icsr(core: &Core) -> u32 {
     let bit = |number: u32| u32::from(core.nvic.is_pending(number));
     let mask = core.boosted_priority(false);
@@ -49,6 +50,7 @@ fn icsr(core: &Core) -> u32 {
         | core.ipsr
 }
 
+/// Writes ICSR: pends NMI, and pends or unpends PendSV and SysTick.
 fn set_icsr(core: &mut Core, value: u32) {
     if value >> 31 != 0 {
         super::pending::pend(core, exception::NMI);
@@ -62,6 +64,7 @@ fn set_icsr(core: &mut Core, value: u32) {
     }
 }
 
+/// Returns SHCSR.
 fn shcsr(core: &Core) -> u32 {
     SHCSR.iter().fold(0, |value, &(bit, number, shown)| {
         let on = match shown {
@@ -73,6 +76,7 @@ fn shcsr(core: &Core) -> u32 {
     })
 }
 
+/// Writes SHCSR: enables, pends and activates system handlers.
 fn set_shcsr(core: &mut Core, value: u32) {
     for (bit, number, shown) in SHCSR {
         let on = value >> bit & 1 != 0;
@@ -86,6 +90,7 @@ fn set_shcsr(core: &mut Core, value: u32) {
     }
 }
 
+/// Writes AIRCR, if the key is right.
 fn set_aircr(core: &mut Core, value: u32) {
     const KEY: u32 = 0x05fa;
     if value >> 16 != KEY {
@@ -102,24 +107,24 @@ fn set_aircr(core: &mut Core, value: u32) {
     }
 }
 
-/// Writable bits of CCR on this core.
+/// Returns the writable bits of CCR on this core.
 fn ccr_mask(core: &Core) -> u32 {
     let common = ccr::NONBASETHRDENA | ccr::USERSETMPEND | ccr::UNALIGN_TRP | ccr::DIV_0_TRP | ccr::BFHFNMIGN;
     // STKALIGN is fixed on the M7.
     common | if core.features.caches { ccr::DC | ccr::IC } else { ccr::STKALIGN }
 }
 
-/// VTOR: the M3's table is in the lower gigabyte.
+/// Returns the writable bits of VTOR. The M3's table is in the lower gigabyte.
 fn vtor_mask(core: &Core) -> u32 {
     if core.features.dsp { 0xffff_ff80 } else { 0x3fff_ff80 }
 }
 
-/// CPACR: CP10 and CP11 where there is floating point.
+/// Returns the writable bits of CPACR: CP10 and CP11 where there is floating point.
 fn cpacr_mask(core: &Core) -> u32 {
     if core.features.float { 0xf << 20 } else { 0 }
 }
 
-/// Reads a whole register at an offset from 0xE000E000. `None` if it is none of this block's.
+/// Reads a whole register of the system control block at an offset from 0xE000E000. `None` at other offsets.
 pub fn read(core: &Core, offset: u32) -> Option<u32> {
     let scb = &core.scb;
     Some(match offset {
@@ -151,7 +156,7 @@ pub fn read(core: &Core, offset: u32) -> Option<u32> {
     })
 }
 
-/// Writes the byte lanes in `mask` of a register at an offset from 0xE000E000. False if it is none of this block's.
+/// Writes the byte lanes in `mask` of a register of the system control block. False at other offsets.
 pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> bool {
     let merge = |old: u32, writable: u32| old & !(mask & writable) | value & mask & writable;
     match offset {
@@ -191,11 +196,12 @@ pub fn write(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> b
     true
 }
 
-/// Sets DEMCR.TRCENA, as a debugger does that shows what is traced.
+/// Sets DEMCR.TRCENA, as a debugger that shows trace output does.
 pub fn enable_trace(core: &mut Core, now: u64) {
     set_demcr(core, core.scb.demcr | DEMCR_TRCENA, now);
 }
 
+/// Writes DEMCR.
 fn set_demcr(core: &mut Core, value: u32, now: u64) {
     let clock = core.dwt.clock(now, core.sleep_cycles);
     core.scb.demcr = value & !DEMCR_MON_PEND;

@@ -64,7 +64,7 @@ pub const DEMCR_MON_PEND: u32 = 1 << 17;
 /// DEMCR.TRCENA.
 pub const DEMCR_TRCENA: u32 = 1 << 24;
 
-/// Registers that keep what is written to them.
+/// The registers of the system control block that keep what is written to them.
 #[derive(Debug, Clone)]
 pub struct Scb {
     /// Vector table address.
@@ -100,7 +100,7 @@ pub struct Scb {
 }
 
 impl Scb {
-    /// Reset state.
+    /// Creates the registers in reset state.
     pub fn new(features: &Features) -> Scb {
         let align = if features.stack_align { ccr::STKALIGN } else { 0 };
         let float = if features.float { fpccr::ASPEN | fpccr::LSPEN } else { 0 };

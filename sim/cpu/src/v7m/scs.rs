@@ -17,7 +17,7 @@ const ETM: u32 = 0xe004_1000;
 const ROM_TABLE: u32 = 0xe00f_f000;
 const STIR: u32 = 0xf00;
 
-/// The request of a write to the chip.
+/// What a write to the private peripheral bus asks of the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -32,13 +32,14 @@ pub enum Effect {
     Stimulus(Stimulus),
 }
 
-/// The byte lanes of a word that an access of `bytes` at `address` uses.
+/// Returns the byte lanes of a word that an access of `bytes` at `address` uses.
 fn lanes(address: u32, bytes: u32) -> u32 {
     let mask = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     mask << (8 * (address & 3))
 }
 
-/// Loads at `address` in cycle `now`. The chip serves what is its own (DBGMCU) before it asks here.
+/// Loads from the private peripheral bus at `address` in cycle `now`. The chip serves what is its own (DBGMCU) before
+/// it asks here.
 pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
     let fault = Fault::DataBus(address);
     if !core.access_privileged() && address & !0xfff != ITM {
@@ -54,8 +55,8 @@ pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, 
     Ok((word & lanes(address, bytes)) >> (8 * (address & 3)))
 }
 
-/// Returns what an access to the bus asks for and does not get, as a sentence without its stop. `written` is a store's
-/// value.
+/// Returns the feature that an access to the bus requests and that is not modelled, as a sentence without its stop.
+/// `written` is a store's value.
 #[inline]
 pub fn limit(core: &Core, address: u32, written: Option<u32>) -> Option<&'static str> {
     if address & !0xfff != DWT || !core.access_privileged() {
@@ -65,7 +66,7 @@ pub fn limit(core: &Core, address: u32, written: Option<u32>) -> Option<&'static
     written.map_or_else(|| core.dwt.read_limit(offset), |value| core.dwt.write_limit(offset, value))
 }
 
-/// Stores at `address` in cycle `now`.
+/// Stores to the private peripheral bus at `address` in cycle `now`.
 pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> Result<Effect, Fault> {
     let fault = Fault::DataBus(address);
     let offset = address & 0xffc;
@@ -93,6 +94,7 @@ pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) ->
     }
 }
 
+/// Reads a register of the system control space. `None` if nothing is there.
 fn read_scs(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     match offset {
         0x010..=0x01f => {
@@ -108,6 +110,7 @@ fn read_scs(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     }
 }
 
+/// Writes the byte lanes in `mask` of a register of the system control space. `None` if nothing is there.
 fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> Option<Effect> {
     let effect = match offset {
         0x010..=0x01f => {
@@ -138,16 +141,17 @@ fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> O
     Some(effect)
 }
 
+/// Whether an offset belongs to the cache maintenance registers.
 fn is_cache(offset: u32) -> bool {
     matches!(offset, 0xd78..=0xd84 | 0xf50..=0xfa8)
 }
 
-/// Reserved and read-only places of the system control space read as zero and ignore writes.
+/// Whether an offset is reserved or read-only, so that it reads as zero and ignores writes.
 fn is_reserved(offset: u32) -> bool {
     matches!(offset, 0x000..=0x0ff | 0x4f0..=0xfff)
 }
 
-/// Counts SysTick up to `now` and pends its exception if it passed zero.
+/// Advances SysTick to cycle `now`, and pends its exception if it passed zero.
 pub fn advance_systick(core: &mut Core, now: u64) {
     if core.systick.advance(now) {
         entry::pend(core, exception::SYSTICK);

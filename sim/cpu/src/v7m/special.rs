@@ -14,7 +14,7 @@ pub(super) mod sysm {
 }
 
 impl Core {
-    /// N, Z, C, V and Q in bits 31:27, GE in bits 19:16.
+    /// Returns N, Z, C, V and Q in bits 31:27, GE in bits 19:16.
     pub fn apsr(&self) -> u32 {
         u32::from(self.nz < 0) << 31
             | u32::from(self.nz as u32 == 0) << 30
@@ -33,15 +33,15 @@ impl Core {
         self.q = value >> 27 & 1 != 0;
     }
 
-    /// Sets the GE flags where there are any.
+    /// Sets the GE flags, where the core has them.
     pub fn set_ge(&mut self, value: u32) {
         if self.features.dsp {
             self.ge = (value >> 16 & 0xf) as u8;
         }
     }
 
-    /// xPSR without the stack-alignment bit. ITSTATE and ICI share their bits: ICI has zeros where an IT block has
-    /// its remaining length.
+    /// Returns xPSR without the stack-alignment bit. ITSTATE and ICI share their bits: ICI has zeros where an IT block
+    /// has its remaining length.
     pub fn xpsr(&self) -> u32 {
         let it = u32::from(if self.ici != 0 { self.ici << 4 } else { self.it });
         self.apsr() | (it & 3) << 25 | (it >> 2) << 10 | u32::from(self.thumb) << 24 | self.ipsr
@@ -58,12 +58,12 @@ impl Core {
         self.ici = if block { 0 } else { it >> 4 };
     }
 
-    /// CONTROL: nPRIV, SPSEL, FPCA.
+    /// Returns CONTROL: nPRIV, SPSEL, FPCA.
     pub fn control(&self) -> u32 {
         u32::from(self.unprivileged) | u32::from(self.sp_is_psp) << 1 | u32::from(self.fpca) << 2
     }
 
-    /// MRS. Registers that need privilege read as 0 without it.
+    /// Returns the special register that MRS reads by this number. Registers that need privilege read as 0 without it.
     pub fn special(&self, number: u32) -> u32 {
         let privileged = self.is_privileged();
         match number {
@@ -81,8 +81,8 @@ impl Core {
         }
     }
 
-    /// MSR. `mask` is the opcode's (bit 1: N, Z, C, V, Q; bit 0: GE). Calls for attention if an exception is
-    /// unmasked by it.
+    /// Writes the special register of an MSR by its number. `mask` is the opcode's (bit 1: N, Z, C, V, Q; bit 0: GE).
+    /// Calls for attention if an exception is unmasked by it.
     pub fn set_special(&mut self, number: u32, mask: u32, value: u32) {
         if number <= 3 {
             if mask & 2 != 0 {
@@ -114,7 +114,7 @@ impl Core {
         self.call_attention();
     }
 
-    /// CPSIE and CPSID: clears or sets the masks named. Without privilege it does nothing.
+    /// Executes CPSIE or CPSID: clears or sets the masks named. Without privilege it does nothing.
     pub fn change_masks(&mut self, disable: bool, primask: bool, faultmask: bool) {
         if !self.is_privileged() {
             return;
@@ -130,13 +130,14 @@ impl Core {
         }
     }
 
-    /// FAULTMASK cannot be set in NMI or HardFault.
+    /// Sets or clears FAULTMASK, which cannot be set in NMI or HardFault.
     fn set_faultmask(&mut self, on: bool) {
         if !on || self.execution_priority() > -1 {
             self.faultmask = on;
         }
     }
 
+    /// Writes CONTROL.
     fn set_control(&mut self, value: u32) {
         let privileged = self.is_privileged();
         self.unprivileged = value & 1 != 0;
@@ -153,6 +154,7 @@ impl Core {
         }
     }
 
+    /// Returns the main or the process stack pointer, to be changed.
     fn stack_pointer(&mut self, psp: bool) -> &mut u32 {
         if self.sp_is_psp == psp { &mut self.r[13] } else { &mut self.other_sp }
     }

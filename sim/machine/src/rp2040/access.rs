@@ -57,7 +57,7 @@ impl System {
     /// True if a core is before an instruction that does not even fetch (`Op::is_local`, second in its word):
     /// whether it executes before or after another core's access of the same cycle is all the same. A stub op, for a
     /// probe or for code that is not decoded yet, does not count.
-    fn minds_no_order(&self, core: &Core) -> bool {
+    fn is_order_irrelevant(&self, core: &Core) -> bool {
         core.phase == Phase::Run && core.stray.is_none() && self.is_local_at(core.pc())
     }
 
@@ -78,7 +78,7 @@ impl System {
         let Some(core0) = other else {
             return false;
         };
-        let tied = core0.t == t && self.first == core.id && !self.minds_no_order(core0);
+        let tied = core0.t == t && self.first == core.id && !self.is_order_irrelevant(core0);
         if tied {
             self.first = core0.id;
         }

@@ -270,7 +270,7 @@ impl PairedBus for System {
         Some(state)
     }
 
-    fn minds_no_order(&self, address: u32) -> bool {
+    fn is_order_irrelevant(&self, address: u32) -> bool {
         self.is_local_at(address)
     }
 

@@ -15,7 +15,7 @@ use crate::v7m::op::Op;
 /// log2 of the bytes that share a mark.
 const MARK_SHIFT: u32 = MARKED_BYTES.ilog2();
 
-/// Stores near marks.
+/// Code to be emitted for stores near marked bytes of RAM: who watches them must be asked before the store.
 pub(super) struct NearMarks {
     marked: DynamicLabel,
     /// The place where they are made.
@@ -47,7 +47,7 @@ macro_rules! load {
 }
 
 impl Writer {
-    /// Translates an access at `ip` that went to this memory. False if that cannot be done.
+    /// Emits a load or store at `ip` that went to this memory. False if it cannot be JIT-compiled.
     pub fn access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
         match (memory, op.code) {
             (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => return self.double(number, op, block),
@@ -102,8 +102,8 @@ impl Writer {
         true
     }
 
-    /// A store of a watched word, by the instruction at `pc`: the code ends before it unless the function `asks`
-    /// returns not 0 for the context and the word's offset. False if that cannot be done.
+    /// Emits a store to a watched word, by the instruction at `pc`. The code ends before it unless the function `asks`
+    /// returns not 0 for the context and the word's offset. False if it cannot be JIT-compiled.
     pub fn write_notified_store(
         &mut self,
         number: u32,
@@ -143,7 +143,7 @@ impl Writer {
         true
     }
 
-    /// A load of constants that a cache holds.
+    /// Emits a load from constant memory that a cache contains.
     fn constant(&mut self, number: u32, op: Op, form: Form, constants: Constants) {
         let base = (!is_literal(op)).then(|| self.read(op.rn));
         let index = has_register_offset(op).then(|| self.read(op.rm));
@@ -153,7 +153,7 @@ impl Writer {
         load!(self, op, form, [r13 + rcx], [r13 + rcx], [r13 + rcx]);
     }
 
-    /// A load that is not of main RAM: the bus is asked.
+    /// Emits a load from memory other than main RAM, by a call that asks the bus. False if it cannot be JIT-compiled.
     fn elsewhere(&mut self, number: u32, op: Op, form: Form, home: u32) -> bool {
         if form.store || writes_back(op) {
             return false;
@@ -171,8 +171,8 @@ impl Writer {
             dynasm!(self.asm ; .arch x64 ; test cl, (form.bytes - 1) as i8 ; jnz =>exit);
         }
         dynasm!(self.asm ; .arch x64 ; mov eax, ecx);
-        self.call_begins();
-        self.hand_log_over();
+        self.write_back_before_call();
+        self.save_log();
         dynasm!(self.asm
             ; .arch x64
             ; mov esi, eax
@@ -183,7 +183,7 @@ impl Writer {
             ; mov rcx, rax
             ; shr rcx, 32
         );
-        self.take_log_back();
+        self.reload_log();
         self.registers.after_call();
         let exit = self.exit(number);
         dynasm!(self.asm ; .arch x64 ; cmp ecx, home as i32 ; jne =>exit);
@@ -199,7 +199,7 @@ impl Writer {
         true
     }
 
-    /// Leaves unless the word there is the address of an instruction in the place.
+    /// Emits an exit that is taken unless the word of RAM there is the address of an instruction in the code's region.
     pub(super) fn check_target(&mut self, at: i32, exit: DynamicLabel) {
         let place = self.place;
         dynasm!(self.asm
@@ -213,7 +213,7 @@ impl Writer {
         );
     }
 
-    /// BX, BLX.
+    /// Emits BX or BLX.
     pub fn exchange(&mut self, number: u32, op: Op, ip: u64) {
         let place = self.place;
         let target = self.read(op.rm);
@@ -237,7 +237,7 @@ impl Writer {
         self.jump();
     }
 
-    /// Execution continues at the address in eax, which was found to be in the place.
+    /// Emits a jump to the board address in eax, which was found to be in the code's region.
     pub(super) fn jump(&mut self) {
         let place = self.place;
         let asm = &mut self.asm;
@@ -249,8 +249,8 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; mov [rbx + self.at.ip], rax);
     }
 
-    /// Leaves unless `count` accesses of `bytes` from ecx on, an offset in the block, are in it and are aligned. Ecx becomes
-    /// a number of such items.
+    /// Emits an exit that is taken unless `count` accesses of `bytes` from offset ecx of the block are inside it and
+    /// aligned. Ecx becomes a number of such items.
     pub(super) fn check(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
@@ -263,7 +263,8 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; cmp ecx, places as i32 ; jae =>exit);
     }
 
-    /// Leaves if one of `count` stores from the item in ecx on would have consequences.
+    /// Emits an exit that is taken if one of `count` stores, from item number ecx on, would change code or a watched
+    /// word.
     pub(super) fn check_marks(&mut self, block: Block, bytes: u32, count: u32, exit: DynamicLabel) {
         let (turned, first) = (bytes.ilog2(), (block.first >> MARK_SHIFT) as i32);
         if self.foresight.is_some() {
@@ -290,7 +291,7 @@ impl Writer {
         }
     }
 
-    /// If there are marks, the function that knows them says whether the stores have consequences.
+    /// Emits the calls that ask, for stores near marked bytes of RAM, whether they have consequences.
     pub(super) fn write_near_marks(&mut self) {
         let function = self.near.unwrap_or(0);
         for NearMarks { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {
@@ -313,12 +314,13 @@ impl Writer {
         }
     }
 
-    /// The word that far from this base was found to be in the block.
+    /// Whether the word at this offset from the base register was already found to be inside the block.
     fn is_checked(&self, base: u8, block: Block, offset: i32) -> bool {
         self.registers.is_steady(base) && self.checked.iter().any(|checked| checked.holds(base, block, offset))
     }
 
-    /// The number of the item of these bytes that is accessed in the block, to ecx. Leaves unless it is there and is aligned.
+    /// Emits code that computes, into ecx, the number of the accessed item in the block, and leaves unless it is there
+    /// and aligned.
     fn item(&mut self, op: Op, base: Option<u8>, index: Option<u8>, (block, bytes): (Block, u32), exit: DynamicLabel) {
         let start = self.ram.wrapping_add(block.first);
         match (word_offset(op), self.span) {
@@ -337,7 +339,7 @@ impl Writer {
                 if !self.registers.is_steady(op.rn) {
                     self.checked.retain(|checked| checked.base != op.rn);
                 }
-                self.registers.steady(op.rn);
+                self.registers.mark_steady(op.rn);
                 self.checked.push(CheckedSpans { base: op.rn, block, span });
             }
             _ => {
@@ -347,7 +349,7 @@ impl Writer {
         }
     }
 
-    /// The address of an access less `start`, to ecx.
+    /// Emits code that computes the address of an access minus `start` into ecx.
     fn address(&mut self, op: Op, base: Option<u8>, index: Option<u8>, start: u32) {
         let asm = &mut self.asm;
         let Some(base) = base else {
@@ -374,25 +376,26 @@ impl Writer {
         }
     }
 
-    /// Writes the new base of a load or store back. (After the check, before the value is loaded.)
+    /// Emits the write-back of a load's or store's base register, after the check and before the value is loaded.
     fn write_base_back(&mut self, op: Op, base: Option<u8>, index: Option<u8>) {
         if !writes_back(op) {
             return;
         }
         let (Some(base), Some(index)) = (base, index) else { return self.add_to_base(op, op.imm) };
-        self.registers.soil(op.rn);
+        self.registers.mark_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(index) ; shl eax, op.shift as i8 ; add Rd(base), eax);
         self.align_base(op, base);
     }
 
+    /// Emits code that adds `more` to the base register of the op.
     pub(super) fn add_to_base(&mut self, op: Op, more: u32) {
         let base = self.read(op.rn);
-        self.registers.soil(op.rn);
+        self.registers.mark_dirty(op.rn);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), more as i32);
         self.align_base(op, base);
     }
 
-    /// SP is a multiple of 4.
+    /// Emits code that clears the two low bits of the base register if that is SP.
     fn align_base(&mut self, op: Op, base: u8) {
         if op.rn == 13 {
             dynasm!(self.asm ; .arch x64 ; and Rd(base), -4);

@@ -3,7 +3,7 @@
 use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
-/// A part of main RAM.
+/// A range of main RAM, in which an access was seen.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     /// Its offset.
@@ -12,7 +12,7 @@ pub struct Block {
     pub bytes: u32,
 }
 
-/// The memory that an access reached.
+/// The kind of memory that an access reached when its path was recorded.
 #[derive(Debug, Clone, Copy)]
 pub enum Memory {
     /// This block of main RAM.
@@ -22,7 +22,7 @@ pub enum Memory {
 }
 
 impl Memory {
-    /// The block, if it is one.
+    /// Returns the range of main RAM, or `None` for other memory.
     pub fn block(self) -> Option<Block> {
         match self {
             Memory::Ram(block) => Some(block),
@@ -31,7 +31,7 @@ impl Memory {
     }
 }
 
-/// How an instruction accesses memory.
+/// The size, direction and sign extension of a load or store.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     pub bytes: u32,
@@ -41,7 +41,7 @@ pub(super) struct Form {
     pub single: bool,
 }
 
-/// Accesses of one word or less that can be translated.
+/// Returns the form of a load or store of one word or less. `None` if it cannot be JIT-compiled.
 pub(super) fn form(op: Op) -> Option<Form> {
     let (bytes, signed, store) = match op.code {
         Code::LdrImm | Code::LdrReg | Code::LdrLit | Code::Vldr32 => (4, false, false),
@@ -60,17 +60,17 @@ pub(super) fn form(op: Op) -> Option<Form> {
     Some(Form { bytes, signed, store, single: matches!(op.code, Code::Vldr32 | Code::Vstr32) })
 }
 
-/// The address is `imm`.
+/// Whether the address of the access is the constant `imm`.
 pub(super) fn is_literal(op: Op) -> bool {
     op.code == Code::LdrLit || op.rn == 15
 }
 
-/// The address is the base plus something.
+/// Whether the address of the access is the base register plus an offset.
 pub(super) fn has_offset(op: Op) -> bool {
     !matches!(op.code, Code::Load | Code::Store) || !op.has(flag::POST_INDEXED)
 }
 
-/// The offset from the base is in a register.
+/// Whether the address of the access is the base register plus an index register.
 pub(super) fn has_register_offset(op: Op) -> bool {
     match op.code {
         Code::LdrReg | Code::LdrhReg | Code::LdrbReg | Code::LdrshReg | Code::LdrsbReg => true,
@@ -80,12 +80,13 @@ pub(super) fn has_register_offset(op: Op) -> bool {
     }
 }
 
-/// The base is written back.
+/// Whether the access writes its base register back.
 pub(super) fn writes_back(op: Op) -> bool {
     matches!(op.code, Code::Load | Code::Store) && op.has(flag::PRE_INDEXED | flag::POST_INDEXED)
 }
 
-/// How far from its base the word is that is accessed, if it is one and the base is all that the address depends on.
+/// Returns the offset from the base register of the word that is accessed. `None` if the access is narrower, or depends
+/// on an index.
 pub(super) fn word_offset(op: Op) -> Option<i32> {
     let plain =
         form(op)?.bytes == 4 && !is_literal(op) && !has_register_offset(op) && !writes_back(op) && has_offset(op);

@@ -11,7 +11,7 @@ use super::spans::CheckedSpans;
 use super::{HostFlags, Store, Writer};
 use crate::v7m::op::Op;
 
-/// How a path ends.
+/// The end of a path: where execution continues, and what is reported.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
     /// The next address. `None` if its last instruction has said that.
@@ -24,7 +24,7 @@ pub struct Ending {
     pub is_none: bool,
 }
 
-/// The target of the code, and the counter of early ends.
+/// Where speculative native code continues at the end of a path, and its counter of early ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Onward {
     /// The offset of the path's end in the context.
@@ -51,7 +51,7 @@ const BTS_R12_RAX: [u8; 4] = [0x49, 0x0f, 0xab, 0xc4];
 const BTS_R11_RAX: [u8; 4] = [0x49, 0x0f, 0xab, 0xc3];
 const BTS_ECX_EAX: [u8; 3] = [0x0f, 0xab, 0xc1];
 
-/// How many words are in the log.
+/// The number of words read and written in the speculation log so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Words {
     read: u8,
@@ -60,7 +60,7 @@ pub(super) struct Words {
     is_own: bool,
 }
 
-/// Another way to continue, not written yet.
+/// The other way of a conditional branch, for which no code is emitted yet.
 pub struct Fork {
     label: DynamicLabel,
     registers: Registers,
@@ -70,18 +70,19 @@ pub struct Fork {
 }
 
 impl Writer {
-    /// Keeps such a log, and continues so. Before the first step.
-    pub fn keeps(&mut self, log: AheadLog, onward: Onward) {
+    /// Makes the code keep a speculation log of this form, and continue at `onward` after each path. Called before the
+    /// first step.
+    pub fn log_speculation(&mut self, log: AheadLog, onward: Onward) {
         self.ahead = Some((log, onward));
         self.registers = Registers::without(&[11, 14, 15]);
     }
 
-    /// The next access goes there.
-    pub fn goes_to(&mut self, home: Home) {
+    /// Sets the bank of memory that the next access goes to.
+    pub fn set_access_bank(&mut self, home: Home) {
         self.home = home;
     }
 
-    /// A branch with a condition, which was `taken` or not on the path that is written. The other way is the fork.
+    /// Emits a conditional branch that was `taken` or not on the path being written, and returns its other way.
     pub fn fork(&mut self, op: Op, taken: bool) -> Fork {
         let label = self.asm.new_dynamic_label();
         self.leave_unless(op, taken, label);
@@ -94,20 +95,20 @@ impl Writer {
         }
     }
 
-    /// The fork's way begins.
+    /// Begins to emit the code of the other way of a conditional branch.
     pub fn resume(&mut self, fork: Fork) {
         let Fork { label, registers, host_flags, checked, words } = fork;
         dynasm!(self.asm ; .arch x64 ; =>label);
         (self.registers, self.host_flags, self.checked, self.words) = (registers, host_flags, checked, words);
     }
 
-    /// A path ends there.
+    /// Emits the end of a path: the registers are written back, and execution continues as `ending` says.
     pub fn end_path(&mut self, ending: Ending) {
         self.write_all_back(self.registers.dirty());
         self.end_with(self.words, ending);
     }
 
-    /// All values are in the core.
+    /// Emits the end of a path whose register values are all in the core.
     fn end_with(&mut self, words: Words, ending: Ending) {
         let (Some((log, onward)), counts) = (self.ahead, u16::from_le_bytes([words.read, words.written])) else {
             return;
@@ -143,8 +144,8 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; jmp QWORD [r13 + onward.transit]);
     }
 
-    /// Puts the code into the store, after the last path's end: its address. The number of a step says which of these endings
-    /// it has where it ends before it.
+    /// Finishes the code after the last path's end, copies it into the store and returns its host address. The number
+    /// of a step says which of these endings it has where it ends before it.
     pub fn finish_ahead(mut self, store: &mut Store, endings: &[Ending]) -> Option<u64> {
         self.write_near_marks();
         self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
@@ -154,20 +155,22 @@ impl Writer {
         Some(at as u64)
     }
 
-    /// A call keeps all registers of the log but one.
-    pub(super) fn put_writes_down(&mut self) {
+    /// Emits code that stores the folded set of logged writes in the log, because a call does not preserve its
+    /// register.
+    pub(super) fn save_logged_writes(&mut self) {
         if let Some((log, _)) = self.ahead {
             dynasm!(self.asm ; .arch x64 ; mov [r15 + log.writes], r11);
         }
     }
 
-    pub(super) fn take_writes_up(&mut self) {
+    /// Emits code that reloads the folded set of logged writes after a call.
+    pub(super) fn reload_logged_writes(&mut self) {
         if let Some((log, _)) = self.ahead {
             dynasm!(self.asm ; .arch x64 ; mov r11, [r15 + log.writes]);
         }
     }
 
-    /// Loads of `count` items from the one in ecx on.
+    /// Emits code that logs loads of `count` items from item number ecx on.
     pub(super) fn log_loads(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((log, _)) = self.ahead else { return };
         self.log_memory(bytes);
@@ -180,7 +183,7 @@ impl Writer {
         }
     }
 
-    /// The load of a word at this offset of main RAM.
+    /// Emits code that logs the load of a word at this offset of main RAM.
     pub fn log_load_at(&mut self, offset: u32) {
         let Some((log, _)) = self.ahead else { return };
         let (bytes, word) = (offset | 0xf << log.lanes, offset >> WORD);
@@ -194,7 +197,7 @@ impl Writer {
         self.host_flags = HostFlags::None;
     }
 
-    /// Stores to `count` items from the one in ecx on, which have not been made.
+    /// Emits code that logs stores to `count` items from item number ecx on, before they are made.
     pub(super) fn log_stores(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((log, _)) = self.ahead else { return };
         self.log_memory(bytes);
@@ -210,7 +213,7 @@ impl Writer {
         }
     }
 
-    /// The word that the item in ecx and `further` ones is in, to eax.
+    /// Emits code that loads, into eax, the word of RAM with the item `further` after item number ecx.
     fn old_word(&mut self, block: Block, bytes: u32, further: u32) {
         let from = (block.first + 4 * further) as i32;
         let asm = &mut self.asm;
@@ -221,7 +224,8 @@ impl Writer {
         }
     }
 
-    /// Loads the accessed part of a word by the item in ecx to eax: its offset and its bytes.
+    /// Emits code that computes, into eax, the log entry for an item narrower than a word: the word's offset and the
+    /// accessed bytes.
     fn part_at(&mut self, log: AheadLog, block: Block, bytes: u32) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rcx);
@@ -241,7 +245,7 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; mov eax, ecx ; pop rcx);
     }
 
-    /// The bit of a word, from an item's number in ecx and `further` ones, to the low bits of eax.
+    /// Emits code that computes, into eax, the number of a word's bit in the folded sets of reads and writes.
     fn fold(&mut self, block: Block, bytes: u32, further: u32) {
         let more = ((block.first >> WORD) + further) as i32 * FOLDED;
         let asm = &mut self.asm;
@@ -258,7 +262,8 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; shr eax, 6);
     }
 
-    /// The offset of that word, from the item in ecx and `further` ones, and which of its bytes are accessed, to eax.
+    /// Emits code that computes, into eax, the log entry for the item `further` after item number ecx: the word's
+    /// offset and the accessed bytes.
     fn word_at(&mut self, log: AheadLog, block: Block, bytes: u32, further: u32) {
         if bytes < 4 {
             self.part_at(log, block, bytes);
@@ -268,7 +273,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; lea eax, [rcx * 4 + all]);
     }
 
-    /// The memory of the access from the item in ecx on.
+    /// Emits code that logs which bank of memory the access from item number ecx on goes to.
     pub(super) fn log_memory(&mut self, bytes: u32) {
         let Some((log, _)) = self.ahead else { return };
         let (bits, accessed) = (log.access_bits as i8, 1 << (log.access_bits - 1));
@@ -289,58 +294,59 @@ impl Writer {
 
 /// Offsets of the core's fields besides its registers.
 impl Writer {
-    /// Leaves unless that byte is this one.
-    pub fn expect_byte(&mut self, step: u32, at: i32, value: u8) {
+    /// Emits an exit before this step, taken unless the byte at offset `at` of the core is `value`.
+    pub fn require_byte(&mut self, step: u32, at: i32, value: u8) {
         let exit = self.exit(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; cmp BYTE [rbx + at], value as i8 ; jne =>exit);
     }
 
-    /// Leaves if these two doublewords have a bit in common.
-    pub fn expect_apart(&mut self, step: u32, [first, second]: [i32; 2]) {
+    /// Emits an exit before this step, taken if two doublewords of the core have a bit in common.
+    pub fn require_disjoint(&mut self, step: u32, [first, second]: [i32; 2]) {
         let exit = self.exit(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [rbx + first] ; test [rbx + second], rax ; jnz =>exit);
     }
 
-    /// Sets a byte there.
-    pub fn set_byte(&mut self, at: i32, value: u8) {
+    /// Emits code that sets the byte at offset `at` of the core.
+    pub fn store_byte(&mut self, at: i32, value: u8) {
         dynasm!(self.asm ; .arch x64 ; mov BYTE [rbx + at], value as i8);
     }
 
-    /// The lowest bit of a register to a byte there.
-    pub fn put_bit(&mut self, register: u8, at: i32) {
+    /// Emits code that stores the lowest bit of a register as the byte at offset `at` of the core.
+    pub fn store_bit(&mut self, register: u8, at: i32) {
         let host = self.read(register);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, 1 ; mov [rbx + at], al);
     }
 
-    /// A byte from there to a register.
-    pub fn take_byte(&mut self, register: u8, at: i32) {
+    /// Emits code that loads the byte at offset `at` of the core into a register.
+    pub fn load_byte(&mut self, register: u8, at: i32) {
         let host = self.write(register);
         dynasm!(self.asm ; .arch x64 ; movzx Rd(host), BYTE [rbx + at]);
     }
 
-    /// One register to another.
+    /// Emits code that copies one register of the board's core to another.
     pub fn copy(&mut self, to: u8, from: u8) {
         let (source, target) = (self.read(from), self.write(to));
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(source));
     }
 
-    /// A word from there to a register.
-    pub fn take_word(&mut self, register: u8, at: i32) {
+    /// Emits code that loads the word at offset `at` of the core into a register.
+    pub fn load_core_word(&mut self, register: u8, at: i32) {
         let host = self.write(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), [rbx + at]);
     }
 
-    /// A register, as a multiple of 4, to a word there.
-    pub fn put_aligned(&mut self, register: u8, at: i32) {
+    /// Emits code that stores a register, with its two low bits cleared, as the word at offset `at` of the core.
+    pub fn store_aligned_word(&mut self, register: u8, at: i32) {
         let host = self.read(register);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(host) ; and eax, -4 ; mov [rbx + at], eax);
     }
 
-    /// The load at [base + imm] of the register at this address, which says which core it is. Leaves if it is another one.
+    /// Emits the load of the register that tells a core its own number. The code leaves the path if the load's address
+    /// is another one.
     pub fn load_own(&mut self, step: u32, op: Op, address: u32) {
         let Some((_, onward)) = self.ahead else { return };
         let base = self.read(op.rn);

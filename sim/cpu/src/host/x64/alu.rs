@@ -9,24 +9,25 @@ use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 
 impl Writer {
-    /// Translates an instruction, if that is done.
+    /// Emits x86-64 code for an instruction that only changes registers and flags. False if it cannot be JIT-compiled.
     pub fn operate(&mut self, op: Op) -> bool {
         if let Some(form) = form(op) {
-            self.process(op, form);
+            self.write_data_processing(op, form);
         } else if let Some((kind, sets)) = shift(op) {
             self.shift(op, kind, sets);
         } else if let Some((kind, sets)) = shift_by_register(op) {
-            self.shift_by_register(op, kind, sets);
+            self.write_shift_by_register(op, kind, sets);
         } else if is_other(op) {
-            self.other(op);
+            self.write_other(op);
         } else {
             return false;
         }
         true
     }
 
-    /// Works on the registers themselves, where the host has that in an instruction or two. False if not.
-    fn direct(&mut self, op: Op, form: Form) -> bool {
+    /// Emits a data-processing instruction as one or two host instructions on its registers. False if that is
+    /// impossible.
+    fn write_directly(&mut self, op: Op, form: Form) -> bool {
         let Form { work, second, sets, tests } = form;
         let is_known = match (second, work) {
             (Second::Shifted, _) => false,
@@ -57,7 +58,8 @@ impl Writer {
         true
     }
 
-    /// `target` becomes the first operand and the second, which is a register or else a constant.
+    /// Emits code that sets host register `target` to the result of a binary operation. The second operand is a
+    /// register or else a constant.
     fn combine(&mut self, work: Work, sets: bool, target: u8, (first, register, constant): (u8, Option<u8>, i32)) {
         let asm = &mut self.asm;
         let (first, register) = match register {
@@ -91,7 +93,7 @@ impl Writer {
         }
     }
 
-    /// The host's flags are those of the work: what of them is looked at, and N and Z by the result.
+    /// Emits code that stores the flags which are needed later, from the host's flags and the result.
     fn set_flags(&mut self, op: Op, form: Form, result: u8) {
         let Form { work, second, .. } = form;
         let is_sum = matches!(work, Work::Add | Work::Adc | Work::Sub | Work::Sbc | Work::Rsb);
@@ -120,8 +122,9 @@ impl Writer {
         self.set_nz(result);
     }
 
-    fn process(&mut self, op: Op, form: Form) {
-        if self.direct(op, form) {
+    /// Emits a data-processing instruction (AND, ADD, MOV and so on) by way of eax and ecx if need be.
+    fn write_data_processing(&mut self, op: Op, form: Form) {
+        if self.write_directly(op, form) {
             return;
         }
         let Form { work, second, sets, tests } = form;
@@ -167,14 +170,14 @@ impl Writer {
         }
     }
 
-    /// N and Z by a result. Rax is lost. The host's flags stay.
+    /// Emits code that stores N and Z of a result. It changes rax and keeps the host's flags.
     fn set_nz(&mut self, result: u8) {
         if self.live & flags::NZ != 0 {
             dynasm!(self.asm ; .arch x64 ; movsxd rax, Rd(result) ; mov [rbx + self.at.nz], rax);
         }
     }
 
-    /// A register shifted by a constant, to ecx.
+    /// Emits code that loads a register, shifted by the op's constant, into ecx.
     fn write_shifted(&mut self, op: Op, register: u8) {
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
@@ -190,6 +193,7 @@ impl Writer {
         }
     }
 
+    /// Emits LSL, LSR, ASR or ROR by a constant.
     fn shift(&mut self, op: Op, kind: u8, sets: bool) {
         let register = self.read(op.rm);
         let amount = op.shift;
@@ -215,8 +219,8 @@ impl Writer {
         }
     }
 
-    /// Shifts in 64 bits, so that the last bit that leaves is still there. More than 32 places are as many as 40.
-    fn shift_by_register(&mut self, op: Op, kind: u8, sets: bool) {
+    /// Emits LSL, LSR, ASR or ROR by a register. More than 32 places are as many as 40.
+    fn write_shift_by_register(&mut self, op: Op, kind: u8, sets: bool) {
         let (value, amount) = (self.read(op.rn), self.read(op.rm));
         self.host_flags = HostFlags::None;
         let asm = &mut self.asm;
@@ -249,14 +253,15 @@ impl Writer {
         }
     }
 
-    fn other(&mut self, op: Op) {
+    /// Emits bit-field, byte-reversal, extension, MOVT, move-to-SP and multiply instructions.
+    fn write_other(&mut self, op: Op) {
         self.host_flags = HostFlags::None;
         let number = op.code as u8;
         match number {
-            code::Ubfx | code::Sbfx => self.extract(op),
-            code::Bfi => self.insert(op),
-            code::Rev | code::Rev16 | code::Revsh => self.reverse(op),
-            code::Sxtb..=code::Uxth | code::Sxtab..=code::Uxtah => self.extend(op),
+            code::Ubfx | code::Sbfx => self.write_bit_field_extract(op),
+            code::Bfi => self.write_bit_field_insert(op),
+            code::Rev | code::Rev16 | code::Revsh => self.write_byte_reversal(op),
+            code::Sxtb..=code::Uxth | code::Sxtab..=code::Uxtah => self.write_extension(op),
             code::MovToSp => {
                 let source = self.read(op.rm);
                 dynasm!(self.asm ; .arch x64 ; mov eax, Rd(source) ; and eax, -4);
@@ -268,11 +273,12 @@ impl Writer {
                 self.write(op.rd);
                 dynasm!(self.asm ; .arch x64 ; movzx Rd(target), Rw(target) ; or Rd(target), op.imm as i32);
             }
-            _ => self.multiply(op),
+            _ => self.write_multiply(op),
         }
     }
 
-    fn multiply(&mut self, op: Op) {
+    /// Emits MUL, MLA or MLS.
+    fn write_multiply(&mut self, op: Op) {
         let (first, second) = (self.read(op.rn), self.read(op.rm));
         dynasm!(self.asm ; .arch x64 ; mov eax, Rd(first) ; imul eax, Rd(second));
         if matches!(op.code, Code::Mla | Code::Mls) {
@@ -290,7 +296,8 @@ impl Writer {
         }
     }
 
-    fn extract(&mut self, op: Op) {
+    /// Emits UBFX or SBFX.
+    fn write_bit_field_extract(&mut self, op: Op) {
         let source = self.read(op.rn);
         let (above, unused) = ((32 - op.shift - op.ra) as i8, (32 - op.shift) as i8);
         let asm = &mut self.asm;
@@ -304,7 +311,8 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
-    fn insert(&mut self, op: Op) {
+    /// Emits BFI or BFC.
+    fn write_bit_field_insert(&mut self, op: Op) {
         let mask = (u32::MAX >> (32 - u32::from(op.shift))) << op.ra;
         let source = (op.rn != 15).then(|| self.read(op.rn));
         let target = self.read(op.rd);
@@ -319,7 +327,8 @@ impl Writer {
         }
     }
 
-    fn reverse(&mut self, op: Op) {
+    /// Emits REV, REV16 or REVSH.
+    fn write_byte_reversal(&mut self, op: Op) {
         let source = self.read(op.rm);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source) ; bswap eax);
@@ -332,7 +341,8 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
-    fn extend(&mut self, op: Op) {
+    /// Emits a sign or zero extension of a byte or halfword (SXTB, UXTH and so on), with or without addition.
+    fn write_extension(&mut self, op: Op) {
         let source = self.read(op.rm);
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov eax, Rd(source));
@@ -353,7 +363,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
-    /// Moves of floating-point registers. False for everything else.
+    /// Emits a move of a floating-point register. False for every other instruction.
     pub fn float(&mut self, number: u32, op: Op) -> bool {
         if !matches!(op.code, Code::Vmov32 | Code::VmovToCore | Code::VmovFromCore) {
             return false;

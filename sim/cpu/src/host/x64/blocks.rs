@@ -14,13 +14,14 @@ use super::super::{BlockLayout, EntryPoints};
 use super::Store;
 use crate::host::registry::HEADS;
 
-/// Enters blocks: with the core, the bytes of the RAM, the log and the context. Returns why it came back.
+/// A native function that executes basic blocks: it takes the core, the bytes of the RAM, the log and the context, and
+/// returns why it came back.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub struct BlockEntry(unsafe extern "sysv64" fn(*mut c_void, *mut u8, *mut c_void, *mut c_void) -> u32);
 
 impl BlockEntry {
-    /// Enters the block that the core is before.
+    /// Executes the block that the core is before, and those that follow.
     ///
     /// # Safety
     /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
@@ -31,7 +32,7 @@ impl BlockEntry {
     }
 }
 
-/// Writes the code that leads from block to block.
+/// Writes the native code that leads from one basic block to the next, and returns where it is entered.
 pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<EntryPoints> {
     let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
     writer.enter();
@@ -51,17 +52,19 @@ pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<Ent
     Some(EntryPoints { entry, transit, none: none as u64 })
 }
 
+/// The writer of the code that leads from block to block.
 struct BlockWriter<'a> {
     asm: VecAssembler<X64Relocation>,
     layout: &'a BlockLayout,
 }
 
 impl BlockWriter<'_> {
+    /// Copies the written code into the store and returns its host address.
     fn put_into(self, store: &mut Store) -> Option<*const u8> {
         store.add(&self.asm.finalize().ok()?)
     }
 
-    /// The first block begins.
+    /// Emits the function's entry: it saves the host's registers and jumps to the begin of the first block.
     fn enter(&mut self) {
         dynasm!(self.asm
             ; .arch x64
@@ -72,6 +75,7 @@ impl BlockWriter<'_> {
         );
     }
 
+    /// Emits a return from native code to Rust, with the reason `why`.
     fn come_back(&mut self, why: u32) {
         dynasm!(self.asm
             ; .arch x64
@@ -82,7 +86,8 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// A block has ended. Returns after how many bytes the next one begins.
+    /// Emits the code from the end of a block to the next one. Returns the offset in bytes at which the next block
+    /// begins.
     fn transit(&mut self, has_account: bool) -> u64 {
         let context = self.layout.context;
         dynasm!(self.asm ; .arch x64 ; ended:);
@@ -108,8 +113,8 @@ impl BlockWriter<'_> {
         begins as u64
     }
 
-    /// Its transition to rdi, the other core's log to rdx. The block is handed in if that is not to be found, or if it may meet
-    /// the other core's.
+    /// Emits the lookup of the ended block's cached transition: its address to rdi, the other core's log to rdx. The
+    /// block is handed in if that is not to be found, or if it may meet the other core's.
     fn find(&mut self) {
         let BlockLayout { context, log, transition, hash, .. } = *self.layout;
         dynasm!(self.asm
@@ -147,7 +152,7 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Counts the transition at rdi, the first of two in its row.
+    /// Emits code that counts the transition at rdi for the profile.
     fn count(&mut self) {
         let BlockLayout { context, hash, .. } = *self.layout;
         let counters_bytes = 2 * size_of::<[u64; 2]>();
@@ -162,7 +167,8 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Moves both cores by the transition at rdi. Rbx and r15 become those of the core that continues.
+    /// Emits code that advances both cores by the transition at rdi. Rbx and r15 become those of the core that
+    /// continues.
     fn take(&mut self) {
         let BlockLayout { context, core, log, transition, .. } = *self.layout;
         dynasm!(self.asm
@@ -206,7 +212,8 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Its next block begins, if that is translated and at hand, when the probes at its begin have fired.
+    /// Emits code that begins the core's next block, if that is JIT-compiled and in the cache and its probes have
+    /// fired.
     fn begin(&mut self) {
         let BlockLayout { context, core, log, head, translation, .. } = *self.layout;
         dynasm!(self.asm
@@ -261,7 +268,8 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Loads the times of the reached node to rcx. To the wait if the core continues no sooner than the other one has.
+    /// Emits code that loads the times of the reached node into rcx, and jumps to the wait if the other core comes
+    /// first.
     fn unless_second(&mut self) {
         let BlockLayout { context, node, .. } = *self.layout;
         dynasm!(self.asm
@@ -280,7 +288,7 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Keeps the core as it is before a block, with its instruction's place in rax.
+    /// Emits code that saves the core as it is before a block, for a roll-back, with its instruction's place in rax.
     fn save_registers(&mut self) {
         let log = self.layout.log;
         dynasm!(self.asm ; .arch x64 ; mov [r15 + log.ip], rax);
@@ -289,7 +297,7 @@ impl BlockWriter<'_> {
         }
     }
 
-    /// Its next block is a wait for the other core.
+    /// Emits a wait for the other core, as the core's next block.
     fn wait(&mut self) {
         let BlockLayout { log, wait_shape, .. } = *self.layout;
         dynasm!(self.asm ; .arch x64 ; wait:);

@@ -13,13 +13,14 @@ use super::super::{ConstantsAt, Foresight, Logging, PathLayout, Repeats};
 use super::prediction::{CONTEXT, FOUND, FRAME, MARKS};
 use super::{Store, Writer};
 
-/// Enters code at an address, with the core, the bytes of the RAM, their marks and the context: what that put in rax.
+/// A native function that continues from path to path: it takes the core, the bytes of the RAM, their marks, the
+/// context and a code address, and returns what is in rax at the end.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub struct Entry(unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void, u64) -> u64);
 
 impl Entry {
-    /// Enters the code at that address of the host.
+    /// Executes the native code at that host address, and the paths that follow.
     ///
     /// # Safety
     /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
@@ -30,7 +31,7 @@ impl Entry {
     }
 }
 
-/// The records of a path: one for each of its steps, before which it may be left, and one for its end.
+/// The cached-timing records of a path: one for each step before which it may be left, and one for its end.
 #[derive(Debug, Clone, Copy)]
 pub struct Records {
     /// The host's address of the first.
@@ -39,8 +40,7 @@ pub struct Records {
     pub bytes: u32,
 }
 
-/// The target of the code with a record in rax: all registers of the target are in the core then, and those of the
-/// host that held them are free.
+/// Where the code of a path continues, with a record in rax.
 #[derive(Debug, Clone, Copy)]
 struct Ways {
     /// The path was executed up to there.
@@ -53,7 +53,7 @@ struct Ways {
     leave: DynamicLabel,
 }
 
-/// Writes an entry. Code that logs finds its log begun.
+/// Writes the entry function of chained paths into the store. `logs`: the code keeps a log, which the entry begins.
 pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<Entry> {
     let mut asm = VecAssembler::<X64Relocation>::new(0);
     dynasm!(asm
@@ -78,8 +78,9 @@ pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<En
 }
 
 impl Writer {
-    /// Puts code of so many steps into the store: its address. It leaves by these records. `jumps` if its last step has said
-    /// where execution continues. `called` is put in rax when a call has ended it.
+    /// Finishes a path of so many steps, copies its code into the store and returns its host address. It leaves by
+    /// these records. `jumps` if its last step has said where execution continues. `called` is put in rax when a call
+    /// has ended it.
     pub fn finish_chained(
         mut self,
         store: &mut Store,
@@ -114,12 +115,13 @@ impl Writer {
         Some(at as u64 + body.0 as u64)
     }
 
+    /// Emits a jump to a way out, with the record of this step in rax.
     fn go(&mut self, records: Records, step: u32, way: DynamicLabel) {
         let record = records.first + u64::from(step * records.bytes);
         dynasm!(self.asm ; .arch x64 ; mov rax, QWORD record as i64 ; jmp =>way);
     }
 
-    /// Writes the ways from a path to the next.
+    /// Emits the code that goes from the end of a path to the next one if its timing is known.
     fn write_transit(&mut self, layout: &PathLayout, ways: Ways) {
         let PathLayout { state, executed, counts, record, core, transition, .. } = *layout;
         dynasm!(self.asm
@@ -192,7 +194,7 @@ impl Writer {
         );
     }
 
-    /// Chooses, from the first record of an exit, that for the state, which is in ecx then, and the log.
+    /// Emits code that selects, among the records of an exit, that for the current state and log.
     fn choose_record(&mut self, layout: &PathLayout) {
         let record = layout.record;
         self.context();
@@ -214,7 +216,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; shl edx, record.bytes.ilog2() as i8 ; add rax, rdx);
     }
 
-    /// Asks if the lookups of the transition at rcx cannot be repeated by [`Repeats`].
+    /// Emits the repetition of the cache lookups of the transition at rcx, or a jump to the code that asks the bus.
     fn repeat_lookups(&mut self, layout: &PathLayout) {
         let lookups = |at: usize| (layout.transition.lookups + at) as i32;
         let (Repeats::Held { version } | Repeats::Touched { version, .. }) = layout.repeats else { return };
@@ -238,14 +240,14 @@ impl Writer {
         );
     }
 
-    /// The context to r13, where it is not there.
+    /// Emits code that loads the context's address into r13, unless it is always there.
     fn context(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r13, [rsp + CONTEXT]);
         }
     }
 
-    /// The log begins anew.
+    /// Emits code that empties the log.
     fn begin_log(&mut self) {
         if self.foresight.is_some() {
             dynasm!(self.asm ; .arch x64 ; mov r14d, 1);

@@ -4,7 +4,7 @@ use super::flags;
 use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
-/// The operation on two operands.
+/// The binary operation of a data-processing instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     And,
@@ -23,7 +23,7 @@ pub(super) enum Work {
     Mvn,
 }
 
-/// The second operand.
+/// The kind of an instruction's second operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Second {
     Constant,
@@ -31,7 +31,7 @@ pub(super) enum Second {
     Shifted,
 }
 
-/// A data processing instruction.
+/// A data-processing instruction taken apart: its operation, second operand and flags.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     pub work: Work,
@@ -41,6 +41,7 @@ pub(super) struct Form {
     pub tests: bool,
 }
 
+/// Returns the form of a data-processing instruction. `None` if the op is another instruction.
 pub(super) fn form(op: Op) -> Option<Form> {
     use Second::{Constant, Register, Shifted};
     use Work::{Adc, Add, And, Bic, Eor, Mov, Mvn, Orn, Orr, Rsb, Sbc, Sub};
@@ -118,7 +119,8 @@ pub(super) fn form(op: Op) -> Option<Form> {
     }
 }
 
-/// A shift by a constant as the instruction itself: its kind as in an opcode, and whether it sets flags.
+/// Returns the kind of a shift by a constant, as in its opcode, and whether it sets flags. `None` if the op is no such
+/// shift.
 pub(super) fn shift(op: Op) -> Option<(u8, bool)> {
     let form = match op.code {
         Code::LslImmS => (0, true),
@@ -132,7 +134,8 @@ pub(super) fn shift(op: Op) -> Option<(u8, bool)> {
     Some(form)
 }
 
-/// A shift by a register: its kind as in an opcode, and whether it sets flags.
+/// Returns the kind of a shift by a register, as in its opcode, and whether it sets flags. `None` if the op is no such
+/// shift.
 pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
     let form = match op.code {
         Code::LslRegS => (0, true),
@@ -148,11 +151,13 @@ pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
     Some(form)
 }
 
-/// Whether an instruction is translated.
+/// Whether a data-processing instruction can be JIT-compiled.
 pub fn translates(op: Op) -> bool {
     form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
 }
 
+/// Whether the op is a bit-field, byte-reversal, extension, MOVT, move-to-SP or multiply instruction that can be
+/// JIT-compiled.
 pub(super) fn is_other(op: Op) -> bool {
     use Code::{Bfi, Mla, Mls, Movt, Mul, MulS, Rev, Sbfx, Sxtab, Sxtah, Sxtb, Sxth, Ubfx, Uxtab, Uxtah, Uxtb, Uxth};
     use Code::{MovToSp, Rev16, Revsh};
@@ -160,8 +165,8 @@ pub(super) fn is_other(op: Op) -> bool {
         || matches!(op.code, Sxtab | Sxtah | Uxtab | Uxtah | MulS | Mul | Mla | Mls | MovToSp)
 }
 
-/// Flags that it sets.
-pub fn sets(op: Op) -> u8 {
+/// Returns the flags that an instruction sets.
+pub fn flags_set(op: Op) -> u8 {
     if let Some((_, sets)) = shift(op) {
         return if sets { flags::NZ | flags::C } else { 0 };
     }
@@ -179,8 +184,8 @@ pub fn sets(op: Op) -> u8 {
     }
 }
 
-/// Flags that it reads.
-pub fn reads(op: Op) -> u8 {
+/// Returns the flags that an instruction reads.
+pub fn flags_read(op: Op) -> u8 {
     match form(op) {
         Some(Form { work: Work::Adc | Work::Sbc, .. }) => flags::C,
         _ => 0,

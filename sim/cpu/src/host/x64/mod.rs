@@ -32,13 +32,13 @@ use spans::CheckedSpans;
 pub use spans::{Span, spans};
 pub use store::Store;
 
-/// A function that code was written for: with the core, the bytes of the RAM, their marks and the context.
+/// A native function for one path: it takes the core, the bytes of the RAM, their marks and the context.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub struct Function(unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void) -> u32);
 
 impl Function {
-    /// Executes it. Returns the number of the step before which it was left, or [`CALLED`].
+    /// Executes the function. Returns the number of the step before which it was left, or [`CALLED`].
     ///
     /// # Safety
     /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
@@ -60,7 +60,7 @@ mod flags {
     pub const ALL: u8 = 7;
 }
 
-/// The operation that set the host's flags.
+/// Which operation set the host's flags: so the next branch knows what they tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HostFlags {
     None,
@@ -110,7 +110,7 @@ pub struct Writer {
     checked: Vec<CheckedSpans>,
 }
 
-/// A way out before a step.
+/// An exit from native code before a step, with the registers to be written back there.
 struct Exit {
     label: DynamicLabel,
     step: u32,
@@ -119,8 +119,9 @@ struct Exit {
 }
 
 impl Writer {
-    /// Before the first step. `loader` loads from where is not main RAM: a function that takes the context, an address and
-    /// a number of bytes, and returns the value, above it what it came from; all ones if it is not to be had.
+    /// Creates a writer without code. `loader` loads from where is not main RAM: a function that takes the context, an
+    /// address and a number of bytes, and returns the value, above it what it came from; all ones if it is not to be
+    /// had.
     pub fn new(at: Fields, place: Place, ram: u32, loader: usize) -> Writer {
         let mut asm = VecAssembler::new(0);
         let [leave, called, body] = std::array::from_fn(|_| asm.new_dynamic_label());
@@ -154,32 +155,33 @@ impl Writer {
         }
     }
 
-    /// Stores near marks are made if this function, that takes the context, the offset in main RAM of the first word and how
-    /// many there are, does not return 0. Without it they are ways out.
-    pub fn asks_near_marks(&mut self, function: usize) {
+    /// Makes stores near marked bytes of RAM ask this function whether they may be made. Without it they are ways out.
+    pub fn ask_before_marked_stores(&mut self, function: usize) {
         self.near = Some(function);
     }
 
-    /// Logs what a pipeline of this kind foresees, also of these constants, if there are any. Before the first step.
-    pub fn logs(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
+    /// Makes the code log what this kind of pipeline needs for its timing, loads of `constants` included. Called before
+    /// the first step.
+    pub fn log_timing(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
         self.constants = constants;
         self.foresight = Some((foresight, logging));
         self.registers = Registers::without(&[14, 15]);
     }
 
-    /// That is known of the next step's load.
-    pub fn limit(&mut self, limit: Limit) {
+    /// Sets the known facts about the load of the next step.
+    pub fn set_load_limit(&mut self, limit: Limit) {
         self.limit = limit;
     }
 
-    /// The next step begins, after which these flags are looked at. It has this one of [`spans`].
+    /// Begins the next step. `live` are the flags that are read after it, `span` is what it had better check
+    /// ([`spans`]).
     pub fn begin(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
         self.registers.unlock();
     }
 
-    /// Puts the code into the store, which returns `how` after its last instruction. Execution continues at `ip`, if nothing
-    /// else has said where.
+    /// Finishes the function, which returns `how` after its last instruction, and copies it into the store. Execution
+    /// continues at `ip`, if nothing else has said where.
     pub fn finish(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
         let start = self.end(how, ip);
         let at = store.add(&self.asm.finalize().ok()?)?;
@@ -187,8 +189,9 @@ impl Writer {
         Some(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) })
     }
 
-    /// Translates an instruction at `ip` that neither accesses memory nor branches by distance. False if that is not done.
-    pub fn on(&mut self, number: u32, op: Op, ip: u64) -> bool {
+    /// Emits an instruction at `ip` that neither accesses memory nor branches by distance. False if it cannot be
+    /// JIT-compiled.
+    pub fn write_instruction(&mut self, number: u32, op: Op, ip: u64) -> bool {
         match op.code {
             Code::Nop => true,
             Code::Bx | Code::Blx => {
@@ -199,7 +202,7 @@ impl Writer {
         }
     }
 
-    /// The rest. Returns where the function begins.
+    /// Emits the function's end, its exits and its entry. Returns the offset at which it begins.
     fn end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
         self.write_all_back(self.registers.dirty());
         if let Some(ip) = ip {
@@ -240,17 +243,19 @@ impl Writer {
         start
     }
 
+    /// Emits code that stores a host register to the guest register in the core that it holds.
     fn write_back(&mut self, guest: u8, host: u8) {
         dynasm!(self.asm ; .arch x64 ; mov [rbx + self.at.r + 4 * i32::from(guest)], Rd(host));
     }
 
+    /// Emits code that stores these host registers to their guest registers in the core.
     fn write_all_back(&mut self, dirty: Vec<(u8, u8)>) {
         for (guest, host) in dirty {
             self.write_back(guest, host);
         }
     }
 
-    /// The ways out: with all values in the core, each continues as `go` writes it for its step.
+    /// Emits all exits: after the registers are written back, each continues as `go` writes it for its step.
     fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::Words)) {
         for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
@@ -259,14 +264,14 @@ impl Writer {
         }
     }
 
-    /// The way out before a step, with registers as they are now.
+    /// Returns the label of an exit before this step, with the registers as they are now.
     fn exit(&mut self, step: u32) -> DynamicLabel {
         let label = self.asm.new_dynamic_label();
         self.exits.push(Exit { label, step, dirty: self.registers.dirty(), words: self.words });
         label
     }
 
-    /// The host's register with the value of one of the target's.
+    /// Returns the host register that holds this guest register, and emits its load if necessary.
     fn read(&mut self, guest: u8) -> u8 {
         if let Some(host) = self.registers.find(guest) {
             return host;
@@ -276,16 +281,17 @@ impl Writer {
         host
     }
 
-    /// The host's register for a new value of one of the target's.
+    /// Returns the host register for a new value of this guest register, which is written back later.
     fn write(&mut self, guest: u8) -> u8 {
         let host = match self.registers.find(guest) {
             Some(host) => host,
             None => self.allocate(guest),
         };
-        self.registers.soil(guest);
+        self.registers.mark_dirty(guest);
         host
     }
 
+    /// Returns a host register for this guest register, and emits the write-back of the one that it displaces.
     fn allocate(&mut self, guest: u8) -> u8 {
         let (host, evicted) = self.registers.allocate(guest);
         if let Some(evicted) = evicted {
@@ -294,18 +300,18 @@ impl Writer {
         host
     }
 
-    /// The core has all values. Registers that a call does not keep are free. Flags and eax stay.
-    fn call_begins(&mut self) {
+    /// Emits the write-back of all values to the core before a call, which keeps the flags and eax.
+    fn write_back_before_call(&mut self) {
         self.write_all_back(self.registers.dirty());
         self.registers.after_call();
     }
 
-    /// Calls a function with the context and an address of something. A return value other than 0 ends everything.
+    /// Emits a call of a function with the context and the value `with`. A return value other than 0 ends the path.
     pub fn call(&mut self, function: usize, with: u64) {
-        self.call_begins();
+        self.write_back_before_call();
         self.registers.forget();
         self.host_flags = HostFlags::None;
-        self.hand_log_over();
+        self.save_log();
         dynasm!(self.asm
             ; .arch x64
             ; mov rdi, r13
@@ -313,41 +319,44 @@ impl Writer {
             ; mov rax, QWORD function as i64
             ; call rax
         );
-        self.take_log_back();
+        self.reload_log();
         dynasm!(self.asm ; .arch x64 ; test eax, eax ; jnz =>self.called);
     }
 
-    /// Calls the function with the context in r13. The function finds the log there and leaves it there.
-    fn hand_log_over(&mut self) {
+    /// Emits code that loads the context's address into r13 and stores the log there for the function that is called
+    /// next.
+    fn save_log(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm
                 ; .arch x64
                 ; mov r13, [rsp + CONTEXT] ; mov [r13 + at.log], r14 ; mov [r12 + foresight.stores], r15
             );
         }
-        self.put_writes_down();
+        self.save_logged_writes();
     }
 
-    fn take_log_back(&mut self) {
+    /// Emits code that reloads the log into host registers after a call.
+    fn reload_log(&mut self) {
         if let Some((foresight, at)) = self.foresight {
             dynasm!(self.asm ; .arch x64 ; mov r14, [r13 + at.log] ; mov r15, [r12 + foresight.stores]);
         }
-        self.take_writes_up();
+        self.reload_logged_writes();
     }
 
-    /// The region of the code.
+    /// Returns the region of the code that is written.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Leaves unless a byte in the table to which the context has a pointer there is not 0.
-    pub fn need(&mut self, step: u32, table: i32, index: u32) {
+    /// Emits an exit before this step, taken if byte `index` of the table is 0. The context has the pointer to the
+    /// table at offset `table`.
+    pub fn require_nonzero_byte(&mut self, step: u32, table: i32, index: u32) {
         let exit = self.exit(step);
         self.host_flags = HostFlags::None;
         dynasm!(self.asm ; .arch x64 ; mov rax, [r13 + table] ; cmp BYTE [rax + index as i32], 0 ; je =>exit);
     }
 
-    /// Leaves unless a register, `more` and masked, is this value.
+    /// Emits an exit before this step, taken unless the register plus `more`, masked by `mask`, is `value`.
     pub fn expect(&mut self, step: u32, register: u8, more: u32, (mask, value): (u32, u32)) {
         let host = self.read(register);
         let exit = self.exit(step);
@@ -361,14 +370,15 @@ impl Writer {
         );
     }
 
-    /// Sets a register.
+    /// Emits code that sets a guest register to a constant.
     pub fn set(&mut self, register: u8, value: u32) {
         let host = self.write(register);
         dynasm!(self.asm ; .arch x64 ; mov Rd(host), value as i32);
     }
 
-    /// Notes a word in the context, with a half word of the context's in its low half.
-    pub fn note_word(&mut self, at: i32, word: u64, low: Option<i32>) {
+    /// Emits code that stores a constant word at offset `at` of the context. `low` is the offset of a word of the
+    /// context that is or-ed into it.
+    pub fn store_context_word(&mut self, at: i32, word: u64, low: Option<i32>) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; mov rax, QWORD word as i64);
         if let Some(low) = low {
@@ -378,7 +388,8 @@ impl Writer {
         self.host_flags = HostFlags::None;
     }
 
-    /// Loads a word at an offset of the RAM, or of the memory to which the context has a pointer there.
+    /// Emits a load of the word at this offset of the RAM, or of the memory whose pointer is at offset `memory` of the
+    /// context.
     pub fn load_word(&mut self, register: u8, memory: Option<i32>, offset: u32) {
         let host = self.write(register);
         match memory {
@@ -390,7 +401,7 @@ impl Writer {
         }
     }
 
-    /// A branch by distance at `ip`, which was `taken` then.
+    /// Emits a branch by distance at `ip`, with an exit for the case that it goes the other way than `taken`.
     pub fn branch(&mut self, number: u32, op: Op, ip: u64, taken: bool) {
         let conditional = !matches!(op.code, Code::B | Code::Bl);
         match op.code {
@@ -419,7 +430,7 @@ impl Writer {
         self.write_branch_prediction(op, ip, conditional.then_some(taken));
     }
 
-    /// Leaves unless a branch with a condition is `taken`, or is not.
+    /// Emits a jump to `exit` that is taken unless the condition of a branch agrees with `taken`.
     fn leave_unless(&mut self, op: Op, taken: bool, exit: DynamicLabel) {
         // As in opcodes: the lowest bit is the opposite.
         let condition = (op.code as u8 - code::Beq) ^ u8::from(!taken);
@@ -474,14 +485,14 @@ impl Writer {
     }
 }
 
-/// Flags looked at after each of these instructions, before they are written again.
+/// Returns, for each of these instructions, the flags that are read after it before they are written again.
 pub fn live(ops: &[Op]) -> Vec<u8> {
     let mut live = vec![flags::ALL; ops.len()];
     let mut needed = flags::ALL;
     for (live, &op) in live.iter_mut().zip(ops).rev() {
         *live = needed;
         if forms::translates(op) {
-            needed = needed & !forms::sets(op) | forms::reads(op);
+            needed = needed & !forms::flags_set(op) | forms::flags_read(op);
         } else if !matches!(op.code as u8, code::B | code::Bl | code::Nop) {
             needed = flags::ALL;
         }

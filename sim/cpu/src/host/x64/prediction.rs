@@ -24,7 +24,7 @@ pub(super) const MARKS: i32 = 8;
 pub(super) const FOUND: i32 = 16;
 pub(super) const FRAME: i32 = 24;
 
-/// Writes a load. Its unlikely cases come after all else.
+/// A load whose unlikely cases are emitted after the path: its labels and what the log has room for.
 pub(super) struct Load {
     /// Its doubleword was stored to.
     hit: DynamicLabel,
@@ -36,7 +36,7 @@ pub(super) struct Load {
     likely: bool,
 }
 
-/// The known facts about the load that is to be written.
+/// The known facts about the timing log at the load that is emitted next.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limit {
     /// Bits that the log may have before it if it is to log how many stores ago something was. `None`: it has no more.
@@ -45,7 +45,7 @@ pub struct Limit {
     pub likely: bool,
 }
 
-/// A branch about which the predictor has to be asked.
+/// A branch whose code asks the branch predictor by a call.
 pub(super) struct PredictionRequest {
     label: DynamicLabel,
     done: DynamicLabel,
@@ -57,8 +57,8 @@ pub(super) struct PredictionRequest {
 }
 
 impl Writer {
-    /// The number of the doubleword of an item in ecx, `further` items on, to eax. Its bank is the carry, and logged if it is
-    /// the first. Its place in the table to r13.
+    /// Emits code that computes, into eax, the number of the doubleword of the item `further` after item number ecx.
+    /// Its bank is the carry, and logged if it is the first. Its place in the table to r13.
     fn doubleword(&mut self, Foresight { recent, origin, .. }: Foresight, block: Block, bytes: u32, further: u32) {
         let start = self.ram.wrapping_add(block.first).wrapping_sub(origin);
         debug_assert!(start.trailing_zeros() >= DOUBLEWORD && recent.is_power_of_two());
@@ -82,7 +82,8 @@ impl Writer {
         );
     }
 
-    /// A load from the item in ecx. Leaves if the log has no room for how long ago that was stored.
+    /// Emits code that logs how many stores ago the doubleword of a load was stored to. It leaves the path if the log
+    /// has no room for that.
     pub(super) fn write_load_prediction(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
         let Some((at, _)) = self.foresight else { return };
         let [hit, miss, done] = std::array::from_fn(|_| self.asm.new_dynamic_label());
@@ -99,7 +100,7 @@ impl Writer {
         self.loads.push(load);
     }
 
-    /// Its doubleword was stored to, and what tells when is at r13.
+    /// Emits code that logs how many stores ago the doubleword at hand was stored to, as the table entry at r13 tells.
     fn log_hit(&mut self, at: Foresight, &Load { miss, limit, exit, .. }: &Load) {
         dynasm!(self.asm
             ; .arch x64
@@ -122,8 +123,8 @@ impl Writer {
         );
     }
 
-    /// A load of constants, at the offset in ecx: leaves unless the cache found them last in their set. Loads their
-    /// address to r13.
+    /// Emits a check that the cache contains the constant at the offset in ecx, and leaves the path otherwise. Loads
+    /// its host address into r13.
     pub(super) fn write_constant_prediction(
         &mut self,
         Constants { base, bytes, line_bytes, sets }: Constants,
@@ -165,7 +166,7 @@ impl Writer {
         self.unlikely.push((stored, exit));
     }
 
-    /// Stores to so many items, from that in ecx on.
+    /// Emits code that enters `count` stores, from item number ecx on, into the table of recent stores.
     pub(super) fn write_store_prediction(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((at, _)) = self.foresight else { return };
         for further in 0..count {
@@ -179,7 +180,8 @@ impl Writer {
         }
     }
 
-    /// A branch by distance at `ip`. `verdict` is that on a conditional one.
+    /// Emits code that logs whether a branch by distance at `ip` was predicted right. `verdict` is whether a
+    /// conditional one was taken.
     pub(super) fn write_branch_prediction(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
         let Some((at, _)) = self.foresight else { return };
         self.host_flags = HostFlags::None;
@@ -222,7 +224,8 @@ impl Writer {
         self.asked.push(PredictionRequest { label: asked, done, from, target: Some(target), verdict });
     }
 
-    /// A branch by register at `ip` to the address in eax, whose lowest bit is set.
+    /// Emits code that logs whether a branch by register at `ip` to the address in eax, whose lowest bit is set, was
+    /// predicted right.
     pub(super) fn write_jump_prediction(&mut self, ip: u64) {
         let Some((at, _)) = self.foresight else { return };
         let from = self.place.address_of(ip);
@@ -244,7 +247,7 @@ impl Writer {
         self.asked.push(PredictionRequest { label: asked, done, from, target: None, verdict: None });
     }
 
-    /// Writes the rare cases.
+    /// Emits the rare cases of load and branch prediction, after the path's own code.
     pub(super) fn write_foresight(&mut self) {
         let Some((at, log)) = self.foresight else { return };
         for load in std::mem::take(&mut self.loads) {

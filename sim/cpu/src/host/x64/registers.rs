@@ -3,7 +3,7 @@
 /// Those that may: rdx, rsi, rdi, r8 to r11, r14, r15.
 const HOSTS: [u8; 9] = [2, 6, 7, 8, 9, 10, 11, 14, 15];
 
-/// A register of the host.
+/// The use of one host register: which guest register it holds, and whether it must be written back.
 #[derive(Debug, Clone, Copy, Default)]
 struct HeldRegisters {
     /// The target's register in it.
@@ -18,7 +18,7 @@ struct HeldRegisters {
     reserved: bool,
 }
 
-/// All of them.
+/// The allocation of guest registers to host registers, while a path's code is emitted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Registers {
     held: [HeldRegisters; HOSTS.len()],
@@ -30,7 +30,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Returns the registers with none held. These of the host are not used.
+    /// Returns an allocation without any guest register that never uses these host registers.
     pub fn without(hosts: &[u8]) -> Registers {
         let mut registers = Registers::default();
         for (held, host) in registers.held.iter_mut().zip(HOSTS) {
@@ -39,13 +39,13 @@ impl Registers {
         registers
     }
 
-    /// The next instruction begins.
+    /// Makes all host registers available again, at the begin of the next instruction.
     pub fn unlock(&mut self) {
         self.now += 1;
         self.held.iter_mut().for_each(|held| held.locked = false);
     }
 
-    /// The host's register with one of the target's, which it keeps while the current instruction needs it.
+    /// Returns the host register that holds this guest register, and locks it for the current instruction.
     pub fn find(&mut self, guest: u8) -> Option<u8> {
         let index = self.held.iter().position(|held| held.guest == Some(guest))?;
         let held = &mut self.held[index];
@@ -53,7 +53,8 @@ impl Registers {
         Some(HOSTS[index])
     }
 
-    /// A register of the host for one of the target's, and whose value must be written back before.
+    /// Assigns a host register to this guest register. Also returns the guest register whose value must be written back
+    /// before.
     pub fn allocate(&mut self, guest: u8) -> (u8, Option<u8>) {
         let free = |held: &HeldRegisters| if held.guest.is_none() { 0 } else { 1 + held.used };
         let (index, held) = self
@@ -69,7 +70,7 @@ impl Registers {
         (HOSTS[index], evicted)
     }
 
-    /// Forgets what a call does not keep. Nothing may be dirty.
+    /// Drops what is in host registers that a call does not preserve. None may need a write-back.
     pub fn after_call(&mut self) {
         for (held, host) in self.held.iter_mut().zip(HOSTS) {
             if host < 12 {
@@ -79,7 +80,7 @@ impl Registers {
         }
     }
 
-    /// Forgets everything.
+    /// Drops the content of all host registers.
     pub fn forget(&mut self) {
         self.steady = 0;
         self.held
@@ -87,23 +88,23 @@ impl Registers {
             .for_each(|held| *held = HeldRegisters { reserved: held.reserved, ..HeldRegisters::default() });
     }
 
-    /// The value is known from now on.
-    pub fn steady(&mut self, guest: u8) {
+    /// Notes that the guest register keeps its value from now on, until it is written.
+    pub fn mark_steady(&mut self, guest: u8) {
         self.steady |= 1 << guest;
     }
 
-    /// The same value still.
+    /// Whether the guest register still has the value that it had at [`Registers::mark_steady`].
     pub fn is_steady(&self, guest: u8) -> bool {
         self.steady >> guest & 1 != 0
     }
 
-    /// Its value is new.
-    pub fn soil(&mut self, guest: u8) {
+    /// Notes that the guest register has a new value, which must be written back.
+    pub fn mark_dirty(&mut self, guest: u8) {
         self.steady &= !(1 << guest);
         self.held.iter_mut().filter(|held| held.guest == Some(guest)).for_each(|held| held.dirty = true);
     }
 
-    /// Those of the target whose values the core has not, and where they are.
+    /// Returns the guest registers that must be written back to the core, each with its host register.
     pub fn dirty(&self) -> Vec<(u8, u8)> {
         let pairs = self.held.iter().zip(HOSTS);
         pairs.filter(|(held, _)| held.dirty).filter_map(|(held, host)| Some((held.guest?, host))).collect()

@@ -8,7 +8,7 @@ use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
 impl Writer {
-    /// LDRD, STRD.
+    /// Emits LDRD or STRD. False if it cannot be JIT-compiled.
     pub(super) fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
         let base = self.read(op.rn);
         let offset = if op.has(flag::POST_INDEXED) { 0 } else { op.imm };
@@ -39,7 +39,7 @@ impl Writer {
         true
     }
 
-    /// LDM, STM.
+    /// Emits LDM or STM. False if it cannot be JIT-compiled.
     pub(super) fn multiple(&mut self, number: u32, op: Op, ip: u64, block: Block) -> bool {
         let count = u32::from(op.shift);
         let listed = |register: u8| op.imm >> register & 1 != 0;
@@ -90,7 +90,8 @@ impl Writer {
         true
     }
 
-    /// POP of the low registers in the mask, so many, and of the PC, which must be this one.
+    /// Emits POP of the `count` low registers in the mask and of the PC, and leaves the path unless the loaded PC is
+    /// `pc`.
     pub fn pop_expected(&mut self, number: u32, mask: u32, count: u32, pc: u32, block: Block) {
         let base = self.read(13);
         let start = self.ram.wrapping_add(block.first);
@@ -99,7 +100,7 @@ impl Writer {
         self.check(block, 4, count + 1, exit);
         let mut place = block.first as i32;
         dynasm!(self.asm ; .arch x64 ; cmp DWORD [rbp + rcx * 4 + place + 4 * count as i32], pc as i32 ; jne =>exit);
-        self.registers.soil(13);
+        self.registers.mark_dirty(13);
         dynasm!(self.asm ; .arch x64 ; add Rd(base), 4 * (count as i32 + 1));
         for register in (0..8).filter(|&register| mask >> register & 1 != 0) {
             self.registers.unlock();

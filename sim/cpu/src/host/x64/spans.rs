@@ -7,7 +7,7 @@ use crate::v7m::op::Op;
 /// Farther apart than that they are checked one by one.
 pub(super) const FAR: u32 = 1024;
 
-/// Offsets from a base, in bytes: of the first of some words, and of the last.
+/// A range of words relative to a base register: the byte offsets of the first and of the last word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// Fields of the first one.
@@ -16,7 +16,7 @@ pub struct Span {
     pub last: i32,
 }
 
-/// Words that were found to be in a block, by this base.
+/// A range of words relative to a base register that was found to be inside a block of RAM.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CheckedSpans {
     pub base: u8,
@@ -35,12 +35,13 @@ impl CheckedSpans {
     }
 }
 
-/// Returns what each of these instructions had better check: itself and those after it with the same base, if there
-/// are any. Each comes with the begin of the block of main RAM that it accessed, if it did.
+/// Returns, for each instruction of a path, the range that it checks at once for itself and for later accesses by the
+/// same base. Each comes with the begin of the block of main RAM that it accessed, if it did.
 pub fn spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
     (0..path.len()).map(|index| span(&path[index..])).collect()
 }
 
+/// Returns the range that the first instruction of this path checks for itself and for later accesses by the same base.
 fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     let (&(op, block), rest) = path.split_first()?;
     let (own, base) = (word_offset(op)?, op.rn);
@@ -63,7 +64,8 @@ fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     (span.first != span.last).then_some(span)
 }
 
-/// Whether it may change a register. If it changes a span without saying so, earlier checks are forgotten.
+/// Whether an instruction may change this register. If it changes a base without saying so, earlier checks are
+/// forgotten.
 fn changes(op: Op, register: u8) -> bool {
     let listed =
         matches!(op.code, Code::Ldm | Code::LdmPc | Code::Stm) && (op.rn == register || op.imm >> register & 1 != 0);

@@ -8,7 +8,7 @@ const CHUNK: usize = 1 << 16;
 /// Where functions begin.
 const ALIGNMENT: usize = 16;
 
-/// Native code, which stays where it is until all of it goes.
+/// The executable memory for native code, which stays where it is until all of it is freed.
 #[derive(Debug, Default)]
 pub struct Store {
     chunks: Vec<ExecutableBuffer>,
@@ -17,8 +17,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Puts code that does not depend on where it is after the other. It is at this place then. `None` if the host
-    /// gives no memory for it. The earlier content may be gone.
+    /// Copies position-independent code into executable memory and returns its address. It is at this place then.
+    /// `None` if the host gives no memory for it. The earlier content may be gone.
     pub fn add(&mut self, code: &[u8]) -> Option<*const u8> {
         let mut start = self.used.next_multiple_of(ALIGNMENT);
         if self.chunks.is_empty() || start + code.len() > CHUNK {

@@ -5,7 +5,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::{Word, op};
 use rtoslab_timing::cortex_m0plus as timing;
 
-/// Cycles of an instruction of this kind.
+/// Returns the cycles of an instruction with this code that accesses no memory.
 pub(super) const fn cycles(code: u8) -> u64 {
     if code == op::Mul { timing::MULTIPLY_CYCLES } else { timing::SINGLE_CYCLES }
 }
@@ -15,7 +15,7 @@ fn set_nz(core: &mut Core, value: u32) {
     core.nz = i64::from(value as i32);
 }
 
-/// a + b with all four flags.
+/// Returns a + b and sets all four flags.
 #[inline(always)]
 fn add(core: &mut Core, a: u32, b: u32) -> u32 {
     let (sum, carry) = a.overflowing_add(b);
@@ -25,7 +25,7 @@ fn add(core: &mut Core, a: u32, b: u32) -> u32 {
     sum
 }
 
-/// a - b with all four flags.
+/// Returns a - b and sets all four flags.
 #[inline(always)]
 fn sub(core: &mut Core, a: u32, b: u32) -> u32 {
     let difference = a.wrapping_sub(b);
@@ -35,7 +35,7 @@ fn sub(core: &mut Core, a: u32, b: u32) -> u32 {
     difference
 }
 
-/// a + b + carry with all four flags. Subtraction is a + !b + carry (ARMv6-M A2.2.1).
+/// Returns a + b + carry and sets all four flags. Subtraction is a + !b + carry (ARMv6-M A2.2.1).
 #[inline(always)]
 fn adc(core: &mut Core, a: u32, b: u32) -> u32 {
     let wide = u64::from(a) + u64::from(b) + u64::from(core.c);

@@ -13,7 +13,7 @@ use rtoslab_timing::cortex_m0plus as timing;
 const NO_CODE: &str = "instruction fetch from an address without code";
 const NO_THUMB_BIT: &str = "branch to an address without the Thumb bit";
 
-/// Why nothing can be executed here.
+/// Returns the reason why nothing can be executed at the core's address, for a fault report.
 #[cold]
 pub(super) fn off_the_code(core: &Core) -> &'static str {
     match core.stray {
@@ -23,14 +23,14 @@ pub(super) fn off_the_code(core: &Core) -> &'static str {
     }
 }
 
-/// In handler mode a branch to such an address is a return.
+/// Whether a branch to this value is an exception return: in handler mode, to an EXC_RETURN value.
 #[inline(always)]
 pub(super) fn returns_from_exception(core: &Core, value: u32) -> bool {
     core.ipsr != 0 && value >= 0xf000_0000
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
-    /// B with a condition, inside the region.
+    /// Executes a conditional branch inside the region.
     #[inline(always)]
     pub fn near_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B, condition: bool) -> Flow {
         let taken = match (Self::TIMES, Self::PAIRED) {
@@ -48,7 +48,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Next
     }
 
-    /// B inside the region, its target fetched in cycle `at`.
+    /// Executes a branch inside the region, with its target fetched in cycle `at`.
     #[inline(always)]
     pub fn near<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> Flow {
         self.ip = self.ip.wrapping_offset(self.word.imm() as i32 as isize);
@@ -56,7 +56,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::PAIRED && Self::AHEAD { Flow::Turned } else { Flow::Jumped }
     }
 
-    /// BL inside the region.
+    /// Executes a BL inside the region.
     #[inline(always)]
     pub fn near_link<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         core.r[14] = core.address_of(self.ip).wrapping_add(5);
@@ -64,7 +64,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.near(core, bus, second_half + 1)
     }
 
-    /// B with a condition, to another region.
+    /// Executes a conditional branch to another region.
     #[inline(always)]
     pub fn far_if<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
@@ -77,7 +77,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Next
     }
 
-    /// BL to another region.
+    /// Executes a BL to another region.
     #[inline(always)]
     pub fn far_link<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
@@ -87,7 +87,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.far(core, bus, self.word.imm(), self.t + 1)
     }
 
-    /// BLX.
+    /// Executes BLX.
     #[inline(always)]
     pub fn link_exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) -> Flow {
         let link = core.address_of(self.ip).wrapping_add(3);
@@ -98,7 +98,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.far_thumb(core, bus, target, self.t)
     }
 
-    /// BX and POP {PC}: exception return in handler mode, else the Thumb bit must be set.
+    /// Executes BX or POP {PC}: an exception return in handler mode, else the Thumb bit must be set.
     #[inline(always)]
     pub fn exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, value: u32, at: u64) -> Flow {
         if Self::PAIRED && Self::TIMES && core.remainder.ends_with(Block::LEAVES) {
@@ -120,7 +120,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.far_thumb(core, bus, value, at)
     }
 
-    /// [`Cursor::far`] to an address that must have the Thumb bit.
+    /// Branches to another region, as [`Cursor::far`] does, at an address that must have the Thumb bit.
     #[inline(always)]
     fn far_thumb<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) -> Flow {
         let flow = self.far(core, bus, target, at);
@@ -132,7 +132,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         flow
     }
 
-    /// Branch to an absolute address. `at` is the cycle of the target's fetch.
+    /// Branches to an absolute address. `at` is the cycle of the target's fetch.
     #[inline(always)]
     pub fn far<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, at: u64) -> Flow {
         if Self::TRACED {
@@ -160,7 +160,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Jumped
     }
 
-    /// Branch by register inside a trace or block. `odd`: the target must have the Thumb bit; `link` goes to LR.
+    /// Executes a branch by register inside a trace or block. `odd`: the target must have the Thumb bit. `link` goes to
+    /// LR.
     #[inline(always)]
     fn indirect<B: Bus>(
         &mut self,
@@ -190,6 +191,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if Self::PAIRED && Self::AHEAD { Flow::Taken } else { Flow::Jumped }
     }
 
+    /// Returns the op at the target of a branch by register, and logs it for a trace. An error if only timed execution
+    /// can go there.
     #[inline(always)]
     fn indirect_target(&mut self, core: &Core, address: u32, odd: bool) -> Result<*mut Op, Flow> {
         if odd && address & 1 == 0 {
@@ -206,7 +209,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(target)
     }
 
-    /// Fetch of the word at the target: the instruction there issues two cycles later.
+    /// Fetches the word at a branch's target. The instruction there issues two cycles later.
     #[inline(always)]
     fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) {
         if !CONTEND {

@@ -8,7 +8,7 @@ use crate::v6m::op::{Op, Word};
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
 
-/// How an instruction ended.
+/// How an instruction ended, for the interpreter's loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flow {
     /// It is retired. The next one follows after it.
@@ -33,7 +33,7 @@ pub(super) enum Flow {
     Left,
 }
 
-/// The part of a core's turn that is in registers of the host.
+/// The part of a core's state that is in host registers during its turn.
 ///
 /// All methods are inlined, so that no field is ever in memory: a call without inlining gets a copy of the fields it
 /// changes.
@@ -75,6 +75,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// The number of instructions is kept here. Two cores take turns too often for that.
     const COUNTS: bool = !CONTEND && !Self::TRACED;
 
+    /// Creates the cursor from the state of a core, for its turn.
     #[inline(always)]
     pub fn new(core: &Core, log: *mut SpeculationLog) -> Self {
         Cursor {
@@ -93,22 +94,23 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// Puts down in the core where its turn stands.
+    /// Writes the cursor back to the core.
     #[inline(always)]
-    pub fn put_down(&self, core: &mut Core) {
+    pub fn write_back(&self, core: &mut Core) {
         core.ip = self.ip;
         core.t = self.t;
     }
 
-    /// A basic block begins at `ip`.
+    /// Begins a basic block at `ip`.
     #[inline(always)]
     pub fn begin_block(&mut self) {
         (self.base, self.end) = (self.ip, self.ip.wrapping_byte_add(Block::BYTES));
         (self.accesses, self.branches, self.ordered) = (0, Trace::NO_BRANCHES, false);
     }
 
-    /// The instruction at `from` has branched to `ip`. True if the basic block continues there: ahead. A block begins at
-    /// the head of a loop, so that the loop is cut into the same blocks every time.
+    /// Notes that the instruction at `from` has branched to `ip`. True if the basic block continues there: only
+    /// forwards. True if the basic block continues there: ahead. A block begins at the head of a loop, so that the loop
+    /// is cut into the same blocks every time.
     #[inline(always)]
     pub fn turn(&mut self, from: *mut Op) -> bool {
         let moved = (self.ip as usize).wrapping_sub(from as usize).wrapping_sub(size_of::<Op>());
@@ -117,27 +119,28 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.ip > from && self.ip < self.end
     }
 
-    /// Bytes of ops of the basic block, all of them up to `to`.
+    /// Returns the length, in bytes of ops, of the basic block up to `to`.
     #[inline(always)]
     pub fn length(&self, to: *mut Op) -> u64 {
         (to as usize).wrapping_sub(self.base as usize) as u64
     }
 
-    /// After the basic block, which ends with the current instruction, an exception may have to be dealt with.
+    /// Notes that an exception may have to be taken after the basic block, which ends with the current instruction.
     #[inline(always)]
     pub fn summon(&self, why: u64) {
         // SAFETY: the bus's logs live as long as it.
         unsafe { (*self.log).summons |= why };
     }
 
-    /// The same if the instruction continues with the next one.
+    /// Ends the basic block after the current instruction, which does not branch, and notes that an exception may have
+    /// to be taken.
     #[inline(always)]
     pub fn end_behind(&mut self, why: u64) {
         self.summon(why);
         self.end = self.ip.wrapping_add(1);
     }
 
-    /// A trace begins, after those that are translated. False if none can.
+    /// Executes the JIT-compiled traces from here and begins a trace after them. False if none can begin.
     #[inline(always)]
     pub fn run_native_traces<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
         let goes_on = B::Ahead::run_native_traces(bus, core);
@@ -146,13 +149,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         goes_on
     }
 
-    /// Executes native code from the next instruction on, as far as that goes.
+    /// Executes native code from the next instruction on, as far as it goes.
     ///
     /// # Safety
     /// As for [`Ahead::run_native_paths`].
     #[inline(always)]
     pub unsafe fn run_native_paths<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) {
-        self.put_down(core);
+        self.write_back(core);
         self.write_instruction_count(core);
         // SAFETY: the caller's promise.
         unsafe { B::Ahead::run_native_paths(bus, core, other) };
@@ -162,7 +165,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// An instruction more is retired.
+    /// Counts one more retired instruction.
     #[inline(always)]
     pub fn retire(&mut self, core: &mut Core) {
         if CONTEND {
@@ -172,13 +175,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// Instructions retired so far.
+    /// Returns the number of instructions that the core has retired so far.
     #[inline(always)]
     pub fn instructions_retired(&self, core: &Core) -> u64 {
         if CONTEND { core.instructions } else { self.count }
     }
 
-    /// Puts the number of instructions down in the core.
+    /// Writes the number of retired instructions back to the core.
     #[inline(always)]
     pub fn write_instruction_count(&self, core: &mut Core) {
         if Self::COUNTS {
@@ -186,8 +189,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// A call that advances time gets a copy: if `t` itself had its address taken it would live in memory, and every
-    /// instruction would wait for it.
+    /// Calls a function that advances time, with a copy of `t`.
     #[inline(always)]
     pub fn with_time<R>(&mut self, call: impl FnOnce(&mut u64) -> R) -> R {
         let mut copy = self.t;
@@ -196,7 +198,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         result
     }
 
-    /// The instruction faults.
+    /// Makes the current instruction fault for this reason.
     #[inline(always)]
     pub fn fault(&self, core: &mut Core, why: &'static str) -> Flow {
         if Self::TRACED {
@@ -206,7 +208,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Left
     }
 
-    /// The current instruction is retired and left a request.
+    /// Retires the current instruction, which left a request to the machine.
     #[inline(always)]
     pub fn leave(&mut self, core: &mut Core, request: Request) -> Flow {
         self.retire(core);
@@ -215,7 +217,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     }
 }
 
-/// Puts down where a core is, apart from the interpreter's frequent paths, so that those stay straight.
+/// Writes the position and time of a core back, outside the interpreter's frequent paths, so that those stay straight.
 #[cold]
 #[inline(never)]
 pub(super) fn leave(core: &mut Core, ip: *mut Op, t: u64) {

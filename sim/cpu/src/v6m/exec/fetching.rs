@@ -4,13 +4,13 @@ use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 
-/// Fetches the word `words` after the one that holds `ip`. Returns its address-phase cycle.
+/// Fetches the word `words` after the one that contains `ip`. Returns the cycle of its address phase.
 #[inline(always)]
 pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
     bus.fetch(core, ip, words, at, stalls)
 }
 
-/// The first instruction of a word waits for that word.
+/// Returns the cycle in which the word of the next instruction is there, `t` or later.
 #[inline(always)]
 pub(super) fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
     // Read again, so that the earlier comparison, mostly without effect, needs no register.
@@ -21,7 +21,8 @@ pub(super) fn wait_for_fetch(core: &mut Core, t: u64) -> u64 {
     ready
 }
 
-/// A 32-bit opcode that straddles two words needs the second one a cycle after issue.
+/// Returns the cycle in which a 32-bit opcode can continue: one that straddles two words needs the second a cycle after
+/// issue.
 #[inline(always)]
 pub(super) fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut Op, t: u64) -> u64 {
     if CONTEND && ip as usize & 8 != 0 && core.fetch_ready > t + 1 {
@@ -33,7 +34,8 @@ pub(super) fn second_half_ready<const CONTEND: bool>(core: &mut Core, ip: *mut O
     }
 }
 
-/// Sequential fetch after a 32-bit instruction, which always completes a word.
+/// Fetches the next word after a 32-bit instruction, which always completes a word. Returns the cycle in which the next
+/// instruction can issue.
 #[inline(always)]
 pub(super) fn after_wide<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, t: u64, cycles: u64) -> u64 {
     let words = 1 + (ip as usize >> 3 & 1);

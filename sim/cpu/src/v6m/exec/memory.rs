@@ -13,7 +13,7 @@ use crate::v6m::trace::Trace;
 use crate::v6m::watched::WatchedStore;
 use rtoslab_timing::cortex_m0plus as timing;
 
-/// The low bytes of a word.
+/// Returns the low `BYTES` bytes of a word.
 #[inline(always)]
 fn narrow<const BYTES: u32>(value: u32) -> u32 {
     match BYTES {
@@ -23,7 +23,7 @@ fn narrow<const BYTES: u32>(value: u32) -> u32 {
     }
 }
 
-/// Reads RAM.
+/// Reads `BYTES` bytes of RAM.
 ///
 /// # Safety
 /// So many bytes can be read at `at`.
@@ -39,7 +39,7 @@ unsafe fn read<const BYTES: u32>(at: *const u8) -> u32 {
     }
 }
 
-/// Writes RAM.
+/// Writes `BYTES` bytes of RAM.
 ///
 /// # Safety
 /// So many bytes can be written at `at`.
@@ -56,7 +56,7 @@ unsafe fn write<const BYTES: u32>(at: *mut u8, value: u32) {
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
-    /// Loads `BYTES` bytes without sign.
+    /// Loads `BYTES` bytes, zero-extended, or only charges the load's time where blocks are simulated.
     #[inline(always)]
     pub fn load<B: Bus, const BYTES: u32>(
         &mut self,
@@ -81,7 +81,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.load_word::<B, BYTES, true>(core, other, bus, address)
     }
 
-    /// The same where the memory is known: a word of a multiple transfer, unless it is `SINGLE`.
+    /// Loads `BYTES` bytes from this address, or from the logged one where a trace is simulated. `SINGLE`: it is no
+    /// word of a multiple transfer.
     #[inline(always)]
     pub fn load_word<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -98,7 +99,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.load_at::<B, BYTES, SINGLE>(core, other, bus, address)
     }
 
-    /// The same at this very address.
+    /// Loads `BYTES` bytes from this very address, zero-extended. `SINGLE`: it is no word of a multiple transfer.
     #[inline(always)]
     pub fn load_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -146,7 +147,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// A literal after the flash's cache.
+    /// Loads a literal from flash behind its cache.
     #[inline(always)]
     pub fn load_literal<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) -> Result<u32, Flow> {
         if Self::AHEAD {
@@ -184,7 +185,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.store_at::<B, BYTES, true>(core, other, bus, address, value)
     }
 
-    /// The same at this very address. A word of a multiple transfer, unless it is `SINGLE`.
+    /// Stores the low `BYTES` bytes of `value` at this very address. `SINGLE`: it is no word of a multiple transfer.
     #[inline(always)]
     pub fn store_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -234,7 +235,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             .map_err(|trap| self.trap(core, bus, trap))
     }
 
-    /// A store to RAM in a basic block.
+    /// Stores to RAM in a basic block, before the cycle is known, and logs the old content.
     #[inline(always)]
     fn store_ahead<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -273,7 +274,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// A store to RAM in a trace, near code or a watched word, by the instruction at `ip`.
+    /// Stores to RAM in a trace, near code or a watched word, by the instruction at `ip`.
     #[cold]
     #[inline(never)]
     fn store_near_marks<B: Bus, const BYTES: u32, const SINGLE: bool>(
@@ -297,7 +298,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if is_notified { Err(Flow::WatchedStore) } else { Ok(()) }
     }
 
-    /// A load that is neither RAM's nor constant, ahead of time.
+    /// Loads from memory that is neither RAM nor constant, before the cycle is known.
     #[inline(always)]
     fn load_ordered<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -312,6 +313,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.note_ordered::<B>(ordered)
     }
 
+    /// Returns the value of an ordered access and logs it, or why it cannot be made now.
     #[inline(always)]
     fn note_ordered<B: Bus>(&mut self, ordered: OrderedAccess<u32>) -> Result<u32, Flow> {
         match ordered {
@@ -329,7 +331,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// The time of an ordered access: a cycle, unless the other core goes first.
+    /// Charges an ordered access: a cycle, unless the other core goes first.
     #[inline(always)]
     fn time_ordered<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         if bus.gives_way(core, other, self.t) {
@@ -341,7 +343,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// The transfer slot of an access to RAM.
+    /// Claims a transfer slot for an access to this offset of RAM, and returns its cycle.
     #[inline(always)]
     fn claim_ram<B: Bus>(&self, core: &mut Core, bus: &mut B, offset: u32) -> u64 {
         if !CONTEND {
@@ -351,7 +353,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         bus.claim(core, row, self.t, true)
     }
 
-    /// The next access of the basic block in hand goes to this memory.
+    /// Logs the memory of an access in the current basic block. An error if it has no number.
     #[inline(always)]
     pub fn note_access(&mut self, memory: Option<u32>) -> Result<(), Flow> {
         let memory = memory.ok_or(Flow::InTime)?;
@@ -359,7 +361,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// A trace has room for one thing that its opcodes and branches do not tell.
+    /// Logs a branch target or an address that the opcodes of a trace do not tell. A trace has room for one.
     #[inline(always)]
     pub fn note_indirect(&mut self, what: u64) -> Result<(), Flow> {
         if self.indirect != Trace::NO_INDIRECT {
@@ -369,6 +371,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
+    /// Ends the current instruction, whose access did not complete, by a fault or a retry.
     #[inline(always)]
     fn trap<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
         match trap {

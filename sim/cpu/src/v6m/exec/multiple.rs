@@ -15,6 +15,7 @@ const PC: u32 = 8;
 const NONE: u32 = u32::MAX;
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
+    /// Executes PUSH.
     #[inline(always)]
     pub fn push<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let bottom = core.r[13].wrapping_sub(u32::from(self.word.c()) * 4);
@@ -24,6 +25,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
+    /// Executes STM.
     #[inline(always)]
     pub fn stm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let register = (self.word.b() & 15) as usize;
@@ -34,6 +36,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
+    /// Executes POP without PC.
     #[inline(always)]
     pub fn pop<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let (mask, words) = (self.word.imm(), self.word.c());
@@ -43,7 +46,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// POP with PC: a branch.
+    /// Executes POP with PC, which branches.
     #[inline(always)]
     pub fn pop_pc<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<Flow, Flow> {
         let words = self.word.c();
@@ -67,6 +70,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(self.exchange(core, bus, core.transfer.held, self.t + 1))
     }
 
+    /// Executes LDM.
     #[inline(always)]
     pub fn ldm<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         let (mask, words, register) = (self.word.imm(), self.word.c(), self.word.b());
@@ -103,7 +107,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// Loads registers by mask and number from `address` on. The `held` one goes to `Core::transfer`.
+    /// Loads the registers of a mask from `address` on. The `held` one goes to `Core::transfer`.
     #[inline(always)]
     fn load_words<B: Bus>(
         &mut self,
@@ -140,7 +144,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// Begins a transfer, or continues with it. True if it begins.
+    /// Begins a multiple transfer, or continues an interrupted one. True if it begins.
     #[inline(always)]
     fn start<B: Bus, const STORE: bool>(
         &mut self,
@@ -167,13 +171,13 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(true)
     }
 
-    /// The limit is reached between two words.
+    /// Whether a multiple transfer must pause between two words, because the turn's limit is reached.
     #[inline(always)]
     fn gives_way(&self, core: &Core, first: bool) -> bool {
         (!Self::TRACED || Self::PAIRED && CONTEND) && !first && self.t >= core.limit
     }
 
-    /// One word has passed, in this slot: a slot each, and one more cycle after the last.
+    /// Charges one word of a multiple transfer in this slot: a slot each, and one more cycle after the last.
     #[inline(always)]
     fn pass_word(&mut self, core: &mut Core, slot: u64) {
         // There nobody asks for time, and none has passed.

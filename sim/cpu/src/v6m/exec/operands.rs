@@ -4,8 +4,8 @@ use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 
-/// True if so many words from `address` on are plain RAM: a multiple transfer of them cannot fail half-way. The bus is asked
-/// about stores near code or a watched word.
+/// Whether so many words from `address` on are plain RAM, so that a multiple transfer of them cannot fail half-way. The
+/// bus is asked about stores near code or a watched word.
 #[inline(always)]
 pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool) -> bool {
     let bytes = 4 * u32::from(words);
@@ -20,21 +20,21 @@ pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool
     marks == 0 || takes_stores(bus, offset, words.into())
 }
 
-/// True if so many words from `address` on are constant.
+/// Whether so many words from `address` on are in constant memory.
 #[cold]
 #[inline(never)]
 pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {
     (0..u32::from(words)).all(|word| bus.constant::<false>(address.wrapping_add(4 * word), 4).is_some())
 }
 
-/// True for an aligned access of 1, 2 or 4 bytes inside the RAM: the rotation moves a misalignment to the top bits,
-/// so that one comparison tests both.
+/// Whether an access of 1, 2 or 4 bytes at this offset is aligned and inside the RAM.
 #[inline(always)]
 pub(super) fn in_ram<B: Bus>(bus: &mut B, offset: u32, bytes: u32) -> bool {
     offset.rotate_right(bytes.trailing_zeros()) < bus.ram().length() >> bytes.trailing_zeros()
 }
 
-/// LSL, LSR, ASR, ROR by the bottom byte of a register, with the carry out (ARMv6-M A2.2.1).
+/// Returns a value shifted (LSL, LSR, ASR, ROR) by the bottom byte of a register, and sets the carry out (ARMv6-M
+/// A2.2.1).
 #[inline(always)]
 pub(super) fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut bool) -> u32 {
     if amount == 0 {
@@ -64,7 +64,7 @@ pub(super) fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut b
     }
 }
 
-/// Condition field of a branch against the flags.
+/// Whether the condition field of a branch holds for the core's flags.
 pub(super) fn condition_holds(core: &Core, condition: u8) -> bool {
     let (n, z, c, v) = (core.nz < 0, core.nz as u32 == 0, core.c, core.v);
     match condition {

@@ -8,13 +8,13 @@ use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::op::Word;
 use rtoslab_timing::cortex_m0plus as timing;
 
-/// An interrupt waits to be taken.
+/// Whether an enabled exception is pending.
 #[inline(always)]
 fn interrupt_here(core: &Core) -> bool {
     core.nvic.pending & core.nvic.enabled != 0
 }
 
-/// The machine must look at the core before its next instruction.
+/// Makes the machine look at the core before its next instruction.
 #[inline(always)]
 fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
     core.limit = 0;
@@ -22,7 +22,7 @@ fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
-    /// CPSID.
+    /// Executes CPSID.
     #[inline(always)]
     pub fn mask_interrupts(&mut self, core: &mut Core) {
         if core.is_privileged() {
@@ -31,7 +31,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.t += timing::SINGLE_CYCLES;
     }
 
-    /// CPSIE.
+    /// Executes CPSIE.
     #[inline(always)]
     pub fn unmask_interrupts<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED && interrupt_here(core) {
@@ -50,7 +50,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Next
     }
 
-    /// MRS.
+    /// Executes MRS.
     #[inline(always)]
     pub fn read_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         let value = core.special(self.word.imm());
@@ -60,7 +60,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.wide(core, bus)
     }
 
-    /// MSR.
+    /// Executes MSR.
     #[inline(always)]
     pub fn write_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         // What CONTROL says is not undone.
@@ -82,14 +82,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.wide(core, bus)
     }
 
-    /// DMB, DSB, ISB.
+    /// Executes DMB, DSB or ISB.
     #[inline(always)]
     pub fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         self.t += timing::BARRIER_CYCLES;
         self.wide(core, bus)
     }
 
-    /// SEV.
+    /// Executes SEV.
     #[inline(always)]
     pub fn send_event<B: Bus>(&mut self, core: &mut Core, other: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
@@ -104,7 +104,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Next
     }
 
-    /// WFE.
+    /// Executes WFE.
     #[inline(always)]
     pub fn wait_for_event<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
@@ -119,7 +119,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Next
     }
 
-    /// WFI.
+    /// Executes WFI.
     #[inline(always)]
     pub fn wait_for_interrupt<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if Self::TRACED {
@@ -130,6 +130,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Next
     }
 
+    /// Puts the core to sleep, by WFI or WFE, and calls the machine.
     #[inline(always)]
     fn sleep<B: Bus>(&self, core: &mut Core, bus: &mut B, phase: Phase) {
         core.phase = phase;
@@ -137,7 +138,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         call_machine(core, bus);
     }
 
-    /// SVC: the next instruction is where the exception returns to.
+    /// Executes SVC: the exception returns to the next instruction.
     #[inline(always)]
     pub fn call_supervisor(&mut self, core: &mut Core) -> Flow {
         if Self::TRACED && !Self::PAIRED {
@@ -155,7 +156,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.leave(core, Request::Svc)
     }
 
-    /// A function of the boot ROM.
+    /// Executes a call of a boot ROM function that the machine performs.
     #[inline(always)]
     pub fn call_rom(&mut self, core: &mut Core) -> Flow {
         if Self::TRACED {
@@ -164,7 +165,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.leave(core, Request::RomHook(self.word.imm() as u8))
     }
 
-    /// The instruction behind a stub op, once what must happen before it has happened.
+    /// Returns the instruction behind a stub op, after what must happen before it: a cache line is filled, probes fire.
     #[inline(always)]
     pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of(self.ip);
@@ -202,7 +203,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(instruction.to_word())
     }
 
-    /// After a 32-bit instruction. The second half of its way is that of the others.
+    /// Ends a 32-bit instruction, and fetches the next word where transfers contend.
     #[inline(always)]
     fn wide<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Flow {
         if !CONTEND {

@@ -5,7 +5,7 @@ use crate::step::Step;
 use crate::v6m::core::Core;
 use crate::v6m::op::{Op, op};
 
-/// The current instruction, for its [`Step`].
+/// The state at the start of the current instruction, from which its [`Step`] is made.
 #[derive(Clone, Copy, Default)]
 pub(super) struct StartState {
     pc: u32,
@@ -16,12 +16,13 @@ pub(super) struct StartState {
 }
 
 impl StartState {
+    /// Records the state before the instruction at `ip`, which issues in cycle `t`.
     pub(super) fn new(core: &Core, ip: *mut Op, t: u64, executed: u64) -> StartState {
         let (bus_wait, flash_wait) = (core.bus_wait, core.flash_wait);
         StartState { pc: core.address_of(ip), t, executed, bus_wait, flash_wait }
     }
 
-    /// Logs what is counted of it for the profile.
+    /// Appends the current instruction's cycles to the core's steps, for the profile of a shadow core.
     #[inline(always)]
     pub(super) fn note(self, core: &mut Core, t: u64) {
         core.steps.push(Step {
@@ -34,7 +35,8 @@ impl StartState {
         });
     }
 
-    /// Logs it as it stands: `executed` tells whether it was completed, `code` what it was.
+    /// Appends the current instruction to the core's steps, for observers. `executed` tells whether it was completed,
+    /// `code` what it was.
     #[inline(never)]
     pub(super) fn log(self, core: &mut Core, ip: *mut Op, t: u64, executed: u64, code: u8) {
         let next = core.stray.unwrap_or_else(|| core.address_of(ip));
@@ -56,7 +58,7 @@ impl StartState {
     }
 }
 
-/// The current instruction, for its part of the profile.
+/// The profile cell of the current instruction.
 #[derive(Clone, Copy)]
 pub(super) struct ProfileWatch {
     /// Null in a region without code.
@@ -73,7 +75,7 @@ impl Default for ProfileWatch {
 }
 
 impl ProfileWatch {
-    /// The instruction at `ip`, which issues in cycle `t` behind `retired` others.
+    /// Starts the profile of the instruction at `ip`, which issues in cycle `t` after `retired` others.
     ///
     /// # Safety
     /// `ip` points into the ops of `core.region`, whose profile cells exist if it has code.
@@ -86,7 +88,7 @@ impl ProfileWatch {
         ProfileWatch { cell, t, waits: core.bus_wait + core.flash_wait, retired }
     }
 
-    /// It is retired.
+    /// Counts the instruction as executed.
     ///
     /// # Safety
     /// The region has code, and its profile cells still exist.
@@ -96,7 +98,7 @@ impl ProfileWatch {
         unsafe { (*self.cell).executions += 1 };
     }
 
-    /// The time up to cycle `t` is its.
+    /// Charges the time up to cycle `t` to the instruction.
     ///
     /// # Safety
     /// As for [`Profiled::retire`].
@@ -109,7 +111,8 @@ impl ProfileWatch {
         }
     }
 
-    /// It left a request in cycle `t`. SVC and exception returns are through, faults are not.
+    /// Charges an instruction that left a request to the machine in cycle `t`. SVC and exception returns are through,
+    /// faults are not.
     ///
     /// # Safety
     /// The profile cells still exist. In a region without code there is nothing to count.

@@ -19,7 +19,7 @@ use crate::v6m::speculation::SpeculationLog;
 /// Words of a frame.
 const WORDS: u32 = exception::FRAME_BYTES / 4;
 
-/// The next event of a core that is before an exception, or inside the entry to one.
+/// What a core does next that is before an exception or inside the entry to one.
 enum Next {
     /// Nothing of that kind.
     Nothing,
@@ -43,7 +43,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
         settle(bus, core, mine);
         mine.begin(core);
-        what_next(core)
+        next_step(core)
     };
     // SAFETY: as above.
     let turn = unsafe {
@@ -58,7 +58,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
     turn.unwrap_or(Turn::Stop)
 }
 
-/// That core is after its block, where the machine takes over.
+/// Completes the block of a core before the machine takes over.
 ///
 /// # Safety
 /// As for [`run`](super::run).
@@ -68,7 +68,7 @@ pub(super) unsafe fn land<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usiz
     unsafe { settle(bus, &mut *core, &mut *log) };
 }
 
-/// Makes the store with which the core's block ended.
+/// Makes the store to a private register with which the core's block ended.
 fn settle<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
     if std::mem::take(&mut mine.summons) & Block::PRIVATE != 0 {
         let ((address, value), mut unused) = (mine.store, core.t);
@@ -77,7 +77,8 @@ fn settle<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
     }
 }
 
-fn what_next(core: &Core) -> Next {
+/// Returns what the core does next: enter, leave or complete an exception, or nothing.
+fn next_step(core: &Core) -> Next {
     match (core.phase, core.request) {
         (Phase::Entry { .. }, Request::None) => Next::Vector,
         (Phase::Run, Request::None) => {
@@ -91,7 +92,7 @@ fn what_next(core: &Core) -> Next {
     }
 }
 
-/// Stacks the frame. As for [`take_exception`], `None` if only the machine can do that.
+/// Starts the entry of exception `number`, and stacks its frame. `None` if only the machine can do that.
 unsafe fn enter<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -108,7 +109,7 @@ unsafe fn enter<B: PairedBus>(
     // SAFETY: all of the frame is in the RAM.
     let marks = unsafe { ram.mark(offset) | ram.mark(offset + exception::FRAME_BYTES - 4) };
     // SAFETY: as above, here and below.
-    if marks != 0 && !takes_stores(bus, offset, WORDS) || unsafe { meets(logs, offset, WORDS, true) } {
+    if marks != 0 && !takes_stores(bus, offset, WORDS) || unsafe { conflicts(logs, offset, WORDS, true) } {
         return None;
     }
     // SAFETY: as above.
@@ -128,7 +129,7 @@ unsafe fn enter<B: PairedBus>(
     Some(turn)
 }
 
-/// The handler begins, once the other core has come as far. As for [`enter`].
+/// Begins the handler, once the other core has come as far. `None` if only the machine can do that.
 unsafe fn go_to_handler<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -163,7 +164,8 @@ unsafe fn go_to_handler<B: PairedBus>(
     Some(turn)
 }
 
-/// The return from a handler: to what was interrupted, or to the next one. As for [`enter`].
+/// Returns from a handler to what was interrupted, or tail-chains to the next one. `None` if only the machine can do
+/// that.
 unsafe fn leave_handler<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -183,7 +185,7 @@ unsafe fn leave_handler<B: PairedBus>(
         let [pc, xpsr] = [6, 7].map(|index| unsafe { word(bus, frame + 4 * index) });
         let target = exception::return_address(value, pc, xpsr)?;
         // SAFETY: as above.
-        if exception::sleeps_on_exit(core, value) || unsafe { meets(logs, frame, WORDS, false) } {
+        if exception::sleeps_on_exit(core, value) || unsafe { conflicts(logs, frame, WORDS, false) } {
             return None;
         }
         bus.region(target)?;
@@ -202,8 +204,8 @@ unsafe fn leave_handler<B: PairedBus>(
     Some(turn)
 }
 
-/// Moves both cores by this step of the first one, to the address `to` or nowhere else: who continues, and what it lost to
-/// arbitration. The core's time is that of its begin.
+/// Advances both cores by this exception step of the first one, which leads to the address `to`. Returns which core
+/// continues, and the cycles that the step lost to arbitration. The core's time is that of its begin.
 unsafe fn take_step<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -223,7 +225,7 @@ unsafe fn take_step<B: PairedBus>(
     }
 }
 
-/// The core is after a step that ended in this way.
+/// Completes a step of an exception: reports its outcome, and prepares the core's log.
 fn finish<B: PairedBus>(
     bus: &mut B,
     core: &mut Core,
@@ -238,20 +240,20 @@ fn finish<B: PairedBus>(
     mine.summons = if exception::takeable(core).is_some() { Block::UNMASKS } else { 0 };
 }
 
-/// The memory that holds a frame at this offset of the RAM, if one does.
+/// Returns the number of the memory that contains a frame at this offset of the RAM. `None` if there is not just one.
 fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
     let is_in_ram = offset & 3 == 0 && offset <= bus.ram().length() - exception::FRAME_BYTES;
     if is_in_ram { B::memory_of(offset, exception::FRAME_BYTES) } else { None }
 }
 
-/// The begin of a handler. `None` if that is not at hand, or nowhere. As for [`enter`].
+/// Returns the address of the handler of exception `number`. `None` if its vector cannot be read ahead of time.
 unsafe fn vector<B: Bus>(bus: &mut B, core: &Core, logs: [*mut SpeculationLog; 2], number: u32) -> Option<u32> {
     let address = core.nvic.vtor.wrapping_add(4 * number);
     let offset = address.wrapping_sub(B::RAM_BASE);
     let target = if offset >= bus.ram().length() {
         bus.constant::<false>(address, 4)?
     // SAFETY: the caller's promise, here and below.
-    } else if unsafe { meets(logs, offset, 1, false) } {
+    } else if unsafe { conflicts(logs, offset, 1, false) } {
         return None;
     } else {
         // SAFETY: the tables of vectors are aligned, and so is the RAM's end.
@@ -261,8 +263,8 @@ unsafe fn vector<B: Bus>(bus: &mut B, core: &Core, logs: [*mut SpeculationLog; 2
     Some(target & !1)
 }
 
-/// Whether these words of RAM, written or else read now, meet what the other core has done ahead. As for [`enter`].
-unsafe fn meets([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words: u32, written: bool) -> bool {
+/// Whether these words of RAM, written or else read now, overlap with what the other core has accessed ahead of time.
+unsafe fn conflicts([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words: u32, written: bool) -> bool {
     // SAFETY: the caller's promise.
     let (mine, theirs) = unsafe { (&mut *mine, &*theirs) };
     for at in (0..words).map(|word| offset + 4 * word) {
@@ -272,12 +274,12 @@ unsafe fn meets([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words: u3
             mine.read::<4>(at);
         }
     }
-    let meets = mine.may_meet(theirs) && mine.meets(theirs);
+    let conflicts = mine.may_conflict_with(theirs) && mine.conflicts_with(theirs);
     mine.forget();
-    meets
+    conflicts
 }
 
-/// A word of RAM at an offset.
+/// Returns the word of RAM at this offset.
 unsafe fn word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
     // SAFETY: the caller promises that it is in the RAM.
     u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() })

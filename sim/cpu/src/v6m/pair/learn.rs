@@ -12,7 +12,7 @@ use crate::v6m::op::Code;
 use crate::v6m::region::{Region, SLOTS};
 use crate::v6m::speculation::SpeculationLog;
 
-/// Finds out how far both cores come until one is at the end of its block.
+/// Simulates, after a miss, how far both cores come until one is at the end of its block, and caches that.
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block).
@@ -64,8 +64,8 @@ pub(super) unsafe fn learn<B: PairedBus>(
     }
 }
 
-/// The transition of a block that the first of two cores has executed, in these regions, from the current node. `None`
-/// if the state there is too far from usual.
+/// Returns the transition of a block that the first of two cores has executed, from the current node. The cores are in
+/// these regions. `None` if the state after it is too unusual to be cached.
 ///
 /// # Safety
 /// The instructions of both cores' blocks are ops of their regions.
@@ -100,8 +100,8 @@ unsafe fn simulate<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block
     unsafe { simulate_blocks(bus, regions, &node, begun) }
 }
 
-/// Simulates `begun`, a basic block of the first of these cores, and what remains of the other one's, from `node` on until
-/// one is at its end. `None` if the state there is too far from usual.
+/// Simulates `begun`, a basic block of the first core, and the rest of the other core's block, from `node` on until one
+/// ends. `None` if the state there is too unusual to be cached.
 ///
 /// # Safety
 /// All instructions of `begun` and of the rest of the other basic block were executed: they are ops of these regions.
@@ -147,8 +147,8 @@ unsafe fn simulate_blocks<B: PairedBus>(
     outcome
 }
 
-/// The other core comes first: up to the cycle at which the first one stands, or to the end of its block. The first one loses
-/// their tie if it gives way.
+/// Simulates a wait: the other core executes up to the cycle at which the first one is, or to the end of its block. The
+/// first one loses their tie if it gives way.
 ///
 /// # Safety
 /// As for [`simulate_blocks`].
@@ -169,7 +169,7 @@ unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, blo
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
     let is_single = state.enter()[0].then(|| SingleCore::begin(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
-    unsafe { exec::take_turn(shadows.as_mut_ptr(), 1, bus) };
+    unsafe { exec::execute_turn(shadows.as_mut_ptr(), 1, bus) };
     if let Some(alone) = is_single {
         alone.end(bus, &mut shadows[1]);
     }
@@ -222,7 +222,8 @@ unsafe fn wait_and_pass<B: PairedBus>(
     })
 }
 
-/// A step of an exception of the first core, whose frame is in this memory, to that address. The other one gets no turn.
+/// Simulates a step of an exception of the first core, whose frame is in this memory and which leads to that address.
+/// The other core gets no turn.
 fn take<B: PairedBus>(
     bus: &mut B,
     regions: [Region; 2],
@@ -264,13 +265,14 @@ fn take<B: PairedBus>(
     outcome
 }
 
-/// A core alone on the bus, which arbitrates nothing: what that knew of before.
+/// The state of the bus from before one core was simulated alone on it, without arbitration.
 struct SingleCore {
     slots: Vec<u64>,
     bus_free: u64,
 }
 
 impl SingleCore {
+    /// Makes the core alone on the bus, and saves what the bus knew of both.
     fn begin<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
         let slots = bus.memory_slots().to_vec();
         bus.memory_slots().fill(NEVER);
@@ -278,6 +280,7 @@ impl SingleCore {
         SingleCore { slots, bus_free: std::mem::take(&mut core.bus_free) }
     }
 
+    /// Restores what the bus knew of both cores.
     fn end<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
         bus.memory_slots().copy_from_slice(&self.slots);
         core.bus_free = self.bus_free;
@@ -290,7 +293,7 @@ const IN_ENTRY: Phase = Phase::Entry { number: 0, exc_return: 0, wait: 0, recogn
 /// No cycle.
 const NEVER: u64 = u64::MAX;
 
-/// Shadow cores at these places, and the bus at that state.
+/// Returns the shadow cores, set to these places, with the bus set to that state.
 fn shadows<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
     let now = bus.pairs().now;
     let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
@@ -307,12 +310,13 @@ fn shadows<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], 
     shadows
 }
 
-/// [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end of `rest`.
+/// Returns [`Outcome::stored`] of a transition that began in cycle `now` and in which the shadow core came to the end
+/// of `rest`.
 fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
     if rest.ends_with(Block::REPORTS_STORE) { shadow.stored + 1 - now } else { 0 }
 }
 
-/// Notes the time of each instruction that the shadow cores executed.
+/// Adds the cycles of each instruction that the shadow cores executed to the account.
 fn note_shares<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
     let account = &mut bus.pairs().table.account;
     for (shadow, is_other) in shadows.iter().zip([false, true]) {
@@ -320,12 +324,12 @@ fn note_shares<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
     }
 }
 
-/// Returns what the other core has executed of a spin.
+/// Returns the number of instructions of a busy wait that the shadow core has executed.
 fn spun(began: &Place, shadow: &Core) -> u64 {
     if began.remainder.spin == 0 { 0 } else { shadow.instructions }
 }
 
-/// The position of a shadow core.
+/// Returns the position of a shadow core inside its block.
 fn place_of(shadow: &Core) -> Place {
     let mask = shadow.transfer.mask;
     let data = if mask == 0 { 0 } else { shadow.transfer.address };

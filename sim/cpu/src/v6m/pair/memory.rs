@@ -20,7 +20,7 @@ const WORTH_CYCLES_A_MISS: u64 = 64;
 /// Cycles without the cache after it did not pay.
 const LONG_BACKOFF_CYCLES: u64 = 1 << 17;
 
-/// The cached timing of two cores, and their speculative execution.
+/// The timing cache of two cores, their speculative execution and their native code.
 #[derive(Debug, Default)]
 pub struct Pairs {
     pub(super) table: Table,
@@ -58,101 +58,102 @@ pub struct Pairs {
 }
 
 impl Pairs {
-    /// Forgets everything.
+    /// Forgets all cached timing and native code.
     pub fn clear(&mut self) {
         self.table.clear();
         self.blocks.clear();
     }
 
-    /// Code is the same, but probes on it are others.
+    /// Forgets all native code, because probes changed.
     pub fn clear_code(&mut self) {
         self.blocks.clear();
     }
 
-    /// Basic blocks are translated when they were executed so often. 0: never.
+    /// Sets after how many executions basic blocks are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.blocks.translate_after(executions);
     }
 
-    /// How often it was of use so far.
+    /// Returns how often cached timing was used, and what native code did.
     pub fn counts(&self) -> Counts {
         self.counts + self.blocks.counts()
     }
 
-    /// Until when nothing is looked up, if time `t` is in a back-off.
+    /// Returns the cycle at which the back-off ends, if time `t` is in one.
     pub fn backoff_end(&self, t: u64) -> Option<u64> {
         self.backoff.end(t)
     }
 
-    /// Returns what a core has done ahead of its time, and what the other one has.
+    /// Returns the speculation logs of this core and of the other one.
     pub fn logs(&self, core: usize) -> [*mut SpeculationLog; 2] {
         self.logs.of(core)
     }
 
-    /// The cycle of the ordered access in hand. `None` if it is not its turn.
+    /// Returns the cycle of the ordered access that is made next, once. `None` if it is not its turn.
     pub fn grant(&mut self) -> Option<u64> {
         self.granted.take()
     }
 
-    /// Whether there is such a cycle.
+    /// Whether the ordered access that is made next has a cycle already.
     pub fn is_granted(&self) -> bool {
         self.granted.is_some()
     }
 
-    /// The cycle in which the basic block in hand begins.
+    /// Returns the cycle in which the current basic block begins.
     pub fn begun_at(&self) -> u64 {
         self.now + self.table.node(self.node).state.cores()[0]
     }
 
-    /// The cycle at which the core whose turn it is stands, if the other one has come as far.
+    /// Returns the cycle of the core whose turn it is, if the other core has come as far.
     pub fn in_order(&self) -> Option<u64> {
         let state = &self.table.node(self.node).state;
         (!state.comes_second()).then(|| self.now + state.cores()[0])
     }
 
-    /// The instruction at which a core stands cannot be executed before the other core has come as far, for that.
+    /// Notes that a core is before an instruction of this kind, which cannot be executed before the other core has come
+    /// as far.
     pub fn ask(&mut self, what: TurnRequest) {
         self.asked = what;
     }
 
-    /// Whether the probes on the instruction at which a core stands have fired.
+    /// Whether the probes on the instruction that this core is before have fired.
     pub fn is_served(&self, core: usize) -> bool {
         // SAFETY: the log lives as long as this, and nothing else uses it meanwhile.
         unsafe { (*self.logs.of(core)[0]).served }
     }
 
-    /// They have.
+    /// Notes that the probes on the instruction that this core is before have fired.
     pub fn serve(&mut self, core: usize) {
         // SAFETY: as above.
         unsafe { (*self.logs.of(core)[0]).served = true };
     }
 
-    /// Switches the profile of the cache on (from zero) or off.
+    /// Switches the profile of cached timing on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
         self.table.account.switch(on);
     }
 
-    /// Takes it: core, address and cell.
+    /// Removes the profile of cached timing and returns it: core, address and cell.
     pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
         self.table.take_profile().collect()
     }
 
-    /// The current load read this lock as taken.
+    /// Notes that the core's current load read this spinlock as taken.
     pub fn failed(&mut self, core: &Core, lock: u8) {
         self.failed[core.id] = Some(FailedRead::new(core, lock));
     }
 
-    /// The cores may not be where they were.
+    /// Forgets which loads read a spinlock as taken, because the cores may have moved.
     pub fn forget_reads(&mut self) {
         self.failed = [None; 2];
     }
 
-    /// The current store released this lock.
+    /// Notes that the current store released this spinlock.
     pub fn note_freed(&mut self, lock: u8) {
         self.freed = self.spin.is_some_and(|spin| spin.lock == lock);
     }
 
-    /// Who continues.
+    /// Returns which core executes next. `swaps`: it is the other one.
     #[inline(always)]
     pub(super) fn goes_on(&self, swaps: bool) -> Turn {
         if self.now > self.until {
@@ -164,18 +165,18 @@ impl Pairs {
         }
     }
 
-    /// Backs off for a little from `t` on.
+    /// Starts a short back-off at cycle `t`.
     pub fn back_off(&mut self, t: u64) {
         self.backoff.begin(t, BACKOFF_CYCLES.start);
     }
 
-    /// The board is put to another time: back-offs tell nothing of it.
+    /// Ends the back-off, because the board was moved to another time.
     pub fn end_back_off(&mut self) {
         self.backoff.cancel();
         self.next_backoff_cycles = 0;
     }
 
-    /// Backs off after a run that began at `start`, for longer than so many cycles.
+    /// Starts a back-off after a run that began at cycle `start`, for longer than `at_least` cycles.
     pub(super) fn back_off_after(&mut self, start: u64, at_least: u64) {
         self.next_backoff_cycles = if self.now - start >= WORTH_CYCLES {
             BACKOFF_CYCLES.start
@@ -186,7 +187,7 @@ impl Pairs {
         self.backoff.begin(self.now, at_least + backoff);
     }
 
-    /// Counts a miss. True if they are too frequent.
+    /// Counts a miss of the timing cache. True if misses are too frequent.
     pub(super) fn count_miss(&mut self) -> bool {
         self.counts.misses += 1;
         let judgement = self.miss_rate.count(self.now);

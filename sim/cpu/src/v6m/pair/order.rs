@@ -7,7 +7,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Code;
 use crate::v6m::speculation::SpeculationLog;
 
-/// The kind of an instruction that must come in time order.
+/// The kind of an instruction that both cores must execute in the order of their cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TurnRequest {
     /// An access to what lies behind no bus.
@@ -67,18 +67,18 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
     }
 }
 
-/// Whether the core that continues first must wait for the other one, which is at that address, and then whether it loses
-/// their tie: if it `may_give_way` to the other one's instruction of the same cycle.
+/// Whether the first core must wait for the other one, which is at the address `other`.
 pub(super) fn must_wait<B: PairedBus>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
     if state.comes_second() {
         return Some(false);
     }
     let [at, other_at] = state.cores();
     let is_tie = at == other_at && may_give_way;
-    (is_tie && !bus.minds_no_order(other)).then_some(true)
+    (is_tie && !bus.is_order_irrelevant(other)).then_some(true)
 }
 
-/// The wait that this core is in, if it is in one and the other core is not.
+/// Begins the busy wait that this core is in, and returns its block. `None` if it is in none, or the other core waits,
+/// too.
 fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     let pairs = bus.pairs();
     let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_at(core))?;

@@ -14,7 +14,7 @@ use crate::v6m::op::Op;
 /// Most instructions of a repetition.
 const LONGEST: u64 = 8;
 
-/// A load that read a lock as taken.
+/// A load that read a spinlock as taken.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FailedRead {
     ip: *mut Op,
@@ -26,7 +26,7 @@ pub(super) struct FailedRead {
 }
 
 impl FailedRead {
-    /// The load at `core.ip`, counted but not yet through.
+    /// Records the load at `core.ip`, which is counted but not yet complete.
     pub fn new(core: &Core, lock: u8) -> FailedRead {
         FailedRead { ip: core.ip, r: core.r, flags: flags(core), instructions: core.instructions, lock }
     }
@@ -37,7 +37,7 @@ impl FailedRead {
         self.ip == core.ip
     }
 
-    /// How many instructions a repetition has, if the core is back at the load as it was there before.
+    /// Returns the number of instructions of each repetition, if the core is back at the load in the same state.
     pub fn repeats(&self, core: &Core) -> Option<u8> {
         let instructions = core.instructions.wrapping_sub(self.instructions) + 1;
         let same = self.is_at(core) && self.r == core.r && self.flags == flags(core);
@@ -53,13 +53,13 @@ impl FailedRead {
         (local && branch.is_near_branch() && back == self.ip).then_some(instructions as u8)
     }
 
-    /// The lock.
+    /// Returns the number of the spinlock.
     pub fn lock(&self) -> u8 {
         self.lock
     }
 }
 
-/// A core's wait for a lock.
+/// A core's busy wait for a spinlock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spin {
     pub lock: u8,
@@ -67,8 +67,8 @@ pub(super) struct Spin {
     pub began: u64,
 }
 
-/// The lock that the core at `place` waits for was released, or the wait ends otherwise: no repetition follows this one. The
-/// core is before its load, as at the end of every repetition.
+/// Ends the busy wait of the core at `place`, because its lock was released or for another reason. The core is before
+/// its load, as at the end of every repetition.
 pub(super) fn end<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Place {
     let mut remainder = place.remainder;
     if let Some(spin) = bus.pairs().spin.take() {
@@ -82,7 +82,7 @@ pub(super) fn end<B: PairedBus>(core: &Core, place: &Place, bus: &mut B) -> Plac
     Place { remainder, ..*place }
 }
 
-/// Brings the core from the load to `place` in a repetition in which that read the lock as taken.
+/// Executes a repetition of the busy wait, which reads the lock as taken, from the load up to `place`.
 ///
 /// # Safety
 /// As for [`run`](super::run). The core is before the load.
@@ -104,6 +104,7 @@ pub(super) unsafe fn go_to<B: PairedBus>(cores: *mut Core, index: usize, place: 
     }
 }
 
+/// Returns N, Z, C and V of a core.
 fn flags(core: &Core) -> (i64, bool, bool) {
     (core.nz, core.c, core.v)
 }

@@ -22,7 +22,7 @@ pub(super) const HASH: BlockHash = BlockHash {
     row_bytes: size_of::<Places>(),
 };
 
-/// The target of one transition.
+/// The result of one simulated transition of two cores, before it is cached.
 pub(super) struct Outcome {
     pub node: Node,
     pub cycles: u64,
@@ -35,7 +35,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The other core continues from where it stands. No time passes. The first one is at `place`.
+    /// Returns the transition after which the other core continues, with the first one at `place`. No time passes.
     pub fn swap(node: &Node, place: Place) -> Outcome {
         let executed = if place.remainder.spin == 0 { place.remainder.instructions } else { 0 };
         let instructions = [executed, 0];
@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// How a basic block of one core moved both.
+/// A cached transition: how a basic block of one core advances both.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Transition {
     /// [`Transition::key`]. 0 is none.
@@ -83,7 +83,7 @@ impl Transition {
         stored: offset_of!(Transition, stored) as i32,
     };
 
-    /// Node and shape of a basic block in one word that is not 0.
+    /// Returns the key of a transition: the node and the block's shape in one word that is not 0.
     #[inline(always)]
     pub fn key(node: u32, shape: u64) -> u64 {
         const { assert!(NODES < u64::BITS - Block::SHAPE_BITS) };
@@ -96,7 +96,7 @@ impl Transition {
         (self.key ^ key) | u64::from(self.block_next ^ block.next as u32) | (self.accesses ^ block.accesses) == 0
     }
 
-    /// `None` if a number is too large to be kept.
+    /// Creates a transition that leads to node `next`. `None` if a number of the outcome is too large for it.
     pub fn new(outcome: &Outcome, next: u32) -> Option<Transition> {
         let &Outcome { cycles, swaps, stored, .. } = outcome;
         let [first, other] = outcome.waits;
@@ -113,18 +113,18 @@ impl Transition {
         })
     }
 
-    /// The cycle of [`Outcome::stored`], if it led to `now`.
+    /// Returns the cycle of the transition's last store ([`Outcome::stored`]), if it led to cycle `now`.
     pub fn stored_in(&self, now: u64) -> u64 {
         now - u64::from(self.cycles) + u64::from(self.stored) - 1
     }
 
-    /// Adds the key by which it is found.
+    /// Returns the transition with the key by which it is found.
     fn named(self, key: u64, block: &Block) -> Transition {
         Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
     }
 }
 
-/// Two places for one hash, the one used last first, in one line of the host's cache.
+/// A row of the table: two transitions with one hash, the one used last first, in one line of the host's cache.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 pub(super) struct Places([Transition; 2]);
@@ -139,7 +139,7 @@ impl Row for Places {
 pub(super) type Table = TimingTable<Node, Places, { 1 << ROWS }, { 1 << NODES }>;
 
 impl Table {
-    /// The number of the first of two places where a transition may be.
+    /// Returns the number of the first of two places where the transition of this key and block may be.
     #[inline(always)]
     pub fn place(key: u64, block: &Block) -> usize {
         let turned = block.accesses.rotate_left(HASH.accesses_turned);
@@ -147,13 +147,13 @@ impl Table {
         2 * (mixed >> HASH.dropped) as usize
     }
 
-    /// Returns what is at this place, the first of two.
+    /// Returns the transition at this place, the first of two.
     #[inline(always)]
     pub fn first(&self, place: usize) -> &Transition {
         &self.row(place / 2).0[0]
     }
 
-    /// Promotes a transition from its second place to the first. False if it is not there.
+    /// Moves a transition from the second place of its row to the first. False if it is not there.
     #[cold]
     #[inline(never)]
     pub fn promote(&mut self, place: usize, key: u64, block: &Block) -> bool {

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use crate::v6m::bus::Bus;
 
-/// The begin of every context that code is called with.
+/// The data, at the begin of every context, by which native code asks the bus.
 #[derive(Debug)]
 #[repr(C)]
 pub(in crate::v6m) struct Asks {
@@ -22,11 +22,12 @@ impl Asks {
     /// A flag of all loads from constant memory.
     pub const CONSTANT: u32 = 0;
 
+    /// Creates the data for this bus. `constants` is the host address of its constant memory.
     pub fn new<B: Bus>(bus: *mut B, constants: u64) -> Asks {
         Asks { bus: bus.cast(), constants, address: 0 }
     }
 
-    /// The bus that is asked.
+    /// Returns the bus that native code asks.
     ///
     /// # Safety
     /// It is the one that this was made with, lives, and is not used otherwise meanwhile.

@@ -11,7 +11,8 @@ use crate::v6m::core::Core;
 use crate::v6m::op::{Code, Op};
 use crate::v6m::trace::Trace;
 
-/// Code for the path, and how many of its steps that executes. It returns the number of the step that was not executed.
+/// Emits the native code of a path. Returns the function, and how many of the path's steps it executes. The function
+/// returns the number of the first step that was not executed.
 pub(super) fn assemble<B: Bus>(
     store: &mut Store,
     core: &Core,
@@ -39,23 +40,23 @@ pub(super) fn assemble<B: Bus>(
     Some((writer.finish(store, written as u32, None)?, written))
 }
 
-/// Leaves for good unless the cache holds the path's code.
+/// Emits an exit from native code that is taken unless the cache contains the path's code.
 fn require_resident(writer: &mut Writer, core: &Core, layout: Layout, path: &Path) {
     let lines = path.steps.iter().flat_map(|step| layout.lines(&core.region, step.ip, step.op));
     let mut lines: Vec<u32> = lines.collect();
     lines.sort_unstable();
     lines.dedup();
     for line in lines {
-        writer.need(CALLED, RESIDENT, line);
+        writer.require_nonzero_byte(CALLED, RESIDENT, line);
     }
 }
 
-/// Writes a step. False if that cannot be done.
+/// Emits the code of one step. False if it cannot be JIT-compiled.
 fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
     let Step { ip, op, thumb, kind, .. } = *step;
     let ram = Block { first: 0, bytes: layout.ram_bytes };
     match kind {
-        StepKind::On => writer.on(number, thumb, ip as u64),
+        StepKind::On => writer.write_instruction(number, thumb, ip as u64),
         StepKind::Branch(taken) => {
             writer.branch(number, thumb, ip as u64, taken);
             true
@@ -67,30 +68,30 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
         StepKind::Read => {
             let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(Asks::CONSTANT));
             if is_written {
-                writer.note_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(Asks::ADDRESS));
+                writer.store_context_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(Asks::ADDRESS));
             }
             is_written
         }
         StepKind::Jump(target) => {
             jump(writer, number, step, target, ram);
             let offset = target.wrapping_sub(writer.place().base);
-            writer.note_word(INDIRECT, Trace::indirect_branch(offset), None);
+            writer.store_context_word(INDIRECT, Trace::indirect_branch(offset), None);
             true
         }
     }
 }
 
-/// A word that the opcode's place tells.
+/// Emits the load of a literal, whose address the opcode tells. False if it cannot be JIT-compiled.
 fn literal<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
     let Some(literal) = Literal::at::<B>(op.imm, layout) else { return false };
     if let (Literal::Constant(offset), true) = (literal, layout.is_cached) {
-        writer.need(number, RESIDENT, offset / LINE_BYTES);
+        writer.require_nonzero_byte(number, RESIDENT, offset / LINE_BYTES);
     }
     literal.load(writer, op.a);
     true
 }
 
-/// A branch by register or stack.
+/// Emits a branch by register or by POP.
 fn jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: Block) {
     let Step { ip, op, .. } = *step;
     match op.code {

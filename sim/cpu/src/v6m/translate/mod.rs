@@ -41,7 +41,7 @@ const TRANSLATED_AFTER: u32 = 1000;
 /// The distance of two instructions' addresses.
 const HALFWORD: usize = 2;
 
-/// The memory that native code accesses without asking the bus.
+/// The memories that native code accesses without asking the bus.
 #[derive(Debug)]
 pub struct Quick<'a> {
     /// The RAM.
@@ -57,13 +57,14 @@ pub struct Quick<'a> {
 }
 
 impl Quick<'_> {
+    /// Returns the addresses and sizes of these memories.
     pub(in crate::v6m) fn layout(&self) -> Layout {
         let (bytes, ram_bytes) = (self.constants.len() as u32, self.ram.len() as u32);
         Layout { base: self.base, bytes, ram_bytes, is_cached: self.resident.is_some() }
     }
 }
 
-/// The address of constants, and the length of the RAM.
+/// The address and size of constant memory, and the size of the RAM, as native code needs them.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) struct Layout {
     base: u32,
@@ -74,7 +75,7 @@ pub(in crate::v6m) struct Layout {
 }
 
 impl Layout {
-    /// The lines of the cache that an instruction of a region after it is in: two, mostly the same.
+    /// Returns the first and the last cache line of an instruction. They are mostly the same.
     pub fn lines(self, region: &Region, ip: *mut Op, op: Op) -> [u32; 2] {
         let first = region.address_of(ip).wrapping_sub(self.base);
         let last = if op.is_wide() { first + 2 } else { first };
@@ -85,17 +86,17 @@ impl Layout {
 /// Bytes that a cache fetches together.
 pub const LINE_BYTES: u32 = 4;
 
-/// A bus whose cores' traces can be translated.
+/// A bus whose cores' traces can be JIT-compiled.
 pub trait NativeTrace: Bus {
-    /// Returns what is translated.
+    /// Returns the JIT-compiled traces.
     fn translations(&mut self) -> &mut Translations;
 
-    /// Returns what translated code accesses by itself. The same memories as long as [`Translations::clear`] is not
-    /// called.
+    /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
+    /// is not called.
     fn quick(&mut self) -> Quick<'_>;
 }
 
-/// The translations, by the address that their traces begin at.
+/// The JIT-compiled traces, by the address at which they begin.
 #[derive(Debug)]
 pub struct Translations {
     paths: Paths<Translation, HALFWORD>,
@@ -105,7 +106,7 @@ pub struct Translations {
     cells: Option<[HashMap<u32, ProfileCell>; 2]>,
 }
 
-/// A translated path.
+/// A JIT-compiled trace with its exits.
 #[derive(Debug)]
 struct Translation {
     code: Function,
@@ -115,7 +116,7 @@ struct Translation {
     cycles: u32,
 }
 
-/// A possible exit of a path.
+/// A place at which native code may leave a trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exit {
     pub ip: *mut Op,
@@ -136,36 +137,36 @@ impl Default for Translations {
 }
 
 impl Translations {
-    /// How many were made so far, and how many traces they executed.
+    /// Returns how many traces were JIT-compiled so far, and how many they executed.
     pub fn counts(&self) -> Counts {
         self.paths.counts()
     }
 
-    /// Native code has executed a trace, at least in part.
+    /// Counts a trace that native code has executed, at least in part.
     #[inline(always)]
     pub(super) fn note_executed(&mut self) {
         self.paths.note_executed(1);
     }
 
-    /// Forgets all: instructions are others now, or probes were set on some.
+    /// Forgets all translations and counts, because instructions or probes changed.
     pub fn clear(&mut self) {
         self.settle();
         self.paths.clear();
     }
 
-    /// Traces are translated when they were executed so often. 0: never.
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.settle();
         self.paths.translate_after(executions);
     }
 
-    /// Switches the profile on (from zero) or off.
+    /// Switches the profile of native code on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
         self.settle();
         self.cells = on.then(Default::default);
     }
 
-    /// Takes what of it is known by cycles: core, address and cell.
+    /// Removes the profile of native code whose cycles are known with it, and returns it: core, address and cell.
     pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
         self.settle();
         let cells = self.cells.iter_mut().flatten().map(std::mem::take).zip(0..);
@@ -184,7 +185,7 @@ impl Translations {
         }
     }
 
-    /// Adds up what was counted: an instruction was executed as often as a path was left after it.
+    /// Adds the counts of all exits to the profile: an instruction was executed as often as a trace was left after it.
     fn settle(&mut self) {
         for Translation { exits, .. } in self.paths.all_mut() {
             let mut times = [0; 2];
@@ -202,57 +203,59 @@ impl Translations {
         }
     }
 
-    /// A trace begins at this address. Returns the number of its first translation.
+    /// Begins a trace at this address, and returns the number of its first translation.
     #[inline(always)]
     pub(super) fn begin(&mut self, address: u32) -> Option<u32> {
         self.paths.begin(address.into())
     }
 
-    /// The number of the first translation of a trace that begins there.
+    /// Returns the number of the first translation of a trace that begins at this address.
     #[inline(always)]
     pub(super) fn at(&self, address: u32) -> Option<u32> {
         self.paths.at(address.into())
     }
 
-    /// The interpreter has executed a trace, which began at this address: true if it is to be translated.
+    /// Whether the trace that began at this address and was executed by the interpreter is to be JIT-compiled now.
     #[inline(always)]
     pub fn is_due(&mut self, address: u32) -> bool {
         self.paths.is_due(address.into())
     }
 
-    /// The same of the trace that began where [`run_native`](super::timing_cache::run_native) left off, and where that is.
+    /// Returns where the trace began at which [`run_native`](super::timing_cache::run_native) left off, if it is to be
+    /// JIT-compiled now.
     #[inline(always)]
     pub fn is_next(&mut self) -> Option<u32> {
         let begun = self.begun;
         self.is_due(begun).then_some(begun)
     }
 
-    /// Excludes code that begins there from translation.
+    /// Excludes the trace that begins at this address from JIT compilation for good.
     pub(super) fn exclude(&mut self, address: u32) {
         self.paths.exclude(address.into());
     }
 
-    /// Returns what is executed under this number, and how many cycles it takes, where they are known.
+    /// Returns the native function with this number, and its cycles where they are known.
     #[inline(always)]
     pub(super) fn path(&self, number: u32) -> (Function, u32) {
         let Translation { code, cycles, .. } = self.paths.path(number);
         (*code, *cycles)
     }
 
-    /// The path was left there.
+    /// Returns the exit `how` of the translation with this number.
     #[inline(always)]
     pub(super) fn exit(&mut self, number: u32, how: u32) -> &mut Exit {
         &mut self.paths.path_mut(number).exits[how as usize]
     }
 
-    /// A trace went another way than this path at its first instruction: the number of one whose way it may be.
+    /// Returns the number of the translation to try next, after execution deviated from this one at its first
+    /// instruction.
     pub(super) fn otherwise(&mut self, number: u32) -> Option<u32> {
         self.paths.otherwise(number)
     }
 }
 
-/// Translates the trace that the core has just executed. `took` is what its instructions did, where the time of each does
-/// not depend on what was before.
+/// JIT-compiles the trace that the core has just executed. `took` is what its instructions did, where the time of each
+/// does not depend on what was before.
 ///
 /// # Safety
 /// The trace was executed, from this address on, in the region that the core is in.
@@ -278,14 +281,14 @@ pub unsafe fn translate<B: NativeTrace>(bus: &mut B, core: &Core, address: u32, 
     }
 }
 
-/// Nothing is assembled for this host.
+/// Returns `None`: this host has no native code.
 #[cfg(not(native_code))]
 #[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
 fn assemble<B: Bus>(_: &mut crate::host::Store, _: &Core, _: Layout, _: &Path) -> Option<(Function, usize)> {
     None
 }
 
-/// Before each of so many steps, and after the last.
+/// Returns the exits of a path: one before each of its steps, and one after the last.
 fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
     let before = path.steps.iter().map(|step| (step.ip, step.branches)).chain([(path.end, path.branches)]);
     let began = took.first().map_or(0, |first| first.start);
@@ -303,8 +306,8 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
         .collect()
 }
 
-/// Executes a path: the step before which it was left, or that after it, and the trace's [`Trace::indirect`]; `None` if some
-/// of its code is not at hand.
+/// Executes a native function. Returns the number of the step before which it was left and the trace's
+/// [`Trace::indirect`], or `None` if some of its code is not in the cache.
 ///
 /// # Safety
 /// The core is at the path's begin. Ops and memories are those that it was translated with.
@@ -320,7 +323,7 @@ pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: Fu
     (how != CALLED).then_some((how, context.indirect))
 }
 
-/// The context of native code, at its call and for its own calls.
+/// The data that native code of a trace gets at its call and returns.
 #[derive(Debug)]
 #[repr(C)]
 struct Context {

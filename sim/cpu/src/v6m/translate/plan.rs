@@ -6,7 +6,7 @@ use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
 use crate::v7m::op::Op as Thumb;
 
-/// An instruction of the path.
+/// An instruction of a path that is JIT-compiled.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub ip: *mut Op,
@@ -18,7 +18,7 @@ pub(super) struct Step {
     pub branches: u64,
 }
 
-/// The event at it.
+/// What native code must do for an instruction of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepKind {
     /// Registers and flags only.
@@ -34,13 +34,13 @@ pub(super) enum StepKind {
 }
 
 impl StepKind {
-    /// Whether the same instruction can be of another kind that is translated.
+    /// Whether the same instruction can also be of another kind that can be JIT-compiled.
     pub fn may_differ(self) -> bool {
         matches!(self, StepKind::Branch(_) | StepKind::Jump(_))
     }
 }
 
-/// A path, and where it ends.
+/// A path that is JIT-compiled: its instructions and where it ends.
 #[derive(Debug)]
 pub(super) struct Path {
     pub steps: Vec<Step>,
@@ -49,7 +49,7 @@ pub(super) struct Path {
     pub branches: u64,
 }
 
-/// The path of a trace that began at `start`, up to what is not translated.
+/// Returns the path of a trace that began at `start`, up to the first instruction that cannot be JIT-compiled.
 ///
 /// # Safety
 /// The trace was executed in this region: its instructions are ops of it.

@@ -4,12 +4,12 @@ use crate::v6m::op::{Code as From, Op as Old};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::{Op, flag};
 
-/// The instruction as translation knows it. `None` for what it does not.
+/// Converts an ARMv6-M instruction to the ARMv7-M op that the JIT compiler knows. `None` if there is none.
 pub(in crate::v6m) fn as_v7m(op: Old) -> Option<Op> {
     data_processing(op).or_else(|| access(op)).or_else(|| branch(op))
 }
 
-/// Registers and flags only.
+/// Converts an instruction that changes registers and flags only.
 fn data_processing(op: Old) -> Option<Op> {
     let Old { a, b, c, imm, .. } = op;
     let unary = |code| Op { code, rd: a, rm: b, ..Op::default() };
@@ -64,6 +64,7 @@ fn data_processing(op: Old) -> Option<Op> {
     Some(known)
 }
 
+/// Converts a load or store.
 fn access(op: Old) -> Option<Op> {
     let Old { a, b, c, imm, .. } = op;
     let offset = |code| Op { code, rd: a, rn: b, imm, ..Op::default() };
@@ -95,6 +96,7 @@ fn access(op: Old) -> Option<Op> {
     Some(known)
 }
 
+/// Converts a branch.
 fn branch(op: Old) -> Option<Op> {
     let code = match op.code {
         From::B => Code::B,

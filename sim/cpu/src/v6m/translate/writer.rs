@@ -21,17 +21,18 @@ const FIELDS: Fields = Fields {
     float_ready: 0,
 };
 
-/// Begins code of this region, whose context begins with [`Asks`].
+/// Creates a writer of native code for this region, whose context begins with [`Asks`].
 pub(in crate::v6m) fn writer<B: Bus>(region: &Region) -> Writer {
     let Region { base, bytes, ops, .. } = *region;
     let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
     let loader = load_constant::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
     let mut writer = Writer::new(FIELDS, place, B::RAM_BASE, loader);
-    writer.asks_near_marks(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
+    writer.ask_before_marked_stores(takes_stores::<B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize);
     writer
 }
 
-/// A load from constant memory: the value, above it [`Asks::CONSTANT`]; all ones if it is not to be had.
+/// Loads from constant memory for native code: the value, with [`Asks::CONSTANT`] above it, or all ones if it cannot be
+/// loaded.
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
@@ -43,7 +44,8 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Asks, address: u32
     }
 }
 
-/// Whether so many words of RAM from this offset on are stored without consequences, although marks are near.
+/// Whether native code may store so many words of RAM at this offset, which are near marks, without consequences: 1 or
+/// 0.
 ///
 /// # Safety
 /// As for [`load_constant`].
@@ -52,7 +54,7 @@ unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut Asks, offset: u32, 
     unsafe { u32::from(bus::takes_stores(Asks::bus::<B>(context), offset, words)) }
 }
 
-/// A literal that code loads by itself: an offset.
+/// A literal that native code loads by itself: its offset in constant memory or RAM.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::v6m) enum Literal {
     /// The address is in constant memory.
@@ -62,7 +64,7 @@ pub(in crate::v6m) enum Literal {
 }
 
 impl Literal {
-    /// The one at this address.
+    /// Returns the literal at this address, if native code can load it.
     pub fn at<B: Bus>(address: u32, layout: Layout) -> Option<Literal> {
         let (constant, in_ram) = (address.wrapping_sub(layout.base), address.wrapping_sub(B::RAM_BASE));
         if constant <= layout.bytes.saturating_sub(4) {
@@ -72,6 +74,7 @@ impl Literal {
         }
     }
 
+    /// Emits the load of the literal into a register.
     pub fn load(self, writer: &mut Writer, register: u8) {
         match self {
             Literal::Constant(offset) => writer.load_word(register, Some(Asks::CONSTANTS), offset),

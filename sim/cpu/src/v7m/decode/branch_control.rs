@@ -6,6 +6,7 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
 
+/// Decodes branches and miscellaneous control (A5.3.4).
 pub(super) fn decode(h: u32, k: u32, place: Place, features: Features) -> Op {
     match (bits(k, 14, 1), bits(k, 12, 1)) {
         (0, 0) if bits(h, 7, 3) == 7 => control(h, k, features),
@@ -22,14 +23,14 @@ pub(super) fn decode(h: u32, k: u32, place: Place, features: Features) -> Op {
     }
 }
 
-/// Distance of B encoding T3 in bytes, 21 bits.
+/// Returns the distance of B encoding T3 in bytes, 21 bits.
 fn near_distance(h: u32, k: u32) -> u32 {
     let field =
         bits(h, 10, 1) << 20 | bits(k, 11, 1) << 19 | bits(k, 13, 1) << 18 | bits(h, 0, 6) << 12 | bits(k, 0, 11) << 1;
     ((field << 11) as i32 >> 11) as u32
 }
 
-/// Distance of B encoding T4 and BL in bytes, 25 bits.
+/// Returns the distance of B encoding T4 and BL in bytes, 25 bits.
 fn far_distance(h: u32, k: u32) -> u32 {
     let sign = bits(h, 10, 1);
     let (i1, i2) = (bits(k, 13, 1) ^ sign ^ 1, bits(k, 11, 1) ^ sign ^ 1);
@@ -37,7 +38,7 @@ fn far_distance(h: u32, k: u32) -> u32 {
     ((field << 7) as i32 >> 7) as u32
 }
 
-/// MSR, hints, barriers, MRS, UDF.
+/// Decodes MSR, hints, barriers, MRS and UDF.
 fn control(h: u32, k: u32, features: Features) -> Op {
     match bits(h, 4, 7) {
         0x38 | 0x39 => move_to_special(h, k, features),
@@ -59,6 +60,7 @@ fn control(h: u32, k: u32, features: Features) -> Op {
     }
 }
 
+/// Decodes MSR.
 fn move_to_special(h: u32, k: u32, features: Features) -> Op {
     let (rn, mask, sysm) = (bits(h, 0, 4), bits(k, 10, 2), bits(k, 0, 8));
     let op = Op::bare(Code::Msr, Class::System).n(rn).imm(sysm).kind(mask).with_if(sysm < 4, flag::SETS);
@@ -72,7 +74,7 @@ fn move_to_special(h: u32, k: u32, features: Features) -> Op {
     op.unless(unpredictable)
 }
 
-/// The values of SYSm that name a register (B5.1.1). 4 is unallocated.
+/// Whether a value of SYSm names a register (B5.1.1). 4 is unallocated.
 fn special_register(sysm: u32) -> bool {
     matches!(sysm, 0..=3 | 5..=9 | 16..=20)
 }

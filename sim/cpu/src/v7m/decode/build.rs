@@ -4,85 +4,85 @@ use super::UNDEFINED;
 use crate::v7m::code::Code;
 use crate::v7m::op::{Class, Op, flag};
 
-/// The register's bit in `reads` and `writes`. r15 is never in them.
+/// Returns a register's bit in `reads` and `writes`. r15 is never in them.
 const fn bit(register: u32) -> u16 {
     if register < 15 { 1 << register } else { 0 }
 }
 
 impl Op {
-    /// Destination `rd`.
+    /// Sets the destination register `rd`.
     pub(super) fn d(mut self, register: u32) -> Op {
         self.rd = register as u8;
         self.writes |= bit(register);
         self
     }
 
-    /// Transferred or accumulated register `rd` that is read.
+    /// Sets the register `rd` that is transferred or accumulated, and so read.
     pub(super) fn t(mut self, register: u32) -> Op {
         self.rd = register as u8;
         self.reads |= bit(register);
         self
     }
 
-    /// First operand or base.
+    /// Sets the first operand or base register.
     pub(super) fn n(mut self, register: u32) -> Op {
         self.rn = register as u8;
         self.reads |= bit(register);
         self
     }
 
-    /// Second operand or index.
+    /// Sets the second operand or index register.
     pub(super) fn m(mut self, register: u32) -> Op {
         self.rm = register as u8;
         self.reads |= bit(register);
         self
     }
 
-    /// Third operand that is read.
+    /// Sets the third operand register.
     pub(super) fn a(mut self, register: u32) -> Op {
         self.ra = register as u8;
         self.reads |= bit(register);
         self
     }
 
-    /// Second destination.
+    /// Sets the second destination register.
     pub(super) fn d2(mut self, register: u32) -> Op {
         self.ra = register as u8;
         self.writes |= bit(register);
         self
     }
 
-    /// A base that is written back.
+    /// Marks the base register as written back.
     pub(super) fn writes_base(mut self) -> Op {
         self.writes |= bit(u32::from(self.rn));
         self
     }
 
-    /// Further core registers read.
+    /// Adds further core registers that are read, as a mask.
     pub(super) fn also_reads(mut self, mask: u32) -> Op {
         self.reads |= mask as u16 & 0x7fff;
         self
     }
 
-    /// Further core registers written.
+    /// Adds further core registers that are written, as a mask.
     pub(super) fn also_writes(mut self, mask: u32) -> Op {
         self.writes |= mask as u16 & 0x7fff;
         self
     }
 
-    /// The immediate.
+    /// Sets the immediate.
     pub(super) fn imm(mut self, value: u32) -> Op {
         self.imm = value;
         self
     }
 
-    /// The field `ra` where it is not a register.
+    /// Sets the field `ra`, where it is not a register but selects a variant.
     pub(super) fn kind(mut self, value: u32) -> Op {
         self.ra = value as u8;
         self
     }
 
-    /// The field `shift`.
+    /// Sets the field `shift`.
     pub(super) fn shift(mut self, value: u32) -> Op {
         self.shift = value as u8;
         self
@@ -99,18 +99,18 @@ impl Op {
         if on { self.with(flags) } else { self }
     }
 
-    /// Undefined if `condition` holds.
+    /// Makes the op undefined if `condition` holds.
     pub(super) fn unless(self, condition: bool) -> Op {
         if condition { UNDEFINED } else { self }
     }
 }
 
-/// A data-processing instruction of one cycle.
+/// Creates a data-processing op of one cycle.
 pub(super) fn alu(code: Code) -> Op {
     Op::bare(code, Class::Alu)
 }
 
-/// The flag-setting variant of a pair of codes or, one after it, the other one.
+/// Creates an op with the flag-setting code of a pair, or with the code after it, which sets no flags.
 pub(super) fn pair(code: Code, class: Class, sets: bool) -> Op {
     let mut op = Op::bare(code, class);
     if sets {

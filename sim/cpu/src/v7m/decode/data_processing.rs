@@ -6,8 +6,7 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
 
-/// The operations by their opcode field: with an immediate (flag-setting variant), plain register (likewise; where
-/// there is none, none), shifted register, and the comparison that a destination of 15 makes of it.
+/// The ops of one data-processing opcode field, by the kind of the second operand.
 #[derive(Clone, Copy)]
 struct Row {
     immediate: Code,
@@ -18,16 +17,19 @@ struct Row {
     arithmetic: bool,
 }
 
+/// Creates a row from the codes with an immediate, a plain register and a shifted register.
 const fn row(immediate: Code, register: Option<Code>, shifted: Code) -> Row {
     Row { immediate, register, shifted, compare: None, reads_flags: false, arithmetic: false }
 }
 
 impl Row {
+    /// Adds the codes of the comparison that a destination of 15 makes of the operation.
     const fn compare(mut self, codes: [Code; 3]) -> Row {
         self.compare = Some(codes);
         self
     }
 
+    /// Marks the row as arithmetic, not logical. `reads_flags`: its operation adds the carry.
     const fn arithmetic(mut self, reads_flags: bool) -> Row {
         self.arithmetic = true;
         self.reads_flags = reads_flags;
@@ -54,7 +56,7 @@ const SUB: Row = row(Code::SubImmS, Some(Code::SubRegS), Code::SubShift)
     .arithmetic(false);
 const RSB: Row = row(Code::RsbImmS, None, Code::RsbShift).arithmetic(false);
 
-/// The row of an opcode, ORR and ORN without first operand being MOV and MVN.
+/// Returns the row of an opcode. ORR and ORN without first operand are MOV and MVN.
 fn row_of(opcode: u32, rn: u32) -> Option<Row> {
     Some(match opcode {
         0b0000 => AND,
@@ -73,7 +75,7 @@ fn row_of(opcode: u32, rn: u32) -> Option<Row> {
     })
 }
 
-/// Returns what the manual says of SP and PC as destination and first operand, the same for immediates and registers.
+/// Whether the manual permits SP and PC as this destination and first operand, the same for immediates and registers.
 fn is_permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
     let compares = row.compare.is_some() && rd == 15 && sets;
     let sum = matches!(opcode, 0b1000 | 0b1101);
@@ -87,7 +89,7 @@ fn is_permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
 }
 
 /// Expands a modified immediate (A5.3.2): the constant, and the `shift` field for the carry of logical operations.
-/// None: unpredictable.
+/// `None`: unpredictable.
 fn expand(imm12: u32) -> Option<(u32, u32)> {
     let byte = imm12 & 0xff;
     if imm12 >> 10 != 0 {
@@ -98,10 +100,12 @@ fn expand(imm12: u32) -> Option<(u32, u32)> {
     (byte != 0 || pattern == 1).then_some((byte * pattern, 0))
 }
 
+/// Returns the 12-bit immediate field `i:imm3:imm8`.
 fn immediate12(h: u32, k: u32) -> u32 {
     bits(h, 10, 1) << 11 | bits(k, 12, 3) << 8 | bits(k, 0, 8)
 }
 
+/// Decodes data processing with a modified immediate (A5.3.1).
 pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
     let (opcode, sets, rn, rd) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4), bits(k, 8, 4));
     let (Some(row), Some((value, carry))) = (row_of(opcode, rn), expand(immediate12(h, k))) else {
@@ -119,17 +123,17 @@ pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
     }
 }
 
-/// ADD or SUB to SP.
+/// Creates the op of ADD or SUB to SP.
 fn to_sp(kind: u32, sets: bool) -> Op {
     alu(Code::AddToSp).d(13).n(13).kind(kind).with_if(sets, flag::SETS)
 }
 
-/// `ra` of `AddToSp`: 1 for SUB.
+/// Returns the field `ra` of `AddToSp`: 1 for SUB.
 fn sum_kind(opcode: u32) -> u32 {
     u32::from(opcode == 0b1101)
 }
 
-/// Shift type and amount as ops hold them (DecodeImmShift).
+/// Returns shift type and amount as ops hold them (DecodeImmShift).
 fn immediate_shift(k: u32) -> (u32, u32) {
     match (bits(k, 4, 2), bits(k, 12, 3) << 2 | bits(k, 6, 2)) {
         (3, 0) => (4, 1),
@@ -139,6 +143,7 @@ fn immediate_shift(k: u32) -> (u32, u32) {
     }
 }
 
+/// Decodes data processing with a shifted register (A5.3.11).
 pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
     let (opcode, sets, rn) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4));
     let (rd, rm) = (bits(k, 8, 4), bits(k, 0, 4));
@@ -171,7 +176,7 @@ pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
     }
 }
 
-/// MOV with a shifted register: the shift instructions.
+/// Creates the op of MOV with a shifted register: LSL, LSR, ASR, ROR or RRX.
 fn shift_immediate(kind: u32, amount: u32, sets: bool) -> Op {
     let op = match kind {
         0 => pair(Code::LslImmS, Class::ShiftImmediate, sets),
@@ -182,7 +187,7 @@ fn shift_immediate(kind: u32, amount: u32, sets: bool) -> Op {
     op.shift(amount).with_if(kind == 4, flag::READS_FLAGS)
 }
 
-/// PKHBT, PKHTB.
+/// Decodes PKHBT and PKHTB.
 fn pack(h: u32, k: u32, features: Features) -> Op {
     let (rn, rd, rm) = (bits(h, 0, 4), bits(k, 8, 4), bits(k, 0, 4));
     if !features.dsp || h & 0x10 != 0 || k & 0x8010 != 0 || bad(rn) || bad(rd) || bad(rm) {
@@ -193,7 +198,7 @@ fn pack(h: u32, k: u32, features: Features) -> Op {
     op.with_if(amount != 0, flag::SHIFTED)
 }
 
-/// Plain binary immediates (A5.3.3).
+/// Decodes data processing with a plain binary immediate (A5.3.3).
 pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) -> Op {
     let (rn, rd, imm12) = (bits(h, 0, 4), bits(k, 8, 4), immediate12(h, k));
     let imm16 = rn << 12 | imm12;
@@ -210,7 +215,7 @@ pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) 
     }
 }
 
-/// ADDW, SUBW. Relative to the PC they are ADR.
+/// Creates the op of ADDW or SUBW, which is ADR if it is relative to the PC.
 fn sum(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     match (rd, rn) {
         (15, _) => UNDEFINED,
@@ -221,6 +226,7 @@ fn sum(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     }
 }
 
+/// Decodes SSAT, USAT, SSAT16 and USAT16.
 fn saturate(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, features: Features) -> Op {
     let (rn, rd) = (bits(h, 0, 4), bits(k, 8, 4));
     let (kind, amount) = (bits(h, 5, 1) * 2, bits(k, 12, 3) << 2 | bits(k, 6, 2));
@@ -234,6 +240,7 @@ fn saturate(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, features: Fe
     op.unless(bad(rd) || bad(rn))
 }
 
+/// Decodes BFI, BFC, SBFX and UBFX.
 fn bit_field(opcode: u32, rd: u32, rn: u32, k: u32) -> Op {
     let (low, field) = (bits(k, 12, 3) << 2 | bits(k, 6, 2), bits(k, 0, 5));
     let one = |code| Op::bare(code, Class::Bits).n(rn).kind(low);

@@ -6,6 +6,8 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
 
+/// Decodes data processing with registers: shifts, extensions, parallel additions and miscellaneous operations
+/// (A5.3.12).
 pub(super) fn register(h: u32, k: u32, features: Features) -> Op {
     let (opcode, variant) = (bits(h, 4, 4), bits(k, 4, 4));
     let (rn, rd, rm) = (bits(h, 0, 4), bits(k, 8, 4), bits(k, 0, 4));
@@ -31,12 +33,12 @@ pub(super) fn register(h: u32, k: u32, features: Features) -> Op {
     op.unless(k >> 12 != 15 || bad(rd) || bad(rn) || bad(rm))
 }
 
-/// One operand, written in both register fields.
+/// Creates an op with one operand, which is written in both register fields.
 fn one(code: Code, rd: u32, rn: u32, rm: u32) -> Op {
     Op::bare(code, Class::Bits).d(rd).m(rm).unless(rn != rm)
 }
 
-/// Sign and zero extension, with or without addition.
+/// Decodes sign and zero extensions, with or without addition.
 fn extend(h: u32, k: u32, features: Features) -> Op {
     let (rn, rd, rm) = (bits(h, 0, 4), bits(k, 8, 4), bits(k, 0, 4));
     let opcode = bits(h, 4, 3);

@@ -20,6 +20,7 @@ const TO_ZERO: u32 = 3;
 /// VRINTA, N, P, M in the order of their field.
 const DIRECTED: [u32; 4] = [4, 0, 1, 2];
 
+/// Decodes coprocessor instructions: those of the floating-point extension, or undefined.
 pub(super) fn coprocessor(h: u32, k: u32, place: Place, features: Features) -> Op {
     if h & 0x300 == 0x300 || h & 0x3e0 == 0 {
         return UNDEFINED;
@@ -40,7 +41,7 @@ pub(super) fn coprocessor(h: u32, k: u32, place: Place, features: Features) -> O
     op.unwrap_or(UNDEFINED_FLOAT)
 }
 
-/// Register fields: four bits and one more, which counts first in a D number.
+/// The register fields of a floating-point instruction: four bits and one more, which counts first in a D number.
 #[derive(Clone, Copy)]
 struct Registers {
     d: u32,
@@ -48,7 +49,7 @@ struct Registers {
     m: u32,
 }
 
-/// A register number of the given width. D16 to D31 are not there.
+/// Returns a register number of the given width from its two fields. D16 to D31 do not exist: `None`.
 fn number(four: u32, one: u32, double: bool) -> Option<u32> {
     match (double, one) {
         (false, _) => Some(four << 1 | one),
@@ -57,29 +58,32 @@ fn number(four: u32, one: u32, double: bool) -> Option<u32> {
     }
 }
 
+/// Returns the destination register number.
 fn vd(h: u32, k: u32, double: bool) -> Option<u32> {
     number(bits(k, 12, 4), bits(h, 6, 1), double)
 }
 
+/// Returns the first operand's register number.
 fn vn(h: u32, k: u32, double: bool) -> Option<u32> {
     number(bits(h, 0, 4), bits(k, 7, 1), double)
 }
 
+/// Returns the second operand's register number.
 fn vm(k: u32, double: bool) -> Option<u32> {
     number(bits(k, 0, 4), bits(k, 5, 1), double)
 }
 
-/// The single or the double code.
+/// Creates an op with the code for single or double precision.
 fn float(codes: [Code; 2], class: Class, double: bool) -> Op {
     Op::bare(codes[usize::from(double)], class).with_if(double, flag::DOUBLE)
 }
 
-/// Floating-point operands are not in the core register sets.
+/// Sets floating-point operands, which are not in the sets of core registers.
 fn registers(op: Op, d: u32, n: u32, m: u32) -> Op {
     Op { rd: d as u8, rn: n as u8, rm: m as u8, ..op }
 }
 
-/// Data processing (A6.4).
+/// Decodes floating-point data processing (A6.4).
 fn arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     let (opcode, op) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(k, 6, 1));
     if opcode == 7 {
@@ -106,7 +110,7 @@ fn arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     })
 }
 
-/// Other data processing: moves, comparisons, conversions.
+/// Decodes other floating-point data processing: moves, comparisons, conversions.
 fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     let (opc2, opc3) = (bits(h, 0, 4), bits(k, 6, 2));
     let top = opc3 >> 1;
@@ -158,7 +162,7 @@ fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     }
 }
 
-/// VFPExpandImm: the word, or the upper word of a double.
+/// Returns the word, or the upper word of a double, that an 8-bit immediate encodes (VFPExpandImm).
 fn expand(imm8: u32, double: bool) -> u32 {
     let (sign, exponent, fraction) = (imm8 >> 7, bits(imm8, 4, 2), bits(imm8, 0, 4));
     let (low, repeated) = (bits(imm8, 6, 1) ^ 1, bits(imm8, 6, 1));
@@ -168,7 +172,7 @@ fn expand(imm8: u32, double: bool) -> u32 {
     }
 }
 
-/// Returns what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
+/// Decodes what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
 fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, opc2) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(h, 0, 4));
     let simple = |codes| float(codes, Class::FloatSimple, double);
@@ -198,7 +202,7 @@ fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
     }
 }
 
-/// VLDR, VSTR, VLDM, VSTM, VPUSH, VPOP (A6.5).
+/// Decodes VLDR, VSTR, VLDM, VSTM, VPUSH and VPOP (A6.5).
 fn load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
     let (pre, up, writes_back, load) = (h & 0x100 != 0, h & 0x80 != 0, h & 0x20 != 0, h & 0x10 != 0);
     let (rn, imm8) = (bits(h, 0, 4), bits(k, 0, 8));
@@ -227,7 +231,7 @@ fn load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
     (words != 0 && first + words <= 32).then_some(op.with_if(double, flag::DOUBLE))
 }
 
-/// Transfers between core registers and one S register, half a D register or FPSCR (A6.6).
+/// Decodes transfers between core registers and one S register, half a D register or FPSCR (A6.6).
 fn transfer(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, to_core, rt) = (bits(h, 5, 3), h & 0x10 != 0, bits(k, 12, 4));
     let s = match (double, opcode) {
@@ -243,7 +247,7 @@ fn transfer(h: u32, k: u32, double: bool) -> Option<Op> {
     (!bad(rt) && k & 0x6f == 0).then_some(op)
 }
 
-/// VMRS and VMSR: FPSCR is the only register.
+/// Decodes VMRS and VMSR: FPSCR is the only register.
 fn system(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> {
     let op = match (to_core, rt) {
         (true, 15) => Op::bare(Code::VmrsFlags, Class::FloatSystem).with(flag::SETS),
@@ -254,7 +258,7 @@ fn system(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> {
     (bits(h, 0, 4) == 1 && rt != 13 && k & 0xef == 0).then_some(op)
 }
 
-/// Transfers between two core registers and two S registers or a D register (A6.7).
+/// Decodes transfers between two core registers and two S registers or a D register (A6.7).
 fn pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
     let (to_core, rt2, rt) = (h & 0x10 != 0, bits(h, 0, 4), bits(k, 12, 4));
     let m = vm(k, double)?;

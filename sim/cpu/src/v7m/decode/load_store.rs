@@ -9,7 +9,7 @@ const SIGNED: u32 = 1 << 2;
 /// `ra` of the general codes: access with the rights of unprivileged code.
 const UNPRIVILEGED: u32 = 1 << 3;
 
-/// How the address comes about.
+/// The addressing mode of a load or store.
 enum Addressing {
     /// Base plus offset.
     Offset(u32),
@@ -21,7 +21,7 @@ enum Addressing {
     Register(u32, u32),
 }
 
-/// The addressing of all but literal accesses. None: UNDEFINED or UNPREDICTABLE.
+/// Returns the addressing mode of all but literal accesses. `None`: UNDEFINED or UNPREDICTABLE.
 fn addressing(h: u32, k: u32) -> Option<Addressing> {
     if h & 0x80 != 0 {
         return Some(Addressing::Offset(bits(k, 0, 12)));
@@ -45,7 +45,7 @@ fn addressing(h: u32, k: u32) -> Option<Addressing> {
 }
 
 impl Op {
-    /// Enters the addressing: the code for plain offsets, for register offsets, and the general one.
+    /// Sets the addressing mode, with the code for plain offsets, for register offsets, and the general one.
     fn with_addressing(self, how: &Addressing, codes: [Code; 3]) -> Op {
         let [offset, register, general] = codes.map(|code| Op { code, ..self });
         match *how {
@@ -60,6 +60,7 @@ impl Op {
     }
 }
 
+/// Decodes stores of one register (A5.3.10).
 pub(super) fn store_single(h: u32, k: u32) -> Op {
     let (size, rn, rt) = (bits(h, 5, 2), bits(h, 0, 4), bits(k, 12, 4));
     let codes = match size {
@@ -75,6 +76,7 @@ pub(super) fn store_single(h: u32, k: u32) -> Op {
     op.unless(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
 }
 
+/// Decodes loads of one register, and memory hints (A5.3.7 to A5.3.9).
 pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
     let (size, signed) = (bits(h, 5, 2), bits(h, 8, 1));
     let (rn, rt) = (bits(h, 0, 4), bits(k, 12, 4));
@@ -116,7 +118,7 @@ pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
     }
 }
 
-/// PLD and PLI, and the unallocated memory hints that do nothing (A5.3.8, A5.3.9).
+/// Decodes PLD, PLI and the unallocated memory hints, which do nothing (A5.3.8, A5.3.9).
 fn hint(h: u32, k: u32) -> Op {
     let (halfword, rn) = (bits(h, 5, 1) != 0, bits(h, 0, 4));
     let hint = Op::bare(Code::Preload, Class::Preload);

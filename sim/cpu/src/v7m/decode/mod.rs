@@ -19,7 +19,7 @@ use super::code::Code;
 use super::core::Features;
 use super::op::{Class, Op, flag};
 
-/// The instruction's address, for everything that can be resolved at decode time.
+/// The address of an instruction, and its region, for what is resolved when it is decoded.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Address of the instruction.
@@ -31,18 +31,18 @@ pub struct Place {
 }
 
 impl Place {
-    /// The PC as instructions see it.
+    /// Returns the PC as the instruction sees it.
     fn pc(self) -> u32 {
         self.address.wrapping_add(4)
     }
 
-    /// The PC that literals and ADR count from.
+    /// Returns the aligned PC from which literals and ADR count.
     fn literal_base(self) -> u32 {
         self.pc() & !3
     }
 
-    /// A branch: `near` with the distance in halfwords if the target is in the same region, else `far` with the
-    /// absolute address.
+    /// Creates the op of a branch: `near` with the distance in halfwords if the target is in the same region, else
+    /// `far` with the absolute address.
     fn branch(self, near: Code, far: Code, class: Class, target: u32) -> Op {
         if target.wrapping_sub(self.region_base) < self.region_bytes {
             let halfwords = target.wrapping_sub(self.address) as i32 >> 1;
@@ -55,7 +55,7 @@ impl Place {
 
 const UNDEFINED: Op = Op::bare(Code::Undefined, Class::None);
 
-/// True if `first` opens a 32-bit encoding.
+/// Whether `first` is the first halfword of a 32-bit encoding.
 pub fn is_wide(first: u16) -> bool {
     first >= 0xe800
 }
@@ -69,7 +69,7 @@ pub fn decode(first: u16, second: u16, place: Place, features: Features) -> Op {
     wide(h, k, place, features).with(flag::WIDE)
 }
 
-/// 32-bit encodings (A5.3).
+/// Decodes 32-bit encodings (A5.3).
 fn wide(h: u32, k: u32, place: Place, features: Features) -> Op {
     if h & 0xec00 == 0xec00 {
         return float::coprocessor(h, k, place, features);
@@ -90,12 +90,12 @@ fn wide(h: u32, k: u32, place: Place, features: Features) -> Op {
     }
 }
 
-/// A field of `width` bits from bit `low` on.
+/// Returns the field of `width` bits from bit `low` on.
 const fn bits(word: u32, low: u32, width: u32) -> u32 {
     word >> low & ((1 << width) - 1)
 }
 
-/// SP or PC: not permitted where the manual says "d IN {13,15}".
+/// Whether a register is SP or PC, which is not permitted where the manual says "d IN {13,15}".
 const fn bad(register: u32) -> bool {
     register == 13 || register == 15
 }

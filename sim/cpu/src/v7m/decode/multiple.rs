@@ -4,7 +4,7 @@ use super::{Place, UNDEFINED, bad, bits};
 use crate::v7m::code::Code;
 use crate::v7m::op::{Class, Op, flag};
 
-/// Load and store multiple.
+/// Decodes load and store multiple (A5.3.5).
 pub(super) fn multiple(h: u32, k: u32) -> Op {
     let (direction, writes_back, load, rn) = (bits(h, 7, 2), h & 0x20 != 0, h & 0x10 != 0, bits(h, 0, 4));
     let with_pc = k & 0x8000 != 0;
@@ -24,11 +24,12 @@ pub(super) fn multiple(h: u32, k: u32) -> Op {
     op.unless(!matches!(direction, 1 | 2) || unpredictable)
 }
 
-/// Load and store dual or exclusive, table branch.
+/// Decodes load and store dual or exclusive, and table branches (A5.3.6).
 pub(super) fn double_exclusive_table(h: u32, k: u32, place: Place) -> Op {
     if h & 0x120 != 0 { double(h, k, place) } else { exclusive_or_table(h, k, place) }
 }
 
+/// Decodes LDRD and STRD.
 fn double(h: u32, k: u32, place: Place) -> Op {
     let (pre, up, writes_back, load) = (h & 0x100 != 0, h & 0x80 != 0, h & 0x20 != 0, h & 0x10 != 0);
     let (rn, rt, rt2, imm8) = (bits(h, 0, 4), bits(k, 12, 4), bits(k, 8, 4), bits(k, 0, 8));
@@ -51,6 +52,7 @@ fn double(h: u32, k: u32, place: Place) -> Op {
     op.unless(unpredictable)
 }
 
+/// Decodes LDREX, STREX, TBB, TBH and their kin.
 fn exclusive_or_table(h: u32, k: u32, place: Place) -> Op {
     let (load, rn, rt) = (h & 0x10 != 0, bits(h, 0, 4), bits(k, 12, 4));
     let load_exclusive = |size, offset| {

@@ -5,7 +5,7 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op};
 
-/// Multiply, multiply accumulate, absolute difference: results of 32 bits.
+/// Decodes multiply, multiply accumulate and absolute difference: results of 32 bits.
 pub(super) fn multiply(h: u32, k: u32, features: Features) -> Op {
     let (rn, ra, rd, rm) = (bits(h, 0, 4), bits(k, 12, 4), bits(k, 8, 4), bits(k, 0, 4));
     let (opcode, variant) = (bits(h, 4, 3), bits(k, 4, 2));
@@ -32,7 +32,7 @@ pub(super) fn multiply(h: u32, k: u32, features: Features) -> Op {
     op.unless(k & 0xc0 != 0 || ra == 13 || bad(rd) || bad(rn) || bad(rm))
 }
 
-/// Long multiplications and divisions.
+/// Decodes long multiplications and divisions.
 pub(super) fn long(h: u32, k: u32, features: Features) -> Op {
     let (rn, low, high, rm) = (bits(h, 0, 4), bits(k, 12, 4), bits(k, 8, 4), bits(k, 0, 4));
     let variant = bits(k, 4, 4);

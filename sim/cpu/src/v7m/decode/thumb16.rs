@@ -5,11 +5,12 @@ use super::{Place, UNDEFINED, bits};
 use crate::v7m::code::{Code, number};
 use crate::v7m::op::{Class, Op, flag};
 
-/// Data processing that sets flags outside an IT block.
+/// Creates a data-processing op that sets flags outside an IT block.
 fn flags(code: Code, class: Class) -> Op {
     pair(code, class, true).with(flag::SETS_OUTSIDE_IT)
 }
 
+/// Decodes a 16-bit instruction (A5.2).
 pub(super) fn decode(h: u32, place: Place) -> Op {
     let (r0, r3, r6, r8) = (bits(h, 0, 3), bits(h, 3, 3), bits(h, 6, 3), bits(h, 8, 3));
     let (imm5, imm8) = (bits(h, 6, 5), bits(h, 0, 8));
@@ -73,12 +74,12 @@ pub(super) fn decode(h: u32, place: Place) -> Op {
     }
 }
 
-/// LDM and STM of the low registers, PUSH and POP: incrementing, base written back as the flags say.
+/// Creates the op of LDM, STM, PUSH or POP of the low registers: incrementing, base written back as the flags say.
 fn transfer(code: Code, class: Class, base: u32, mask: u32) -> Op {
     Op::bare(code, class).n(base).imm(mask).shift(mask.count_ones()).writes_base()
 }
 
-/// Data processing (A5.2.2).
+/// Decodes 16-bit data processing by its opcode field (A5.2.2).
 fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
     let binary = |code| flags(code, Class::Alu).d(rd).n(rd).m(rm);
     let compare = |code| alu(code).n(rd).m(rm).with(flag::SETS);
@@ -103,7 +104,7 @@ fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
     }
 }
 
-/// Special data instructions and branch-exchange (A5.2.3).
+/// Decodes special data instructions and branch-exchange (A5.2.3).
 fn special(h: u32, place: Place) -> Op {
     let rd = bits(h, 0, 3) | h >> 4 & 8;
     let rm = bits(h, 3, 4);
@@ -134,7 +135,7 @@ fn special(h: u32, place: Place) -> Op {
     }
 }
 
-/// Miscellaneous 16-bit instructions (A5.2.5).
+/// Decodes miscellaneous 16-bit instructions (A5.2.5).
 fn miscellaneous(h: u32, place: Place) -> Op {
     let (r0, r3) = (bits(h, 0, 3), bits(h, 3, 3));
     let one = |code| Op::bare(code, Class::Bits).d(r0).m(r3);
@@ -179,7 +180,7 @@ fn miscellaneous(h: u32, place: Place) -> Op {
     }
 }
 
-/// NOP-compatible hints (A5.2.5, A5.3.4): the unallocated ones do nothing.
+/// Decodes NOP-compatible hints (A5.2.5, A5.3.4). The unallocated ones do nothing.
 pub(super) fn hint(number: u32) -> Op {
     match number {
         2 => Op::bare(Code::Wfe, Class::Hint),
@@ -189,6 +190,7 @@ pub(super) fn hint(number: u32) -> Op {
     }
 }
 
+/// Creates the op of CBZ or CBNZ.
 fn compare_branch(code: Code, h: u32, place: Place) -> Op {
     let distance = bits(h, 3, 5) << 1 | bits(h, 9, 1) << 6;
     let target = place.pc().wrapping_add(distance);
@@ -196,7 +198,7 @@ fn compare_branch(code: Code, h: u32, place: Place) -> Op {
     op.n(bits(h, 0, 3)).kind(bits(h, 11, 1))
 }
 
-/// Conditional branch, SVC and UDF (A5.2.6).
+/// Decodes conditional branches, SVC and UDF (A5.2.6).
 fn conditional(h: u32, place: Place) -> Op {
     let condition = bits(h, 8, 4);
     match condition {
@@ -209,6 +211,7 @@ fn conditional(h: u32, place: Place) -> Op {
     }
 }
 
+/// Creates the op of a conditional branch to an address.
 pub(super) fn conditional_branch(condition: u32, target: u32, place: Place) -> Op {
     let near = Code::of(number::Beq + condition as u8);
     place.branch(near, Code::BccFar, Class::BranchConditional, target).kind(condition).with(flag::READS_FLAGS)

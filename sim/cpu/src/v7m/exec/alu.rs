@@ -4,7 +4,7 @@ use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
 
 impl Core {
-    /// A core register.
+    /// Returns a core register.
     #[inline(always)]
     pub(in crate::v7m) fn reg(&self, number: u8) -> u32 {
         debug_assert!(number < 16);
@@ -18,7 +18,7 @@ impl Core {
         self.r[usize::from(number)] = value;
     }
 
-    /// Sets a register that may be SP, whose two low bits are zero.
+    /// Sets a core register. The two low bits of SP stay zero.
     #[inline(always)]
     pub(super) fn set_any(&mut self, number: u8, value: u32) {
         self.set(number, if number == 13 { value & !3 } else { value });
@@ -30,14 +30,14 @@ impl Core {
         self.nz = i64::from(value as i32);
     }
 
-    /// Sets `rd`, N and Z.
+    /// Sets a core register, and N and Z by its value.
     #[inline(always)]
     pub(super) fn set_logical(&mut self, number: u8, value: u32) {
         self.set(number, value);
         self.set_nz(value);
     }
 
-    /// a + b with all four flags.
+    /// Returns a + b and sets all four flags.
     #[inline(always)]
     pub(super) fn add(&mut self, a: u32, b: u32) -> u32 {
         let (sum, carry) = a.overflowing_add(b);
@@ -47,7 +47,7 @@ impl Core {
         sum
     }
 
-    /// a - b with all four flags.
+    /// Returns a - b and sets all four flags.
     #[inline(always)]
     pub(super) fn sub(&mut self, a: u32, b: u32) -> u32 {
         let difference = a.wrapping_sub(b);
@@ -57,7 +57,7 @@ impl Core {
         difference
     }
 
-    /// a + b + C with all four flags. A - b - !C is a + !b + C.
+    /// Returns a + b + C and sets all four flags. A - b - !C is a + !b + C.
     #[inline(always)]
     pub(super) fn adc(&mut self, a: u32, b: u32) -> u32 {
         let wide = u64::from(a) + u64::from(b) + u64::from(self.c);
@@ -68,13 +68,13 @@ impl Core {
         sum
     }
 
-    /// a + b + C without flags.
+    /// Returns a + b + C without setting flags.
     #[inline(always)]
     pub(super) fn plus_carry(&self, a: u32, b: u32) -> u32 {
         a.wrapping_add(b).wrapping_add(u32::from(self.c))
     }
 
-    /// A condition field against the flags. 14 and 15 always hold.
+    /// Whether a condition field holds for the flags. 14 and 15 always hold.
     pub(super) fn holds(&self, condition: u8) -> bool {
         let (n, z) = (self.nz < 0, self.nz as u32 == 0);
         let basic = match condition >> 1 {
@@ -90,7 +90,7 @@ impl Core {
         basic != (condition & 1 != 0)
     }
 
-    /// Carry of a logical operation with a constant: see the codes.
+    /// Sets the carry of a logical operation with a constant, as its op says.
     #[inline(always)]
     pub(super) fn set_constant_carry(&mut self, op: Op) {
         if op.shift != 0 {
@@ -99,7 +99,7 @@ impl Core {
     }
 }
 
-/// The second operand: `rm` shifted by a constant.
+/// Returns the second operand: `rm` shifted by a constant.
 #[inline(always)]
 pub(super) fn operand(core: &Core, op: Op) -> u32 {
     let value = core.reg(op.rm);
@@ -112,7 +112,7 @@ pub(super) fn operand(core: &Core, op: Op) -> u32 {
     }
 }
 
-/// The same with the carry out.
+/// Returns the second operand, `rm` shifted by a constant, and the carry out.
 #[inline(always)]
 pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
     let value = core.reg(op.rm);
@@ -136,7 +136,7 @@ pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
     }
 }
 
-/// `rd` := a logical result, flags if the op sets them.
+/// Writes a logical result to `rd`, and sets flags if the op does.
 #[inline(always)]
 pub(super) fn finish_logical(core: &mut Core, op: Op, value: u32, carry: bool) {
     core.set(op.rd, value);
@@ -155,7 +155,7 @@ pub(super) enum Shift {
     Ror,
 }
 
-/// A shift by the low byte of a register. The carry stays if that is zero.
+/// Returns a value shifted by the low byte of a register, and the carry out. The carry stays if that byte is zero.
 #[inline(always)]
 pub(super) fn shift_by_register(kind: Shift, value: u32, amount: u32, carry: bool) -> (u32, bool) {
     let amount = amount & 0xff;

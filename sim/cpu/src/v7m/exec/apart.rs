@@ -8,7 +8,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::{Op, PackedOp};
 use crate::v7m::pipeline::Pipeline;
 
-/// Leaves a fault as the request.
+/// Makes a fault the core's request to the machine, which ends execution.
 #[cold]
 #[inline(never)]
 fn raise_fault(core: &mut Core, fault: Fault) -> Flow {
@@ -34,7 +34,7 @@ pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
     flow::<P>(core, done)
 }
 
-/// The same where the bus has a say.
+/// Executes an instruction if the bus admits it, in a function of its own.
 ///
 /// # Safety
 /// `at` points to an op.
@@ -55,7 +55,7 @@ pub(super) unsafe fn execute_checked<B: Bus, P: Pipeline>(
     flow::<P>(core, done)
 }
 
-/// How an instruction that may have faulted went on.
+/// Returns how an instruction that may have faulted ended. A fault becomes the core's request.
 #[inline(always)]
 pub(super) fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> Flow {
     match done {
@@ -65,7 +65,7 @@ pub(super) fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> F
     }
 }
 
-/// Executes what only touches registers in a function of its own.
+/// Executes an instruction that only changes registers, in a function of its own.
 ///
 /// # Safety
 /// `at` points to an op.

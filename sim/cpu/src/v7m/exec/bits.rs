@@ -6,7 +6,7 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
 
-/// Executes an op that no other group knows.
+/// Executes one of the rarer data-processing ops: bit fields, saturation, parallel additions and so on.
 #[inline(always)]
 pub(super) fn execute(core: &mut Core, op: Op) {
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));
@@ -38,7 +38,7 @@ pub(super) fn execute(core: &mut Core, op: Op) {
     core.set(op.rd, value);
 }
 
-/// The rarer logical operations with shifted registers.
+/// Executes the rarer logical operations with shifted registers.
 fn shift_logical(core: &mut Core, op: Op, n: u32) {
     let (m, carry) = alu::shift_operand(core, op);
     match op.code {
@@ -52,7 +52,7 @@ fn shift_logical(core: &mut Core, op: Op, n: u32) {
     }
 }
 
-/// ADD and SUB to SP: the sum's two low bits do not count, but its flags are those of the whole.
+/// Executes ADD and SUB to SP: the sum's two low bits do not count, but its flags are those of the whole.
 fn add_to_sp(core: &mut Core, op: Op) {
     let n = core.reg(op.rn);
     let m = if op.rm == 15 { op.imm } else { core.reg(op.rm) << op.shift };
@@ -65,14 +65,14 @@ fn add_to_sp(core: &mut Core, op: Op) {
     core.set_any(op.rd, value);
 }
 
-/// SSAT and USAT.
+/// Returns the result of SSAT or USAT.
 fn saturate_word(core: &mut Core, op: Op) -> u32 {
     let n = core.reg(op.rn);
     let value = if op.ra == 0 { n << op.shift } else { (n as i32 >> op.shift) as u32 };
     saturate(core, value as i32, op)
 }
 
-/// Saturation to `imm` bits, signed or not by the code. Sets Q.
+/// Returns a value saturated to `imm` bits, signed or not by the code. Sets Q.
 fn saturate(core: &mut Core, value: i32, op: Op) -> u32 {
     let (low, high) = match op.code {
         Code::Ssat | Code::Ssat16 => (-1i64 << (op.imm - 1), (1i64 << (op.imm - 1)) - 1),
@@ -83,7 +83,7 @@ fn saturate(core: &mut Core, value: i32, op: Op) -> u32 {
     saturated as u32
 }
 
-/// SXTB16, UXTB16: bytes 0 and 2 of the rotated value.
+/// Returns the result of SXTB16 or UXTB16: bytes 0 and 2 of the rotated value.
 fn extend_bytes(op: Op, m: u32) -> u32 {
     let rotated = m.rotate_right(u32::from(op.shift));
     if op.ra == 0 {
@@ -93,12 +93,12 @@ fn extend_bytes(op: Op, m: u32) -> u32 {
     low | ((rotated >> 16) as i8 as u32) << 16
 }
 
-/// Sum of the absolute differences of the four bytes.
+/// Returns the sum of the absolute differences of the four bytes.
 fn differences(n: u32, m: u32) -> u32 {
     n.to_le_bytes().iter().zip(m.to_le_bytes()).map(|(a, b)| u32::from(a.abs_diff(b))).sum()
 }
 
-/// QADD, QDADD, QSUB, QDSUB: `m` plus or minus `n` (doubled); each saturation sets Q.
+/// Returns the result of QADD, QDADD, QSUB or QDSUB: `m` plus or minus `n` (doubled). Each saturation sets Q.
 fn saturating_add(core: &mut Core, kind: u8, m: i32, n: i32) -> u32 {
     let n = if kind & 1 == 0 {
         n
@@ -118,7 +118,7 @@ mod prefix {
     pub const UNSIGNED: u8 = 4;
 }
 
-/// One lane's sum or difference by the prefix, and whether it sets GE.
+/// Returns one lane's sum or difference by the prefix, and whether it sets GE.
 fn lane(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
     let unsigned = prefix & prefix::UNSIGNED != 0;
     if prefix & prefix::SATURATING != 0 {
@@ -132,7 +132,7 @@ fn lane(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
     (exact as u32, ge)
 }
 
-/// The parallel additions and subtractions: `ra` is the operation, `shift` the prefix.
+/// Returns the result of a parallel addition or subtraction: `ra` is the operation, `shift` the prefix.
 fn parallel(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
     let sets_ge = op.shift & 3 == 0;
     let wide = |value: u32, index: u32, bits: u32| {

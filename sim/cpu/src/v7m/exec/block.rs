@@ -7,12 +7,12 @@ use crate::v7m::op::{Class, Op, PackedOp, flag};
 /// The op of an instruction whose condition fails.
 pub(in crate::v7m) const SKIPPED: PackedOp = PackedOp::NONE;
 
-/// ITSTATE after the instruction.
+/// Returns ITSTATE after one instruction of an IT block.
 pub(in crate::v7m) fn next_it_state(it: u8) -> u8 {
     if it & 7 == 0 { 0 } else { it & 0xe0 | it << 1 & 0x1f }
 }
 
-/// Returns what the instruction that ITSTATE is at executes as: itself, its variant without flags, [`SKIPPED`], or
+/// Returns what an instruction inside an IT block executes as: itself, its variant without flags, [`SKIPPED`], or
 /// undefined where it may not be.
 #[inline(never)]
 pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {
@@ -33,8 +33,7 @@ pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {
     without_flags(op).into()
 }
 
-/// Returns what executes inside an IT block: the variant without flags is the next code; MULS, RSBS and the others are
-/// pairs like this.
+/// Returns an instruction's variant without flags, as it executes inside an IT block.
 pub(in crate::v7m) fn without_flags(mut op: Op) -> Op {
     if op.has(flag::SETS_OUTSIDE_IT) {
         op.code = op.code.without_flags();

@@ -9,7 +9,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::{Jump, Pipeline};
 
-/// A branch to an absolute address, bit 0 ignored.
+/// Executes a branch to an absolute address, whose bit 0 is ignored.
 #[inline(always)]
 pub(super) fn far<B: Bus, P: Pipeline>(
     core: &mut Core,
@@ -30,8 +30,8 @@ pub(super) fn far<B: Bus, P: Pipeline>(
     Ok(Flow::Jumped)
 }
 
-/// Enters another region, or another part of one under an MPU. False: nothing may execute there, which is the fault
-/// of the instruction there; what led to it is done.
+/// Enters another region, or another part of one under an MPU, at `target`. False: nothing may execute there, which is
+/// the fault of the instruction there; what led to it is done.
 #[cold]
 #[inline(never)]
 pub(super) fn enter<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
@@ -39,7 +39,7 @@ pub(super) fn enter<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {
     core.request == Request::None
 }
 
-/// BX, BLX: as `far`, but an even target clears the Thumb bit.
+/// Executes BX or BLX to an address. An even one clears the Thumb bit.
 #[inline(always)]
 pub(super) fn exchange<B: Bus, P: Pipeline>(
     core: &mut Core,
@@ -57,7 +57,7 @@ pub(super) fn exchange<B: Bus, P: Pipeline>(
     Ok(flow)
 }
 
-/// BX and loads of the PC: in handler mode they may be an exception return.
+/// Executes BX or a load of the PC, which in handler mode may be an exception return.
 #[inline(always)]
 fn exchange_or_return<B: Bus, P: Pipeline>(
     core: &mut Core,
@@ -74,14 +74,14 @@ fn exchange_or_return<B: Bus, P: Pipeline>(
     exchange(core, pipe, bus, op, jump, target)
 }
 
-/// BX.
+/// Executes BX.
 #[inline(always)]
 pub(super) fn register<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let target = core.reg(op.rm);
     exchange_or_return(core, pipe, bus, op, Jump::Register, target)
 }
 
-/// POP or LDM with the PC, LDR PC.
+/// Branches to the value that POP, LDM or LDR has loaded into the PC.
 #[inline(always)]
 pub(super) fn load_pc_value<B: Bus, P: Pipeline>(
     core: &mut Core,
@@ -93,7 +93,7 @@ pub(super) fn load_pc_value<B: Bus, P: Pipeline>(
     exchange_or_return(core, pipe, bus, op, Jump::Loaded, target)
 }
 
-/// LDR to the PC.
+/// Executes LDR to the PC.
 #[inline(always)]
 pub(super) fn load_pc<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (address, base) = memory::address(core, op);
@@ -102,7 +102,7 @@ pub(super) fn load_pc<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &
     load_pc_value(core, pipe, bus, op, target)
 }
 
-/// TBB, TBH.
+/// Executes TBB or TBH.
 #[inline(always)]
 pub(super) fn table<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let base = if op.rn == 15 { op.imm } else { core.reg(op.rn) };
@@ -115,7 +115,7 @@ pub(super) fn table<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
     far(core, pipe, bus, op, Jump::Loaded, pc.wrapping_add(2 * distance))
 }
 
-/// Branches to another region, calls by register, writes to the PC.
+/// Executes branches to another region, calls by register and writes to the PC.
 #[inline(always)]
 pub(super) fn other<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let next = core.address_of(core.ip).wrapping_add(2 * op.halfwords() as u32) | 1;

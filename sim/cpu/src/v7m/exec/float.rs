@@ -15,23 +15,25 @@ use crate::v7m::pipeline::Pipeline;
 const FPSCR_BITS: u32 = 0xf7c0_009f;
 
 impl Core {
-    /// An S register.
+    /// Returns an S register.
     #[inline(always)]
     fn single(&self, number: u8) -> u32 {
         self.s[usize::from(number & 31)]
     }
 
+    /// Sets an S register.
     #[inline(always)]
     fn set_single(&mut self, number: u8, value: u32) {
         self.s[usize::from(number & 31)] = value;
     }
 
-    /// A D register.
+    /// Returns a D register.
     #[inline(always)]
     fn double(&self, number: u8) -> u64 {
         u64::from(self.single(2 * number)) | u64::from(self.single(2 * number + 1)) << 32
     }
 
+    /// Sets a D register.
     #[inline(always)]
     fn set_double(&mut self, number: u8, value: u64) {
         self.set_single(2 * number, value as u32);
@@ -57,7 +59,7 @@ pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &
     Ok(Flow::Next)
 }
 
-/// VLDR and VSTR: words, aligned always.
+/// Executes VLDR or VSTR, which are always aligned to words.
 #[inline(always)]
 fn access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<(), Fault> {
     let address = if op.rn == 15 { op.imm } else { core.reg(op.rn).wrapping_add(op.imm) };
@@ -88,12 +90,13 @@ fn access<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: O
     Ok(())
 }
 
+/// Executes [`compute`] in a function of its own, outside the frequent paths.
 #[inline(never)]
 fn compute_apart(core: &mut Core, op: Op) {
     compute(core, op);
 }
 
-/// Everything that touches registers only.
+/// Executes a floating-point instruction that only changes registers.
 #[inline(always)]
 fn compute(core: &mut Core, op: Op) {
     match op.code {
@@ -146,6 +149,7 @@ fn compute(core: &mut Core, op: Op) {
     }
 }
 
+/// Returns the result of a single-precision operation.
 #[inline(always)]
 fn single_result(core: &mut Core, op: Op) -> u32 {
     let (d, n, m) = (core.single(op.rd), core.single(op.rn), core.single(op.rm));
@@ -178,6 +182,7 @@ fn single_result(core: &mut Core, op: Op) -> u32 {
     }
 }
 
+/// Returns the result of a double-precision operation.
 #[inline(always)]
 fn double_result(core: &mut Core, op: Op) -> u64 {
     let (d, n, m) = (core.double(op.rd), core.double(op.rn), core.double(op.rm));
@@ -210,7 +215,7 @@ fn double_result(core: &mut Core, op: Op) -> u64 {
     }
 }
 
-/// The rounding an op asks for.
+/// Returns the rounding mode that an op asks for.
 fn rounding(core: &Core, kind: u8) -> Rounding {
     match kind {
         0 => Rounding::Nearest,
@@ -222,7 +227,7 @@ fn rounding(core: &Core, kind: u8) -> Rounding {
     }
 }
 
-/// VRINT and VCVT.
+/// Executes VRINT and VCVT.
 fn convert(core: &mut Core, op: Op) {
     let double = op.has(flag::DOUBLE);
     let mode = rounding(core, op.ra);
@@ -279,6 +284,7 @@ fn convert(core: &mut Core, op: Op) {
     }
 }
 
+/// Converts a fixed-point number to floating point and writes it to `rd`.
 fn from_fixed(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Rounding) {
     if op.has(flag::DOUBLE) {
         let value = float::fixed_to_f64(value, from, mode, &mut core.fpscr);
@@ -289,7 +295,7 @@ fn from_fixed(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Round
     }
 }
 
-/// VCVTB and VCVTT: the half that is written leaves the other one alone.
+/// Executes VCVTB or VCVTT, which leave the other half of a register alone.
 fn convert_half(core: &mut Core, op: Op, double: bool) {
     let top = 16 * u32::from(op.ra & 1);
     if op.ra & 2 == 0 {

@@ -15,13 +15,13 @@ mod kind {
     pub const UNPRIVILEGED: u8 = 1 << 3;
 }
 
-/// [rn, #imm].
+/// Returns the address [rn, #imm].
 #[inline(always)]
 pub(super) fn base_and_offset(core: &Core, op: Op) -> u32 {
     core.reg(op.rn).wrapping_add(op.imm)
 }
 
-/// One aligned load, checked.
+/// Makes one aligned load of an instruction, after a check of permissions. `index` counts its loads.
 #[inline(always)]
 pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     core: &mut Core,
@@ -38,7 +38,7 @@ pub(super) fn load_aligned<B: Bus, P: Pipeline>(
     pipe.load(core, bus, op, address, bytes, index)
 }
 
-/// One aligned store, checked.
+/// Makes one aligned store of an instruction, after a check of permissions. `index` counts its stores.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn store_aligned<B: Bus, P: Pipeline>(
@@ -57,7 +57,7 @@ pub(super) fn store_aligned<B: Bus, P: Pipeline>(
     pipe.store(core, bus, op, address, bytes, value, index)
 }
 
-/// A load of `BYTES` at any address, zero-extended.
+/// Loads `BYTES` bytes from any address, zero-extended.
 #[inline(always)]
 pub(super) fn load<B: Bus, P: Pipeline, const BYTES: u32>(
     core: &mut Core,
@@ -75,7 +75,7 @@ pub(super) fn load<B: Bus, P: Pipeline, const BYTES: u32>(
     }
 }
 
-/// A store of `BYTES` at any address.
+/// Stores `BYTES` bytes to any address.
 #[inline(always)]
 pub(super) fn store<B: Bus, P: Pipeline, const BYTES: u32>(
     core: &mut Core,
@@ -94,7 +94,7 @@ pub(super) fn store<B: Bus, P: Pipeline, const BYTES: u32>(
     }
 }
 
-/// The aligned accesses an unaligned one is made of: address and size of each.
+/// Returns the aligned accesses of which an unaligned one is made: address and size of each.
 fn pieces(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
     let end = address.wrapping_add(bytes);
     let mut next = address;
@@ -109,6 +109,7 @@ fn pieces(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
+/// Loads `bytes` bytes from an unaligned address by several aligned loads.
 #[cold]
 #[inline(never)]
 fn load_unaligned<B: Bus, P: Pipeline>(
@@ -130,6 +131,7 @@ fn load_unaligned<B: Bus, P: Pipeline>(
     Ok(value)
 }
 
+/// Stores `bytes` bytes to an unaligned address by several aligned stores.
 #[cold]
 #[inline(never)]
 fn store_unaligned<B: Bus, P: Pipeline>(
@@ -153,7 +155,7 @@ fn store_unaligned<B: Bus, P: Pipeline>(
     Ok(())
 }
 
-/// Address of an access by its flags, and what the base becomes if it is written back.
+/// Returns the address of an access by its flags, and what the base becomes if it is written back.
 #[inline(always)]
 pub(super) fn address(core: &Core, op: Op) -> (u32, u32) {
     let base = if op.rn == 15 { 0 } else { core.reg(op.rn) };
@@ -162,7 +164,7 @@ pub(super) fn address(core: &Core, op: Op) -> (u32, u32) {
     (if op.has(flag::POST_INDEXED) { base } else { sum }, sum)
 }
 
-/// Base write-back.
+/// Writes the base register back if the op does.
 #[inline(always)]
 pub(super) fn write_back(core: &mut Core, op: Op, base: u32) {
     if op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
@@ -170,7 +172,7 @@ pub(super) fn write_back(core: &mut Core, op: Op, base: u32) {
     }
 }
 
-/// `Code::Load`: any size, any addressing.
+/// Executes `Code::Load`: a load of any size with any addressing.
 #[inline(always)]
 pub(super) fn load_general<B: Bus, P: Pipeline>(
     core: &mut Core,
@@ -197,7 +199,7 @@ pub(super) fn load_general<B: Bus, P: Pipeline>(
     }
 }
 
-/// `Code::Store`: any size, with write-back or unprivileged.
+/// Executes `Code::Store`: a store of any size, with write-back or unprivileged.
 #[inline(always)]
 pub(super) fn store_general<B: Bus, P: Pipeline>(
     core: &mut Core,
@@ -221,7 +223,7 @@ pub(super) fn store_general<B: Bus, P: Pipeline>(
     }
 }
 
-/// An access with the rights that the op names. (Plain memory without an MPU asks for none.)
+/// Makes an access with the privilege that the op names (LDRT, STRT).
 #[inline(always)]
 fn with_order<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut Core) -> T) -> T {
     if !P::IN_LINE {
@@ -234,7 +236,7 @@ fn with_order<P: Pipeline, T>(core: &mut Core, op: Op, access: impl FnOnce(&mut 
     answer
 }
 
-/// LDRD and STRD: two words, aligned always.
+/// Executes LDRD or STRD: two words, always aligned.
 #[inline(always)]
 pub(super) fn double<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (first, base) = address(core, op);
@@ -256,7 +258,7 @@ pub(super) fn double<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &m
     Ok(Flow::Next)
 }
 
-/// LDREX, STREX and their narrow forms: aligned always. The monitor has no address.
+/// Executes LDREX, STREX and their narrow forms, which are always aligned. The monitor has no address.
 #[inline(always)]
 pub(super) fn exclusive<B: Bus, P: Pipeline>(
     core: &mut Core,

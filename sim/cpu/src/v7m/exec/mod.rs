@@ -29,7 +29,7 @@ use super::pipeline::{Jump, Pipeline};
 pub(super) use operate::{execute, operate};
 use profile::Profile;
 
-/// How an instruction went on. A bare number, so that the common ways need no memory.
+/// How an instruction ended, for the executor's loop. A bare number, so that the common ways need no memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Flow {
     /// Execution continues with the next one.
@@ -103,8 +103,8 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
     }
 }
 
-/// Executes one instruction, or one IT block. `attended`: the first one had its attention already. False: execution stops
-/// here.
+/// Executes one instruction, or one IT block. `attended`: its probes have fired. `attended`: the first one had its
+/// attention already. False: execution stops here.
 ///
 /// # Safety
 /// As for [`run`].
@@ -119,8 +119,8 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
     unsafe { uncommon::<B, P>(core, pipe, bus, watch, attended) }
 }
 
-/// Executes the cases that the common path omits: stub ops, IT blocks (all of one), interrupted instructions that
-/// continue. False: execution stops here.
+/// Executes what the common path omits: stub ops, IT blocks (all of one), interrupted instructions that continue.
+/// False: execution stops here.
 ///
 /// # Safety
 /// As for [`run`].
@@ -236,8 +236,7 @@ unsafe fn settle<B: Bus, P: Pipeline>(
     goes_on
 }
 
-/// The instruction at `core.ip`, or the one that a stand-in there stands for. `Packed::NONE`: execution stops before
-/// it.
+/// Returns the instruction at `core.ip`, even if a stub op is in its place. `Packed::NONE`: execution stops before it.
 ///
 /// # Safety
 /// As for [`run`].
@@ -269,8 +268,7 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
     }
 }
 
-/// Under an MPU the region is cut to the part in which execution is allowed as it is where it was entered: outside it
-/// permission is asked for again.
+/// Whether the instruction at `core.ip` may be fetched under the MPU.
 #[inline(always)]
 fn fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
     let offset = (core.ip as usize).wrapping_sub(core.region.ops as usize);

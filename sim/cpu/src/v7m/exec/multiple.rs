@@ -9,7 +9,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::{Op, flag};
 use crate::v7m::pipeline::Pipeline;
 
-/// Lowest address, and what the base becomes if it is written back.
+/// Returns the lowest address of a multiple transfer, and what the base becomes if it is written back.
 fn addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
     let base = core.reg(op.rn);
     if op.ra == 0 {
@@ -20,15 +20,16 @@ fn addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
     }
 }
 
-/// Gives way to the machine with `moved` words done and `next` as the first register to come.
+/// Interrupts a multiple transfer with `moved` words done and `next` as the first register to come.
 fn give_way(core: &mut Core, moved: u32, next: u32) -> Flow {
     core.words_moved = moved as u8;
     core.ici = next as u8;
     Flow::Paused
 }
 
-/// Words already moved when the instruction starts or continues. After an exception it continues where EPSR.ICI says,
-/// unless its base or the PC is among the registers, which then were not written yet: it starts anew.
+/// Returns the number of words that were already moved when a multiple transfer starts or continues. After an exception
+/// it continues where EPSR.ICI says, unless its base or the PC is among the registers, which then were not written yet:
+/// it starts anew.
 fn words_done(core: &mut Core, op: Op) -> u32 {
     let ici = u32::from(std::mem::take(&mut core.ici));
     let moved = u32::from(std::mem::take(&mut core.words_moved));
@@ -39,7 +40,7 @@ fn words_done(core: &mut Core, op: Op) -> u32 {
     if restarts { 0 } else { (op.imm & ((1 << ici) - 1)).count_ones() }
 }
 
-/// The mask without its `count` lowest bits.
+/// Returns the mask without its `count` lowest set bits.
 fn without_lowest(mut mask: u32, count: u32) -> u32 {
     for _ in 0..count {
         mask &= mask - 1;
@@ -47,7 +48,7 @@ fn without_lowest(mut mask: u32, count: u32) -> u32 {
     mask
 }
 
-/// LDM, POP.
+/// Executes LDM or POP.
 #[inline(always)]
 pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
@@ -98,7 +99,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
     Ok(Flow::Next)
 }
 
-/// STM, PUSH.
+/// Executes STM or PUSH.
 #[inline(always)]
 pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
@@ -132,7 +133,7 @@ pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
     Ok(Flow::Next)
 }
 
-/// VLDM, VSTM, VPUSH, VPOP. An interrupt restarts them: ICI has no room for S registers.
+/// Executes VLDM, VSTM, VPUSH or VPOP. An interrupt restarts them: ICI has no room for S registers.
 pub(super) fn float<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
     let (lowest, base) = addresses(core, op, op.imm);
     if lowest & 3 != 0 {

@@ -9,23 +9,23 @@ use crate::v7m::op::Op;
 use crate::v7m::pipeline::Pipeline;
 use crate::v7m::scb::ccr;
 
-/// Top or bottom half, signed.
+/// Returns the top or bottom half of a word, sign-extended.
 fn half(value: u32, top: bool) -> i64 {
     i64::from(if top { (value >> 16) as i16 } else { value as i16 })
 }
 
-/// A long accumulator: RdHi in `ra`, RdLo in `rd`.
+/// Returns a long accumulator: RdHi in `ra`, RdLo in `rd`.
 pub(super) fn accumulator(core: &Core, op: Op) -> u64 {
     u64::from(core.reg(op.ra)) << 32 | u64::from(core.reg(op.rd))
 }
 
-/// Sets RdHi and RdLo.
+/// Writes a 64-bit result to RdHi and RdLo.
 pub(super) fn set_long(core: &mut Core, op: Op, value: u64) {
     core.set(op.rd, value as u32);
     core.set(op.ra, (value >> 32) as u32);
 }
 
-/// A 32-bit result that sets Q if it does not hold the exact one.
+/// Returns the low 32 bits of an exact result, and sets Q if they do not hold it.
 fn narrow(core: &mut Core, exact: i64) -> u32 {
     core.q |= exact != i64::from(exact as i32);
     exact as u32
@@ -72,12 +72,13 @@ pub(super) fn execute(core: &mut Core, op: Op) {
     core.set(op.rd, value);
 }
 
-/// The accumulator of SMMLA and SMMLS, which is the upper half of a long.
+/// Returns the accumulator of SMMLA or SMMLS, which is the upper half of a long.
 fn high(core: &Core, op: Op) -> i64 {
     i64::from(core.reg(op.ra) as i32) << 32
 }
 
-/// True if the instruction would run beyond the limit and the machine has yet to decide whether it may.
+/// Whether a division or long multiplication would run beyond the limit, so that the machine must decide whether it
+/// may.
 #[inline(always)]
 pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, first: u32, second: u32) -> bool {
     if std::mem::take(&mut core.committed) {
@@ -91,7 +92,7 @@ pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, 
     false
 }
 
-/// SDIV, UDIV.
+/// Executes SDIV or UDIV.
 #[inline(always)]
 pub(super) fn divide<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
     let (n, m) = (core.reg(op.rn), core.reg(op.rm));

@@ -13,7 +13,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::Pipeline;
 
-/// Executes one op that was issued.
+/// Executes one op that the pipeline has issued.
 ///
 /// # Safety
 /// `at` points to an op, which may be in the table that it came from.
@@ -37,7 +37,7 @@ pub(in crate::v7m) unsafe fn execute<B: Bus, P: Pipeline>(
     with_codes!(by_code)
 }
 
-/// Executes one op of a known code that was issued.
+/// Executes one op of the known code `CODE` that the pipeline has issued.
 ///
 /// # Safety
 /// `at` points to an op of that code, which may be in the table that it came from.
@@ -290,7 +290,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
     Flow::Next
 }
 
-/// DSB, DMB, ISB: everything happens in order anyway.
+/// Executes DSB, DMB or ISB. Everything happens in order anyway.
 #[inline(always)]
 fn barrier<B: Bus, P: Pipeline>(_: &mut Core, _: &mut P, _: &mut B, _: Op) -> Result<Flow, Fault> {
     Ok(Flow::Next)

@@ -6,7 +6,8 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 
-/// The known facts when the current instruction began. Nothing if nothing is noted.
+/// The state when the current instruction began, from which its profile and its [`Step`] are made. Empty if nobody
+/// observes.
 #[derive(Clone, Copy)]
 pub(super) struct Profile {
     watch: u8,
@@ -18,7 +19,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Begins with the instruction at `core.ip`.
+    /// Records the state before the instruction at `core.ip`.
     #[inline(always)]
     pub(super) fn start(core: &Core, watch: u8) -> Profile {
         if watch == watch::NOTHING {
@@ -35,7 +36,7 @@ impl Profile {
         }
     }
 
-    /// Ends with the time as it is: `executions` is 0 for a part of an instruction.
+    /// Adds the instruction, which ends now, to the profile. `executions` is 0 for a part of an instruction.
     ///
     /// # Safety
     /// It began in a region that lives and has profile cells for all its ops, if `watch` asks for a profile.
@@ -54,6 +55,7 @@ impl Profile {
         }
     }
 
+    /// Appends the instruction to the core's steps, for observers.
     #[inline(never)]
     fn log(self, core: &mut Core, op: Op, executions: u8) {
         core.steps.push(Step {

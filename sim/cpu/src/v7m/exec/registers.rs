@@ -5,7 +5,8 @@ use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
 
-/// Executes an op of a known code, one from `AndImmS` to `Mls` that is not [`bits`](super::bits)'s.
+/// Executes a data-processing op of the known code `CODE`, one from `AndImmS` to `Mls` that is not
+/// [`bits`](super::bits)'s.
 ///
 /// # Safety
 /// `at` points to an op of that code.

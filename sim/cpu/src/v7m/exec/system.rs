@@ -8,7 +8,8 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::Pipeline;
 
-/// Executes an op of this group. An instruction that changes who may interrupt requests attention through the limit.
+/// Executes a system op: special registers, interrupt masks, hints and so on. An instruction that changes who may
+/// interrupt requests attention through the limit.
 #[inline(always)]
 pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
     match op.code {
@@ -34,7 +35,7 @@ pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B
     Ok(Flow::Next)
 }
 
-/// Falls asleep. Since when is known once the instruction has ended.
+/// Puts the core to sleep, from the end of the current instruction on.
 fn asleep(core: &mut Core, phase: Phase) -> Flow {
     core.phase = phase;
     Flow::Left

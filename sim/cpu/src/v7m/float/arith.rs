@@ -12,19 +12,20 @@ struct Term {
 }
 
 impl Term {
+    /// Returns a finite, non-zero number as a term.
     fn of(number: &Number) -> Term {
         Term { sign: number.sign, exponent: number.exponent - 125, significand: u128::from(number.significand) << 62 }
     }
 
-    /// The exact product: significands of at most 53 bits leave more than 20 zeros at its end.
+    /// Returns the exact product of two numbers. Significands of at most 53 bits leave more than 20 zeros at its end.
     fn product(a: &Number, b: &Number) -> Term {
         let significand = (u128::from(a.significand) * u128::from(b.significand)) >> 2;
         Term { sign: a.sign ^ b.sign, exponent: a.exponent + b.exponent - 124, significand }
     }
 }
 
-/// Rounds the sum of two terms. If the alignment cuts bits off, the smaller term is so small that the sum keeps 120
-/// bits and more, and one sticky bit represents them.
+/// Returns the rounded sum of two terms. If the alignment cuts bits off, the smaller term is so small that the sum
+/// keeps 120 bits and more, and one sticky bit represents them.
 fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
     let (large, small) = if a.exponent >= b.exponent { (a, b) } else { (b, a) };
     let distance = (large.exponent - small.exponent) as u32;
@@ -49,15 +50,17 @@ fn round_sum<F: Format>(f: F, a: Term, b: Term, fpscr: &mut u32) -> u64 {
     round(f, sign, large.exponent, magnitude, mode, fpscr)
 }
 
+/// Returns a + b, rounded to the format `F`.
 pub fn add<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     sum(f, a, b, false, fpscr)
 }
 
+/// Returns a − b, rounded to the format `F`.
 pub fn sub<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     sum(f, a, b, true, fpscr)
 }
 
-/// a + b, or a − b. A NaN operand passes through with its own sign.
+/// Returns a + b, or a − b if `negate`. A NaN operand passes through with its own sign.
 fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
     let x = unpack(f, a, fpscr);
     let mut y = unpack(f, b, fpscr);
@@ -77,11 +80,13 @@ fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
     }
 }
 
+/// Returns a number rounded to the format `F`.
 fn round_number<F: Format>(f: F, number: &Number, fpscr: &mut u32) -> u64 {
     let mode = Rounding::of(*fpscr);
     round(f, number.sign, number.exponent - 63, u128::from(number.significand), mode, fpscr)
 }
 
+/// Returns a × b, rounded to the format `F`.
 pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     let x = unpack(f, a, fpscr);
     let y = unpack(f, b, fpscr);
@@ -100,6 +105,7 @@ pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     }
 }
 
+/// Returns a / b, rounded to the format `F`.
 pub fn div<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     let x = unpack(f, a, fpscr);
     let y = unpack(f, b, fpscr);
@@ -124,6 +130,7 @@ pub fn div<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     }
 }
 
+/// Returns the square root of a, rounded to the format `F`.
 pub fn sqrt<F: Format>(f: F, a: u64, fpscr: &mut u32) -> u64 {
     let x = unpack(f, a, fpscr);
     if let Some(nan) = process_nans(f, [(x, a)], fpscr) {
@@ -144,7 +151,7 @@ pub fn sqrt<F: Format>(f: F, a: u64, fpscr: &mut u32) -> u64 {
     }
 }
 
-/// FPMulAdd.
+/// Returns addend + a × b, rounded once (FPMulAdd).
 pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     let z = unpack(f, addend, fpscr);
     let x = unpack(f, a, fpscr);

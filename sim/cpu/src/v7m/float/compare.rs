@@ -4,7 +4,7 @@ use super::format::{Format, Kind, Number, process_nans, unpack};
 use super::fpscr::{IOC, NZCV};
 use std::cmp::Ordering;
 
-/// FPCompare into FPSCR.NZCV.
+/// Compares a with b, and writes the relation to FPSCR.NZCV (FPCompare).
 pub fn compare<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
     let x = unpack(f, a, fpscr);
     let y = unpack(f, b, fpscr);
@@ -23,7 +23,7 @@ pub fn compare<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut
     *fpscr = *fpscr & !NZCV | nzcv << 28;
 }
 
-/// The order of two numbers that are no NaNs. Zeros are equal.
+/// Returns the order of two numbers that are no NaNs. Zeros are equal.
 fn order(x: &Number, y: &Number) -> Ordering {
     let rank = |n: &Number| match n.kind {
         Kind::Zero => (0, 0, 0),
@@ -35,16 +35,17 @@ fn order(x: &Number, y: &Number) -> Ordering {
     sign_x.cmp(&sign_y).then(if sign_x < 0 { magnitude.reverse() } else { magnitude })
 }
 
-/// FPMaxNum.
+/// Returns the larger of two numbers. A single quiet NaN gives way to the number (FPMaxNum).
 pub fn maxnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     extreme(f, a, b, Ordering::Greater, fpscr)
 }
 
-/// FPMinNum.
+/// Returns the smaller of two numbers. A single quiet NaN gives way to the number (FPMinNum).
 pub fn minnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     extreme(f, a, b, Ordering::Less, fpscr)
 }
 
+/// Returns the operand that is `wanted` (larger or smaller) than the other one.
 fn extreme<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -> u64 {
     let mut operands = [(unpack(f, a, fpscr), a), (unpack(f, b, fpscr), b)];
     for i in [0, 1] {

@@ -4,7 +4,7 @@ use super::format::{Format, Kind, process_nan, round, rounds_up, split, unpack};
 use super::fpscr::{AHP, DN, IOC, IXC};
 use super::{FixedPoint, Rounding};
 
-/// FPToFixed.
+/// Converts a floating-point number to an integer or fixed-point number, saturating (FPToFixed).
 pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     let x = unpack(f, a, fpscr);
     let (highest, lowest) = match to.signed {
@@ -36,7 +36,7 @@ pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fps
     result as u32
 }
 
-/// FixedToFP.
+/// Converts an integer or fixed-point number to floating point (FixedToFP).
 pub fn from_fixed<F: Format>(f: F, value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u64 {
     let value = match (from.signed, from.bits) {
         (true, 16) => i64::from(value as i16),
@@ -50,7 +50,7 @@ pub fn from_fixed<F: Format>(f: F, value: u32, from: FixedPoint, rounding: Round
     round(f, value < 0, -(from.fraction as i32), u128::from(value.unsigned_abs()), rounding, fpscr)
 }
 
-/// FPRoundInt.
+/// Rounds a number to an integral value in the same format (FPRoundInt). `exact`: inexactness is recorded.
 pub fn to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
     let x = unpack(f, a, fpscr);
     match x.kind {
@@ -72,7 +72,7 @@ pub fn to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fps
     }
 }
 
-/// FPSingleToDouble, FPDoubleToSingle, FPHalfToSingle, FPSingleToHalf, FPHalfToDouble and FPDoubleToHalf.
+/// Converts a number from one floating-point format to another.
 pub fn between<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u32) -> u64 {
     let x = unpack(from, a, fpscr);
     let alternative = T::BITS == 16 && *fpscr & AHP != 0;

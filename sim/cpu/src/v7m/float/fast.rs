@@ -6,7 +6,7 @@
 
 use super::fpscr::{IXC, RMODE};
 
-/// Sum and its rounding error (Knuth's TwoSum): exact while nothing overflows.
+/// Returns a sum and its rounding error (Knuth's TwoSum): exact while nothing overflows.
 #[inline]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -14,11 +14,13 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
+/// Whether FPSCR selects rounding to nearest, the only mode of the fast paths.
 #[inline]
 fn nearest(fpscr: u32) -> bool {
     fpscr & RMODE == 0
 }
 
+/// Sets the cumulative inexact flag in FPSCR if `inexact`.
 #[inline]
 fn record(inexact: bool, fpscr: &mut u32) {
     *fpscr |= if inexact { IXC } else { 0 };
@@ -31,18 +33,20 @@ pub mod single {
     /// Twice the smallest normal number: below it a result may have been tiny before it was rounded.
     const SAFE: f64 = f32::MIN_POSITIVE as f64 * 2.0;
 
-    /// The value of a normal number or zero.
+    /// Returns the value of a normal number or zero. `None` for other patterns.
     #[inline]
     fn plain(a: u32) -> Option<f64> {
         let normal = (a >> 23).wrapping_add(1) & 0xFF >= 2;
         (normal || a << 1 == 0).then(|| f64::from(f32::from_bits(a)))
     }
 
+    /// Whether a result does not overflow and is far enough from underflow.
     #[inline]
     fn safe(value: f64, result: f32) -> bool {
         value.abs() >= SAFE && result.is_finite()
     }
 
+    /// Returns a + b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn add(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
         if !nearest(*fpscr) {
@@ -57,11 +61,13 @@ pub mod single {
         Some(result.to_bits())
     }
 
+    /// Returns a − b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn sub(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
         add(a, b ^ 1 << 31, fpscr)
     }
 
+    /// Returns a × b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn mul(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
         if !nearest(*fpscr) {
@@ -76,6 +82,7 @@ pub mod single {
         Some(result.to_bits())
     }
 
+    /// Returns a / b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn div(a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
         let (x, y) = (plain(a)?, plain(b)?);
@@ -91,6 +98,7 @@ pub mod single {
         Some(result.to_bits())
     }
 
+    /// Returns the square root of a by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn sqrt(a: u32, fpscr: &mut u32) -> Option<u32> {
         let x = plain(a)?;
@@ -102,8 +110,8 @@ pub mod single {
         Some(result.to_bits())
     }
 
-    /// The product is exact in double. A sum that is not is made odd, which keeps it on the right side of every
-    /// single-precision tie.
+    /// Returns addend + a × b, rounded once, by the host's arithmetic. `None` if the general path must compute it. A
+    /// sum that is not is made odd, which keeps it on the right side of every single-precision tie.
     #[inline]
     pub fn fma(addend: u32, a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
         if !nearest(*fpscr) {
@@ -127,17 +135,20 @@ pub mod single {
 pub mod double {
     use super::{nearest, record, two_sum};
 
+    /// Returns the exponent field of a double.
     #[inline]
     fn field(a: u64) -> u64 {
         a >> 52 & 0x7FF
     }
 
-    /// The value of zero or of a number far enough from overflow and underflow that no step on the way meets them.
+    /// Returns the value of zero or of a number far enough from overflow and underflow that no intermediate result
+    /// meets them.
     #[inline]
     fn plain(a: u64) -> Option<f64> {
         ((2..0x7FD).contains(&field(a)) || a << 1 == 0).then(|| f64::from_bits(a))
     }
 
+    /// Returns the significand of a double with its leading bit.
     #[inline]
     fn significand(a: u64) -> u128 {
         u128::from(a & ((1 << 52) - 1) | 1 << 52)
@@ -150,6 +161,7 @@ pub mod double {
         exact << exact.leading_zeros() == significand(product) << 75
     }
 
+    /// Returns a + b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn add(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
         if !nearest(*fpscr) {
@@ -161,11 +173,13 @@ pub mod double {
         Some(sum.to_bits())
     }
 
+    /// Returns a − b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn sub(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
         add(a, b ^ 1 << 63, fpscr)
     }
 
+    /// Returns a × b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn mul(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
         let (x, y) = (plain(a)?, plain(b)?);
@@ -178,6 +192,7 @@ pub mod double {
         Some(result)
     }
 
+    /// Returns a / b by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn div(a: u64, b: u64, fpscr: &mut u32) -> Option<u64> {
         let (x, y) = (plain(a)?, plain(b)?);
@@ -193,6 +208,7 @@ pub mod double {
         Some(result)
     }
 
+    /// Returns the square root of a by the host's arithmetic. `None` if the general path must compute it.
     #[inline]
     pub fn sqrt(a: u64, fpscr: &mut u32) -> Option<u64> {
         let x = plain(a)?;

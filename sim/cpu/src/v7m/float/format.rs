@@ -18,26 +18,26 @@ pub trait Format: Copy {
     /// The quiet NaN of default NaN mode.
     const DEFAULT_NAN: u64 = ((Self::EXPONENT_MAX as u64) << 1 | 1) << (Self::FRACTION - 1);
 
-    /// The sign bit alone.
+    /// Returns a zero with this sign.
     #[inline]
     fn signed_zero(sign: bool) -> u64 {
         u64::from(sign) << (Self::BITS - 1)
     }
 
-    /// An infinity.
+    /// Returns an infinity with this sign.
     #[inline]
     fn infinity(sign: bool) -> u64 {
         Self::signed_zero(sign) | (Self::EXPONENT_MAX as u64) << Self::FRACTION
     }
 }
 
-/// binary16.
+/// The format binary16 (half precision).
 #[derive(Clone, Copy)]
 pub struct Half;
-/// binary32.
+/// The format binary32 (single precision).
 #[derive(Clone, Copy)]
 pub struct Single;
-/// binary64.
+/// The format binary64 (double precision).
 #[derive(Clone, Copy)]
 pub struct Double;
 
@@ -56,7 +56,7 @@ impl Format for Double {
     const FRACTION: u32 = 52;
 }
 
-/// The meaning of a bit pattern.
+/// The kind of number that a bit pattern means: zero, finite, infinity, NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Zero,
@@ -66,7 +66,7 @@ pub enum Kind {
     SignalingNan,
 }
 
-/// A pattern taken apart.
+/// A floating-point bit pattern taken apart into kind, sign, exponent and significand.
 #[derive(Debug, Clone, Copy)]
 pub struct Number {
     pub kind: Kind,
@@ -78,16 +78,18 @@ pub struct Number {
 }
 
 impl Number {
+    /// Whether the number is of this kind.
     pub fn is(&self, kind: Kind) -> bool {
         self.kind == kind
     }
 
+    /// Whether the number is a quiet or signaling NaN.
     pub fn is_nan(&self) -> bool {
         matches!(self.kind, Kind::QuietNan | Kind::SignalingNan)
     }
 }
 
-/// FPUnpack: flushes denormal singles and doubles in flush-to-zero mode.
+/// Takes a bit pattern apart (FPUnpack). Denormal singles and doubles are flushed in flush-to-zero mode.
 #[inline]
 pub fn unpack<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> Number {
     let sign = pattern >> (F::BITS - 1) & 1 != 0;
@@ -116,7 +118,7 @@ pub fn unpack<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> Number {
     number(Kind::Finite, F::EXPONENT_MIN + 63 - F::FRACTION as i32 - shift as i32, fraction << shift)
 }
 
-/// FPProcessNaN: the quiet NaN that an operation gives for this one.
+/// Returns the quiet NaN that an operation gives for this NaN (FPProcessNaN).
 pub fn process_nan<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> u64 {
     let quiet = 1 << (F::FRACTION - 1);
     if pattern & quiet == 0 {
@@ -125,7 +127,8 @@ pub fn process_nan<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> u64 {
     if *fpscr & DN != 0 { F::DEFAULT_NAN } else { pattern | quiet }
 }
 
-/// FPProcessNaNs and FPProcessNaNs3: the first signaling NaN among the operands, else the first quiet one.
+/// Returns the result of an operation with NaN operands: the first signaling NaN, else the first quiet one
+/// (FPProcessNaNs and FPProcessNaNs3). `None` without NaNs.
 #[inline]
 pub fn process_nans<F: Format, const N: usize>(f: F, operands: [(Number, u64); N], fpscr: &mut u32) -> Option<u64> {
     let mut nan = None;
@@ -140,13 +143,13 @@ pub fn process_nans<F: Format, const N: usize>(f: F, operands: [(Number, u64); N
     nan.map(|pattern| process_nan(f, pattern, fpscr))
 }
 
-/// The result of an invalid operation.
+/// Returns the default NaN of an invalid operation, and records the exception.
 pub fn invalid<F: Format>(_: F, fpscr: &mut u32) -> u64 {
     *fpscr |= IOC;
     F::DEFAULT_NAN
 }
 
-/// Whether a magnitude goes up by one: `rest` is what was cut off, as a fraction of 2^128.
+/// Whether rounding increases a magnitude by one. `rest` is what was cut off, as a fraction of 2^128.
 #[inline]
 pub fn rounds_up(rounding: Rounding, sign: bool, odd: bool, rest: u128) -> bool {
     const HALF: u128 = 1 << 127;
@@ -171,8 +174,8 @@ pub fn split(value: u128, cut: i32) -> (u128, u128) {
     }
 }
 
-/// FPRound of ±`significand` × 2^`exponent`, not zero. Bits lost before are or-ed into bit 0 of the significand, far
-/// below what the format keeps.
+/// Rounds ±`significand` × 2^`exponent`, not zero, to the format (FPRound). Bits lost before are or-ed into bit 0 of
+/// the significand, far below what the format keeps.
 pub fn round<F: Format>(_: F, sign: bool, exponent: i32, significand: u128, mode: Rounding, fpscr: &mut u32) -> u64 {
     let leading = exponent + 127 - significand.leading_zeros() as i32;
     let tiny = leading < F::EXPONENT_MIN;

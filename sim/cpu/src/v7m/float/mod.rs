@@ -44,7 +44,7 @@ pub mod fpscr {
     pub const NZCV: u32 = 15 << 28;
 }
 
-/// How a result that does not fit is rounded.
+/// The rounding mode of a result that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
     /// Rounds to nearest, ties to even.
@@ -60,14 +60,14 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// The mode FPSCR asks for.
+    /// Returns the rounding mode that FPSCR selects.
     #[inline]
     pub fn of(fpscr: u32) -> Rounding {
         [Rounding::Nearest, Rounding::Up, Rounding::Down, Rounding::Zero][(fpscr >> 22 & 3) as usize]
     }
 }
 
-/// The integer or fixed-point side of a conversion.
+/// The integer or fixed-point side of a conversion: its size, sign and fraction bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedPoint {
     /// Width, 16 or 32.
@@ -241,37 +241,37 @@ pub fn fixed_to_f64(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mu
     convert::from_fixed(Double, value, from, rounding, fpscr)
 }
 
-/// VCVT.F64.F32.
+/// VCVT.F64.F32: converts a single to a double.
 #[inline]
 pub fn f32_to_f64(a: u32, fpscr: &mut u32) -> u64 {
     convert::between(Single, Double, u64::from(a), fpscr)
 }
 
-/// VCVT.F32.F64.
+/// VCVT.F32.F64: converts a double to a single.
 #[inline]
 pub fn f64_to_f32(a: u64, fpscr: &mut u32) -> u32 {
     convert::between(Double, Single, a, fpscr) as u32
 }
 
-/// VCVTB, VCVTT .F32.F16 of the low half of `a`.
+/// VCVTB, VCVTT .F32.F16: converts the half in the low bits of `a` to a single.
 #[inline]
 pub fn f16_to_f32(a: u32, fpscr: &mut u32) -> u32 {
     convert::between(Half, Single, u64::from(a & 0xFFFF), fpscr) as u32
 }
 
-/// VCVTB, VCVTT .F16.F32: the result is 16 bits.
+/// VCVTB, VCVTT .F16.F32: converts a single to a half, in the low 16 bits.
 #[inline]
 pub fn f32_to_f16(a: u32, fpscr: &mut u32) -> u32 {
     convert::between(Single, Half, u64::from(a), fpscr) as u32
 }
 
-/// VCVTB, VCVTT .F64.F16 of the low half of `a`.
+/// VCVTB, VCVTT .F64.F16: converts the half in the low bits of `a` to a double.
 #[inline]
 pub fn f16_to_f64(a: u32, fpscr: &mut u32) -> u64 {
     convert::between(Half, Double, u64::from(a & 0xFFFF), fpscr)
 }
 
-/// VCVTB, VCVTT .F16.F64: the result is 16 bits.
+/// VCVTB, VCVTT .F16.F64: converts a double to a half, in the low 16 bits.
 #[inline]
 pub fn f64_to_f16(a: u64, fpscr: &mut u32) -> u32 {
     convert::between(Double, Half, a, fpscr) as u32

@@ -8,7 +8,7 @@ use super::float_unit::Pending;
 use super::m3m4::{ThreeStage, Wake};
 use super::operands;
 
-/// The inputs of the next instructions' timing. Times as distances from now.
+/// What the timing of the next instructions depends on in the M3's or M4's pipeline. Times are distances from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     queue: Queue,

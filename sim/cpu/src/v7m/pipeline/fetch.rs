@@ -19,7 +19,7 @@ use rtoslab_timing::cortex_m3::PREFETCH_WORDS;
 /// A word whose last halfword is still in the queue has no time yet at which it gave up its place.
 const IN_USE: u64 = OPEN;
 
-/// A word of code on its way to the decoder.
+/// A word of code on its way from the memory to the decoder.
 #[derive(Debug, Clone, Copy, Default)]
 struct Word {
     /// Cycle in which it is there.
@@ -28,7 +28,8 @@ struct Word {
     free: u64,
 }
 
-/// The queue between two instructions, times as distances from now. Values that nothing can read any more are 0.
+/// The prefetch queue between two instructions, with times as distances from now. Values that nothing can read any more
+/// are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Queue {
     /// Words fetched beyond the one that holds the next instruction's first halfword (itself included).
@@ -43,7 +44,7 @@ pub(super) struct Queue {
     executed: i16,
 }
 
-/// State of the prefetch unit.
+/// The prefetch unit of the M3 or M4: a queue of words of code.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Prefetch {
     /// Address of the next instruction to be issued.
@@ -70,12 +71,12 @@ pub(super) struct Prefetch {
 }
 
 impl Prefetch {
-    /// An empty queue.
+    /// Creates an empty prefetch queue. `system_extra` are the cycles that a fetch over the System bus takes longer.
     pub fn new(system_extra: u64) -> Prefetch {
         Prefetch { system_extra, ..Prefetch::default() }
     }
 
-    /// The queue before the instruction at `pc`, which can execute now, from where the distances are.
+    /// Returns the queue before the instruction at `pc`, which can execute now. `distances` count from now.
     pub fn state(&self, distances: &Distances) -> Queue {
         let word = |back: u32| self.words[self.next_word.wrapping_sub(1 + back) as usize & 3];
         let ahead = self.next_word.wrapping_sub(self.pc >> 2) as u8;
@@ -91,7 +92,7 @@ impl Prefetch {
         }
     }
 
-    /// Takes the queue up before the instruction at `pc`, which can execute at `now`.
+    /// Sets the queue to a cached state before the instruction at `pc`, which can execute at `now`.
     pub fn resume(&mut self, queue: &Queue, pc: u32, now: u64) {
         self.pc = pc;
         self.next_word = (pc >> 2) + u32::from(queue.ahead);
@@ -108,12 +109,13 @@ impl Prefetch {
         self.set_system(pc);
     }
 
+    /// Notes whether code at `pc` is fetched over the System bus, and what that costs.
     fn set_system(&mut self, pc: u32) {
         self.system = pc >= 0x2000_0000;
         self.extra = if self.system { self.system_extra } else { 0 };
     }
 
-    /// Issues the instruction at `pc`, which could execute at `earliest` if it were there: returns its execute cycle.
+    /// Issues the instruction at `pc`, which could execute at `earliest` if it were fetched. Returns its execute cycle.
     #[inline(always)]
     pub fn enter<B: Bus>(&mut self, core: &mut Core, bus: &mut B, wide: bool, earliest: u64) -> u64 {
         let at = self.pc;
@@ -143,23 +145,21 @@ impl Prefetch {
         }
     }
 
-    /// The floating-point opcode just issued, if it is at an odd halfword, gives the place of its second word away a
-    /// cycle later.
+    /// Makes a floating-point opcode at an odd halfword keep the queue's place of its second word a cycle longer.
     pub fn retain_longer(&mut self) {
         if self.odd() {
             self.words[(self.pc >> 2) as usize & 3].free += 1;
         }
     }
 
-    /// The 32-bit opcode just issued, if it is at an odd halfword, gives the place of its second word away in cycle
-    /// `until` at the earliest.
+    /// Makes a 32-bit opcode at an odd halfword keep the queue's place of its second word until cycle `until`.
     pub fn retain_second(&mut self, until: u64) {
         if self.odd() {
             self.retain(self.pc >> 2, until);
         }
     }
 
-    /// The same of both its words.
+    /// Makes a 32-bit opcode keep the queue's places of both its words until cycle `until`.
     pub fn retain_both(&mut self, until: u64) {
         if self.odd() {
             self.retain(self.pc >> 2, until);
@@ -167,18 +167,19 @@ impl Prefetch {
         }
     }
 
+    /// Makes the queue keep the place of a word until cycle `until`.
     fn retain(&mut self, word: u32, until: u64) {
         let place = &mut self.words[word as usize & 3].free;
         *place = (*place).max(until);
     }
 
-    /// Whether the next opcode is at an odd halfword. After a 32-bit one: whether that did.
+    /// Whether the next opcode is at an odd halfword. After a 32-bit one: whether that was.
     #[inline(always)]
     pub fn odd(&self) -> bool {
         self.pc & 2 != 0
     }
 
-    /// When a word is there. It is fetched if it was not yet.
+    /// Returns the cycle in which a word is there. Fetches it if it was not yet fetched.
     #[inline(always)]
     fn ready<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
         if word == self.next_word {
@@ -189,7 +190,8 @@ impl Prefetch {
         }
     }
 
-    /// The instruction whose last word is there in cycle `ready` goes through decoder and execute stage.
+    /// Sends the instruction whose last word is there in cycle `ready` through decoder and execute stage. Returns its
+    /// execute cycle.
     #[inline(always)]
     fn settle(&mut self, core: &mut Core, ready: u64, earliest: u64) -> u64 {
         self.decoded = ready.max(self.executed);
@@ -201,8 +203,8 @@ impl Prefetch {
         self.executed
     }
 
-    /// Whether the 16-bit instruction at `pc` is in the queue while the instruction before it is decoded.
-    pub fn holds_narrow<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
+    /// Whether the 16-bit instruction at `pc` is already in the queue while the instruction before it is decoded.
+    pub fn is_narrow_queued<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
         self.ready(core, bus, self.pc >> 2) <= self.decoded
     }
 
@@ -213,7 +215,7 @@ impl Prefetch {
         self.pc += 2;
     }
 
-    /// Cycle in which the address of the next word goes out: the bus is free, the queue has room, no load holds it up.
+    /// Returns the cycle of the next fetch's address phase: the bus is free, the queue has room, no load delays it.
     #[inline(always)]
     fn next_address_phase(&self) -> u64 {
         let room = self.words[self.next_word.wrapping_sub(PREFETCH_WORDS) as usize & 3].free;
@@ -221,7 +223,7 @@ impl Prefetch {
         if at >= self.held { at.max(self.goes_on) } else { at }
     }
 
-    /// No address goes out from cycle `from` to the one before `until`, but that of a branch target.
+    /// Delays fetches from cycle `from` on until cycle `until`, except that of a branch target.
     #[inline(always)]
     pub fn hold(&mut self, from: u64, until: u64) {
         self.held = from;
@@ -238,7 +240,7 @@ impl Prefetch {
         arrival + self.extra
     }
 
-    /// Fetches what was fetched before cycle `until` even if nobody needed it yet.
+    /// Makes all fetches that the unit would have made before cycle `until`, even if nobody needed them yet.
     #[inline(never)]
     pub fn catch_up<B: Bus>(&mut self, core: &mut Core, bus: &mut B, until: u64) {
         // A word that the decoder has not reached yet holds its place.
@@ -251,13 +253,13 @@ impl Prefetch {
         }
     }
 
-    /// The bus belongs to somebody else in the cycles before `until`.
+    /// Reserves the bus for a data access in the cycles before `until`.
     #[inline(always)]
     pub fn give_up_bus(&mut self, until: u64) {
         self.slot = self.slot.max(until);
     }
 
-    /// Fetches `target` while a branch to it is decoded that is not taken after all. The word is dropped. If the bus
+    /// Fetches the target of a branch that is not taken after all, while it is decoded. The word is dropped. If the bus
     /// is busy in that cycle, the branch is resolved before the fetch can begin.
     pub fn speculate<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) {
         let at = self.decoded;
@@ -267,8 +269,8 @@ impl Prefetch {
         }
     }
 
-    /// Goes on at `target`: its first address phase is in cycle `at`, and it executes at `earliest` at the earliest.
-    /// Returns when it can execute as far as its first word goes.
+    /// Continues at a branch's `target`: its first address phase is in cycle `at`, and it executes in cycle `earliest`
+    /// at the earliest. Returns when it can execute as far as its first word goes.
     #[inline(always)]
     pub fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64, earliest: u64) -> u64 {
         if bus.fetch_waits() {
@@ -291,7 +293,8 @@ impl Prefetch {
         start
     }
 
-    /// Drops what is in the queue and fetches from `pc` again, first address phase in cycle `at`.
+    /// Empties the queue and fetches from `pc` again, with the first address phase in cycle `at`. Returns when that can
+    /// execute.
     pub fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64, earliest: u64) -> u64 {
         let pc = self.pc;
         self.redirect(core, bus, pc, at, earliest)

@@ -5,7 +5,7 @@ use super::super::op::{Class, Op, flag};
 use super::super::timing_cache::{Distances, cycle_at};
 use rtoslab_timing::cortex_m4 as rules;
 
-/// State of the unit.
+/// The timing state of the M4's floating-point unit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct FloatUnit {
     /// A division or square root runs until this cycle.
@@ -16,7 +16,7 @@ pub(super) struct FloatUnit {
     late_for: u64,
 }
 
-/// State of the unit between two instructions, times as distances from now.
+/// The timing state of the floating-point unit between two instructions, with times as distances from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Pending {
     free: i16,
@@ -25,28 +25,28 @@ pub(super) struct Pending {
 }
 
 impl FloatUnit {
-    /// Returns what is pending before an instruction that can execute at `now`, from which the distances are.
+    /// Returns the unit's state before an instruction that can execute at `now`, from which the distances count.
     pub fn state(&self, now: u64, distances: &Distances) -> Pending {
         let late = if self.late_for >= now { self.late } else { 0 };
         let late_for = if late == 0 { 0 } else { distances.of(self.late_for) };
         Pending { free: distances.ahead(self.free), late, late_for }
     }
 
-    /// Takes it up before an instruction that can execute at `now`.
+    /// Sets the unit to a cached state before an instruction that can execute at `now`.
     pub fn resume(&mut self, pending: Pending, now: u64) {
         self.free = cycle_at(pending.free, now);
         self.late = pending.late;
         self.late_for = cycle_at(pending.late_for, now);
     }
 
-    /// First cycle at or after `from` in which `op` can execute.
+    /// Returns the first cycle at or after `from` in which `op` can execute.
     pub fn ready(&self, op: Op, from: u64) -> u64 {
         let from = from.max(self.free);
         let late = if from == self.late_for { self.late } else { 0 };
         if late & sources(op) != 0 { from + rules::FLOAT_RESULT_USE_CYCLES } else { from }
     }
 
-    /// `op` was issued. The next instruction can execute at `next`.
+    /// Notes that `op` was issued. The next instruction can execute at `next`.
     pub fn note_issue(&mut self, op: Op, next: u64) {
         self.late = 0;
         self.late_for = next;
@@ -58,11 +58,13 @@ impl FloatUnit {
     }
 }
 
+/// Returns the bit of an S register in a set.
 fn single(register: u8) -> u32 {
     1 << (register & 31)
 }
 
-/// S registers that must be complete. The accumulator of a multiplication may be late.
+/// Returns the S registers that must be complete before an instruction. The accumulator of a multiplication may be
+/// late.
 fn sources(op: Op) -> u32 {
     match op.class {
         Class::FloatMultiply | Class::FloatMultiplyAccumulate | Class::FloatDivide => single(op.rn) | single(op.rm),

@@ -5,7 +5,7 @@ use super::super::op::Class;
 /// Number of classes.
 pub(super) const CLASSES: usize = Class::FloatSystem as usize + 1;
 
-/// Which rules apply to a class besides a fixed number of cycles.
+/// The timing rules that apply to a class of instructions besides a fixed number of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Lane {
@@ -33,7 +33,7 @@ pub(super) enum Lane {
     Float,
 }
 
-/// Lane and cycles of each class. `m4`: as on the M4.
+/// Returns the rules and cycles of each class, as on the M4 if `m4`, else as on the M3.
 const fn lanes(m4: bool) -> [(Lane, u8); CLASSES] {
     let mut table = [(Lane::Simple, 1); CLASSES];
     table[Class::Nop as usize].0 = Lane::Nop;
@@ -85,7 +85,7 @@ pub(super) const M3: [(Lane, u8); CLASSES] = lanes(false);
 /// The M4's table.
 pub(super) const M4: [(Lane, u8); CLASSES] = lanes(true);
 
-/// One bit for each class that takes one cycle and knows no other rule: most instructions, told by one test.
+/// Returns one bit for each class that takes one cycle and knows no other rule: most instructions, told by one test.
 pub(super) const fn plain(lanes: &[(Lane, u8); CLASSES]) -> u64 {
     let (mut bits, mut class) = (0, 0);
     while class < CLASSES {

@@ -23,7 +23,7 @@ pub type CortexM3 = ThreeStage<false>;
 /// The Cortex-M4's pipeline.
 pub type CortexM4 = ThreeStage<true>;
 
-/// The state that an instruction leaves for the next one, in one word so that most leave it with one store.
+/// The timing state that an instruction leaves for the next one, in one word so that most leave it with one store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(C, align(8))]
 pub(super) struct Wake {
@@ -38,7 +38,7 @@ pub(super) struct Wake {
     computed: u16,
 }
 
-/// The unfinished part of the instruction before.
+/// The unfinished part of the instruction before the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 enum Tail {
@@ -53,7 +53,7 @@ enum Tail {
     Base,
 }
 
-/// Pipeline state of one core. `M4` is false for the M3.
+/// The three-stage pipeline of one M3 or M4 core. `M4` is false for the M3.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreeStage<const M4: bool> {
     pub(super) fetch: Prefetch,
@@ -74,35 +74,36 @@ impl<const M4: bool> ThreeStage<M4> {
     const LANES: [(Lane, u8); lane::CLASSES] = if M4 { lane::M4 } else { lane::M3 };
     const PLAIN: u64 = lane::plain(&Self::LANES);
 
-    /// An empty pipeline under the rules' values in force, by [`key`].
+    /// Creates an empty pipeline under the given values of its timing rules, by [`key`].
     pub fn new(settings: [u64; rules::SETTINGS_COUNT]) -> ThreeStage<M4> {
         let fetch = Prefetch::new(settings[key::SYSTEM_FETCH]);
         ThreeStage { fetch, settings, ..ThreeStage::default() }
     }
 
-    /// An empty pipeline under the default rules.
+    /// Creates an empty pipeline under the default timing rules.
     pub fn with_defaults() -> ThreeStage<M4> {
         ThreeStage::new(rules::SETTINGS.map(|setting| setting.default))
     }
 
+    /// Returns an instruction's timing rules and cycles.
     #[inline(always)]
     fn lane(op: Op) -> (Lane, u64) {
         let (lane, cycles) = Self::LANES[op.class as usize];
         (lane, u64::from(cycles))
     }
 
-    /// Cycles by the table alone.
+    /// Returns the cycles of an instruction by the manual's table alone.
     pub(super) fn table_cycles(op: Op) -> u64 {
         Self::lane(op).1
     }
 
-    /// Whether it loads one register and has a 32-bit opcode.
+    /// Whether an instruction loads one register and has a 32-bit opcode.
     #[inline(always)]
     fn is_wide_load(op: Op) -> bool {
         op.has(flag::WIDE) && Self::lane(op).0 == Lane::Load
     }
 
-    /// Registers that the address is made of.
+    /// Returns the set of registers from which the address of an access is made.
     #[inline(always)]
     fn address_registers(op: Op, lane: Lane) -> u16 {
         match lane {
@@ -114,7 +115,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Whether a load or store fits into the data phase of the load before.
+    /// Whether a load or store fits into the data phase of the load before it.
     #[inline(always)]
     fn overlaps(&self, op: Op, address: u16) -> bool {
         let indexed = op.has(flag::PRE_INDEXED | flag::POST_INDEXED);
@@ -123,7 +124,7 @@ impl<const M4: bool> ThreeStage<M4> {
         self.wake.tail == Tail::Load && !late && address & self.wake.loaded == 0 && (M4 || !indexed)
     }
 
-    /// First cycle in which a memory access can be issued. Sets `overlapped_until`.
+    /// Returns the first cycle in which a memory access can be issued. Sets `overlapped_until`.
     #[inline(always)]
     fn memory_from(&mut self, core: &Core, op: Op, lane: Lane) -> u64 {
         let address = Self::address_registers(op, lane);
@@ -150,8 +151,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Whether a branch puts its target's address out while it is decoded: with the target in the opcode, CBZ and CBNZ
-    /// excepted, or in LR if the instruction before does not write that.
+    /// Whether a branch puts its target's address out while it is decoded.
     #[inline(always)]
     fn resolves_early(&self, op: Op, jump: Jump) -> bool {
         const LR: u16 = 1 << 14;
@@ -165,7 +165,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Issue of everything that is neither simple nor a load or store.
+    /// Issues an instruction that is neither simple nor a load or store.
     #[inline(never)]
     fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, lane: Lane) {
         let mut from = core.t;
@@ -183,7 +183,7 @@ impl<const M4: bool> ThreeStage<M4> {
             Lane::Barrier => from = from.max(self.store_ends) + self.settings[key::BARRIER],
             Lane::It => {
                 let folds = self.wake.folds && self.settings[key::IT_FOLDING] != 0;
-                if folds && self.fetch.holds_narrow(core, bus) {
+                if folds && self.fetch.is_narrow_queued(core, bus) {
                     // In the shadow of the instruction before it, which is the last one to have been decoded.
                     self.fetch.pass_narrow();
                     self.busy = 0;
@@ -214,7 +214,8 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Address phase of an access: a load that overlaps another one must go to the same block of memory.
+    /// Accounts for the address phase of an access: a load that overlaps another one must go to the same block of
+    /// memory.
     #[inline(always)]
     fn address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
         if index == 0 {
@@ -225,20 +226,20 @@ impl<const M4: bool> ThreeStage<M4> {
             self.last_block = block;
         }
         if address < 0x2000_0000 || self.fetch.system {
-            self.meet_fetches(core, bus, address);
+            self.yield_to_fetches(core, bus, address);
         }
     }
 
-    /// Code and data over the same bus, or from the same memory: what was fetched before this cycle comes first.
+    /// Delays an access behind the code fetches before it that use the same bus or memory.
     #[inline(never)]
-    fn meet_fetches<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) {
+    fn yield_to_fetches<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) {
         self.fetch.catch_up(core, bus, core.t);
         if address >= 0x2000_0000 {
             self.fetch.give_up_bus(core.t + 1);
         }
     }
 
-    /// Leaves results that the next instruction may compute an address with, and nothing else.
+    /// Leaves results from which the next instruction may compute an address, and nothing else.
     #[inline(always)]
     fn leave(&mut self, op: Op) {
         self.wake = Wake { tail: Tail::None, folds: !op.has(flag::WIDE), odd_loads: 0, loaded: 0, computed: op.writes };
@@ -385,6 +386,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 }
 
 impl<const M4: bool> ThreeStage<M4> {
+    /// Ends an instruction whose timing rules need more than its number of cycles.
     #[inline(never)]
     fn finish_special(&mut self, core: &mut Core, op: Op, lane: Lane, cycles: u64) {
         match lane {

@@ -26,7 +26,7 @@ pub enum Jump {
     Loaded,
 }
 
-/// The clockwork of a core. The executor calls, for each instruction in program order:
+/// The timing of a core's instructions. The executor calls, for each instruction in program order:
 ///
 /// 1. `issue` (or `skip` if its condition fails),
 /// 2. one `load` or `store` per aligned bus access, in order, for instructions that touch memory,
@@ -55,10 +55,10 @@ pub trait Pipeline {
     /// cycle.
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
-    /// Like `issue` for an instruction of an IT block whose condition fails. Ends it too.
+    /// Issues and ends an instruction of an IT block whose condition fails.
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
-    /// One aligned load. `index` counts the accesses of this instruction from 0.
+    /// Makes one aligned load. `index` counts the accesses of this instruction from 0.
     fn load<B: Bus>(
         &mut self,
         core: &mut Core,
@@ -69,7 +69,7 @@ pub trait Pipeline {
         index: u32,
     ) -> Result<u32, Fault>;
 
-    /// One aligned store.
+    /// Makes one aligned store. `index` counts the accesses of this instruction from 0.
     #[allow(clippy::too_many_arguments)]
     fn store<B: Bus>(
         &mut self,
@@ -82,28 +82,28 @@ pub trait Pipeline {
         index: u32,
     ) -> Result<(), Fault>;
 
-    /// The instruction is done and continues sequentially: advances `core.t` past it.
+    /// Ends an instruction that does not branch, and advances `core.t` past it.
     fn finish(&mut self, core: &mut Core, op: Op);
 
-    /// The instruction that was issued last faulted: what the one before had left to do ends first.
+    /// Ends what the instruction before had left to do, because the instruction that was issued last has faulted.
     fn faulted(&mut self, _core: &mut Core) {}
 
-    /// A conditional branch was not taken. The fetch of its target may have been useless.
+    /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
-    /// A branch goes to `target`: charges the refill.
+    /// Ends a branch that goes to `target`, and charges the refill.
     fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32);
 
-    /// Cycles a division or a long multiplication will take with these operands, or what another class takes at most:
-    /// asked between `issue` and `finish`, to let an interrupt abandon it; `finish` charges what this answered.
+    /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
+    /// another class takes.
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64;
 
-    /// Forgets what is in flight: reset, exception entry and return, execution moved by a debugger. The next
+    /// Empties the pipeline: after reset, exception entry and return, or when a debugger moves execution. The next
     /// instruction is fetched from `target` with its address phase in cycle `at`.
     fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64);
 }
 
-/// One cycle an instruction, memory waits on top: for tests of the instructions' results.
+/// A pipeline without rules: one cycle an instruction, memory waits on top. For tests of the instructions' results.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Plain;
 

@@ -3,7 +3,7 @@
 use super::super::op::{Class, Op};
 use rtoslab_timing::cortex_m3 as rules;
 
-/// SDIV and UDIV (signed: by magnitude).
+/// Returns the cycles of SDIV or UDIV (signed: by magnitude).
 pub(super) fn divide(dividend: u32, divisor: u32) -> u64 {
     if dividend == 0 || divisor == 0 {
         return rules::DIVIDE_ZERO_CYCLES;
@@ -16,7 +16,7 @@ pub(super) fn divide(dividend: u32, divisor: u32) -> u64 {
     rules::DIVIDE_BASE_CYCLES + quotient_bits.div_ceil(rules::DIVIDE_BITS_PER_CYCLE)
 }
 
-/// SMULL, UMULL, SMLAL, UMLAL on the M3.
+/// Returns the cycles of SMULL, UMULL, SMLAL or UMLAL on the M3.
 pub(super) fn multiply_long(op: Op, first: u32, second: u32) -> u64 {
     let table = match op.class {
         Class::MultiplyLong => rules::MULTIPLY_LONG_CYCLES,

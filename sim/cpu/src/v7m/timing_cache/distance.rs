@@ -10,8 +10,8 @@ pub const OPEN: u64 = u64::MAX / 2;
 /// Its distance.
 const OPEN_DISTANCE: i16 = i16::MAX;
 
-/// Makes distances from one moment. One that does not fit is noted: the state that it was for must not be cached, or
-/// time would continue from another one.
+/// Converts cycles to distances from one moment, as cached states contain them. One that does not fit is noted: the
+/// state that it was for must not be cached, or time would continue from another one.
 #[derive(Debug)]
 pub struct Distances {
     now: u64,
@@ -19,12 +19,12 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Distances from `now`.
+    /// Creates a converter to distances from `now`.
     pub fn from(now: u64) -> Distances {
         Distances { now, fit: Cell::new(true) }
     }
 
-    /// The distance of a cycle. All ancient ones are alike.
+    /// Returns the distance of a cycle. All cycles long ago have the same one.
     #[inline]
     pub fn of(&self, cycle: u64) -> i16 {
         match cycle.wrapping_sub(self.now) as i64 {
@@ -35,19 +35,19 @@ impl Distances {
         }
     }
 
-    /// The distance of a cycle that was or is to come, 0 if it was.
+    /// Returns the distance of a cycle that is still to come, or 0 for one in the past.
     #[inline]
     pub fn ahead(&self, cycle: u64) -> i16 {
         self.of(cycle.max(self.now))
     }
 
-    /// The distance of a cycle in a byte. All below `least` are alike.
+    /// Returns the distance of a cycle in one byte. All below `least` are the same.
     #[inline]
     pub fn byte(&self, cycle: u64, least: i64) -> i8 {
         self.to_narrow((cycle.wrapping_sub(self.now) as i64).max(least))
     }
 
-    /// A number as a narrower one.
+    /// Converts a number to a narrower type. If it does not fit, that is noted.
     #[inline]
     pub fn to_narrow<N: TryFrom<i64> + Default>(&self, number: i64) -> N {
         N::try_from(number).unwrap_or_else(|_| {
@@ -56,13 +56,13 @@ impl Distances {
         })
     }
 
-    /// Returns what was made of these distances, if all of them fit.
+    /// Returns a state that was made of these distances, if all of them fit.
     pub fn all_in<S>(&self, state: S) -> Option<S> {
         self.fit.get().then_some(state)
     }
 }
 
-/// The cycle at a distance from `now`.
+/// Returns the cycle at a distance from `now`.
 #[inline]
 pub fn cycle_at(distance: i16, now: u64) -> u64 {
     if distance == OPEN_DISTANCE { OPEN } else { now.saturating_add_signed(distance.into()) }

@@ -1,7 +1,7 @@
 //! The inputs of a trace's timing that its first instruction does not tell.
 
-/// Values in order of execution: which memory answered, which conditions failed, cycles that depend on operands. Each
-/// is shifted in from below. The highest bit set marks where they begin.
+/// The log of a trace: which memory answered, which conditions failed, and the cycles that depend on operands, in the
+/// order of execution. Each is shifted in from below. The highest bit set marks where they begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
     pub(super) bits: u64,
@@ -26,7 +26,7 @@ const RARE_BITS: u32 = u64::BITS - 1 - super::TRACE_INSTRUCTIONS * INSTRUCTION_B
 const _: () = assert!(RARE_BITS >= CYCLES_BITS);
 
 impl Log {
-    /// Nothing so far, of a trace of at most so many instructions.
+    /// Creates an empty log, of a trace of at most so many instructions.
     #[inline(always)]
     pub(super) const fn new(instructions: u32) -> Log {
         Log { bits: 1, left: instructions }
@@ -38,13 +38,14 @@ impl Log {
         self.bits = self.bits << bits | value;
     }
 
-    /// True if `bits` rare bits fit, and whatever the rest of the longest trace logs besides.
+    /// Whether `bits` rare bits fit besides whatever the rest of the longest trace logs.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
         self.bits >> Log::most_before(bits, self.left) == 0
     }
 
-    /// Bits of a log in which `bits` rare ones still have room, so many instructions before the end of the longest trace.
+    /// Returns the most bits that a log may have so that `bits` rare ones still fit, so many instructions before the
+    /// end of the longest trace.
     pub fn most_before(bits: u32, left: u32) -> u32 {
         u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }
@@ -56,19 +57,19 @@ impl Log {
         self.push(value, bits);
     }
 
-    /// Instructions that may still follow, the current one included.
+    /// Returns how many instructions may still follow, the current one included.
     #[inline(always)]
     pub fn instructions_left(self) -> u32 {
         self.left
     }
 
-    /// All of it, as a key.
+    /// Returns the whole log as a key.
     #[inline(always)]
     pub fn bits(self) -> u64 {
         self.bits
     }
 
-    /// Takes the oldest value out.
+    /// Removes the oldest value, of `bits` bits, from the log and returns it.
     pub fn take(&mut self, bits: u32) -> u64 {
         let length = self.length();
         debug_assert!(length >= bits, "a trace asks for more than was logged");
@@ -78,12 +79,12 @@ impl Log {
         value
     }
 
-    /// True if everything was taken out.
+    /// Whether all values were removed.
     pub fn is_empty(self) -> bool {
         self.length() == 0
     }
 
-    /// Bits without the mark.
+    /// Returns the number of logged bits.
     pub(super) fn length(self) -> u32 {
         self.bits.ilog2()
     }

@@ -61,8 +61,8 @@ const INSTRUCTION_CYCLES: u64 = 72;
 const TRACE_CYCLES: u64 = INSTRUCTION_CYCLES * TRACE_INSTRUCTIONS as u64;
 const SHORT_CYCLES: u64 = INSTRUCTION_CYCLES * SHORT_INSTRUCTIONS as u64;
 
-/// The memory of an access, as far as time is concerned. (The order of the first two makes a home the outcome of a
-/// comparison.)
+/// The kind of memory that an access reached, as far as its timing is concerned. (The order of the first two makes a
+/// home the outcome of a comparison.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Home {
@@ -77,6 +77,7 @@ pub enum Home {
 }
 
 impl Home {
+    /// Returns the kind of memory that these logged bits name.
     #[inline(always)]
     fn of(bits: u64) -> Home {
         match bits & 3 {
@@ -88,7 +89,7 @@ impl Home {
     }
 }
 
-/// The cached timing of one core.
+/// The timing cache of one ARMv7-M core, with its native code.
 #[derive(Debug)]
 pub struct TimingCache<P: CacheableTiming, B: QuickBus> {
     table: Table<(P::State, B::State), B::Lookups>,
@@ -112,28 +113,29 @@ impl<P: CacheableTiming, B: QuickBus> Default for TimingCache<P, B> {
 }
 
 impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
-    /// Forgets everything.
+    /// Forgets all cached timing and native code.
     pub fn clear(&mut self) {
         self.table.clear();
     }
 
-    /// How often it was of use so far.
+    /// Returns how often cached timing was used, and what native code did.
     pub fn counts(&self) -> Counts {
         self.counts + self.translations.counts()
     }
 
-    /// Traces are translated when they were executed so often. 0: never.
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.translations.translate_after(executions);
     }
 
-    /// Takes the profile of execution under `watch::PROFILE` outside the cells of a region.
+    /// Removes the profile of cached traces, under `watch::PROFILE`, and returns it: address and cell. The cells of
+    /// regions contain the rest.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
         self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
 
-    /// Runs like [`exec::run`] without MPU, to the same cycle. Under `watch::PROFILE` the profile of speculative execution
-    /// is in [`TimingCache::take_profile`].
+    /// Runs the core like [`exec::run`] without MPU, to the same cycle, but with cached timing. Under `watch::PROFILE`
+    /// the profile of speculative execution is in [`TimingCache::take_profile`].
     ///
     /// # Safety
     /// As for [`exec::run`]. The cache belongs to this bus and its regions.
@@ -174,7 +176,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
-    /// Runs traces for as long as they go. Pipeline and bus are up to date before and behind. True if the probes on the
+    /// Executes traces as long as possible. Pipeline and bus are up to date before and after. True if the probes on the
     /// next instruction have fired.
     ///
     /// # Safety
@@ -239,6 +241,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     /// # Safety
     /// As for [`TimingCache::run`].
     // In line, its loop would share the host's registers with the caller's.
+    /// Executes JIT-compiled traces, one after the other, adds their cycles, and returns how the last one ended.
     #[inline(never)]
     unsafe fn find_translation<const WATCH: u8>(
         &mut self,
@@ -298,7 +301,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
-    /// Adds the time of a trace that code has executed and does not know: it will, if that is known; returns where it leads.
+    /// Adds the cycles of a trace that native code has executed without knowing them. Returns the node to which it
+    /// leads.
     ///
     /// # Safety
     /// The trace, with this key but for its state and of so many instructions, was executed by this core.
@@ -328,7 +332,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         known
     }
 
-    /// Executes a trace of at most so many instructions, and adds its time.
+    /// Executes a trace of at most `most` instructions, and adds its cycles. Returns the node to which it leads and how
+    /// it ended.
     ///
     /// # Safety
     /// As for [`TimingCache::run`].
@@ -364,7 +369,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (at, end)
     }
 
-    /// A trace ended before an instruction: if that has probes, fires them and executes it, as a trace of its own.
+    /// Fires the probes on the instruction before which a trace ended, if it has any, and executes it as a trace of its
+    /// own.
     ///
     /// # Safety
     /// As for [`TimingCache::run`].
@@ -404,8 +410,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (at, if core.instructions == before { ProbeOutcome::Fired } else { ProbeOutcome::Executed })
     }
 
-    /// The number of the state that pipeline and bus are in, if there is one. Everything else is forgotten if there is no
-    /// room for it.
+    /// Returns the number of the current state of pipeline and bus, if it can be cached. Everything else is forgotten
+    /// if there is no room for it.
     fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.state(core)?, bus.state(core.t)?);
         let address = core.address_of(core.ip);
@@ -413,7 +419,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     }
 }
 
-/// A trace has ended so: if with a store to a word that somebody watches, says so.
+/// Reports the store to a watched word with which a trace ended, if it did.
 #[inline(always)]
 fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64, stored_after: i32) {
     if let End::Watched { word, wide } = end {
@@ -422,7 +428,7 @@ fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64,
     }
 }
 
-/// The outcome of an instruction before which a trace ended.
+/// What became of an instruction before which a trace ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProbeOutcome {
     /// It had probes, and was executed.

@@ -6,7 +6,8 @@ use crate::v7m::core::Core;
 use crate::v7m::op::{Class, Op, flag};
 use crate::v7m::special::sysm;
 
-/// How the codes behave in a trace.
+/// How an instruction is handled in a trace: as it is, after a check, with its operand-dependent cycles logged, or not
+/// at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum OpKind {
@@ -21,7 +22,7 @@ pub(super) enum OpKind {
 }
 
 impl OpKind {
-    /// How a code behaves.
+    /// Returns how the code with this number is handled in a trace.
     pub const fn of(number: u8) -> OpKind {
         match number {
             code::Smull..=code::Umlal | code::Sdiv | code::Udiv => OpKind::Operands,
@@ -35,7 +36,7 @@ impl OpKind {
     }
 }
 
-/// True for codes that access memory.
+/// Whether the code with this number accesses memory.
 pub(super) const fn accesses(number: u8) -> bool {
     matches!(number, code::LdrImm..=code::LdrLit | code::Load | code::Store | code::Ldrd | code::Strd)
         || matches!(number, code::Ldm | code::LdmPc | code::Stm | code::Vldr32..=code::Vstm)
@@ -52,7 +53,7 @@ pub(super) static OP_KINDS: [OpKind; 256] = {
     table
 };
 
-/// Words (or narrower items) that an instruction of a trace moves.
+/// Returns the number of words (or narrower items) that an instruction of a trace moves.
 pub(super) fn words(op: Op) -> u32 {
     match op.class {
         Class::Load | Class::LoadLiteral | Class::Store => 1,
@@ -64,7 +65,7 @@ pub(super) fn words(op: Op) -> u32 {
     }
 }
 
-/// Bytes of each word (or narrower item) that it moves.
+/// Returns the size in bytes of each word (or narrower item) that an instruction moves.
 pub(super) fn bytes(op: Op) -> u32 {
     match op.code {
         Code::LdrbImm | Code::LdrsbImm | Code::StrbImm | Code::LdrbReg | Code::LdrsbReg | Code::StrbReg => 1,
@@ -74,18 +75,18 @@ pub(super) fn bytes(op: Op) -> u32 {
     }
 }
 
-/// True for instructions that store.
+/// Whether an instruction stores.
 pub fn is_store(op: Op) -> bool {
     use Class::{FloatStore, FloatStoreMultiple, Store, StoreDouble, StoreMultiple};
     matches!(op.class, Store | StoreDouble | StoreMultiple | FloatStore | FloatStoreMultiple)
 }
 
-/// True for instructions whose cycles depend on operands.
+/// Whether the cycles of an instruction depend on its operands.
 pub(super) fn has_operand_cycles(op: Op) -> bool {
     OP_KINDS[op.code as usize] == OpKind::Operands
 }
 
-/// Whether an instruction that could fail half-way will not.
+/// Whether an instruction that could fail half-way will not fail, so that a trace may contain it.
 #[inline(always)]
 pub(super) fn may_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;

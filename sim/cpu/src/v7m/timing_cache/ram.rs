@@ -2,7 +2,7 @@
 
 pub use crate::host::MARKED_BYTES;
 
-/// The main RAM, as translated code accesses it.
+/// Main RAM, as native code accesses it without asking the bus.
 #[derive(Debug)]
 pub struct QuickRam<'a> {
     /// Its bytes.
@@ -13,7 +13,7 @@ pub struct QuickRam<'a> {
     pub layout: RamLayout,
 }
 
-/// The address of main RAM.
+/// The board address and size of main RAM.
 #[derive(Debug, Clone, Copy)]
 pub struct RamLayout {
     /// Address of its first byte.

@@ -13,7 +13,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::{Class, Op};
 use crate::v7m::pipeline::Jump;
 
-/// A trace as it was executed.
+/// A trace as it was executed: its begin, end and log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trace {
     /// First instruction.
@@ -28,7 +28,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// One of at most so many instructions that has ended so.
+    /// Creates a trace of at most so many instructions that has ended in this way.
     #[inline(always)]
     pub fn new(start: *mut Op, ends: *mut Op, most: u32, log: Log, how: End) -> Trace {
         let is_watched = matches!(how, End::Watched { .. });
@@ -36,7 +36,7 @@ impl Trace {
     }
 }
 
-/// The bus in a replay: fetches are real, data is not touched again.
+/// The bus during a replay: fetches are real, but data is not accessed again.
 struct Replay<'a, B> {
     bus: &'a mut B,
     home: Home,
@@ -54,6 +54,7 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
         self.bus.fetch_waits()
     }
 
+    /// Passes a branch to `target` on to the real bus's prefetcher, because fetches are real.
     fn redirect(&mut self, core: &mut Core, target: u32, at: u64) {
         self.bus.redirect(core, target, at);
     }
@@ -87,7 +88,7 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     }
 }
 
-/// An instruction that begins.
+/// The state at the start of an instruction, from which its share in the trace is made.
 #[derive(Debug, Clone, Copy)]
 struct OpenShare {
     address: u32,
@@ -96,12 +97,12 @@ struct OpenShare {
 }
 
 impl OpenShare {
-    /// That of the instruction at which the core stands.
+    /// Records the state before the instruction at which the core is.
     fn at(core: &Core) -> OpenShare {
         OpenShare { address: core.address_of(core.ip), t: core.t, waits: core.bus_wait + core.flash_wait }
     }
 
-    /// The share of the instruction, which has ended.
+    /// Returns the share of the instruction, which has just ended.
     fn close(self, core: &Core) -> Share {
         let (cycles, waits) = (core.t - self.t, core.bus_wait + core.flash_wait - self.waits);
         debug_assert!(waits <= u16::MAX.into());
@@ -109,8 +110,8 @@ impl OpenShare {
     }
 }
 
-/// Advances `core.t`, the pipeline and the bus, which stand where the trace began, to its end. Notes the share of each
-/// instruction. Returns the cycle of the last store's address phase.
+/// Computes a trace's cycles by its log: advances `core.t`, the pipeline and the bus from the trace's begin to its end.
+/// Notes the share of each instruction. Returns the cycle of the last store's address phase.
 ///
 /// # Safety
 /// The trace was executed by this core: its instructions are ops of the region.
@@ -188,7 +189,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     bus.stored_at
 }
 
-/// A branch, all inside the region.
+/// Replays a taken branch to `ip`, inside the region.
 fn take<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
@@ -202,7 +203,7 @@ fn take<P: CacheableTiming, B: QuickBus>(
     pipe.take_branch(core, bus, op, jump, target);
 }
 
-/// The memory accesses of an instruction, all in one memory.
+/// Replays the memory accesses of an instruction, which all reach one memory.
 fn accesses<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,

@@ -20,7 +20,7 @@ pub(super) const STATES: usize = 1 << 16;
 /// A direct-mapped table of transitions between states `N`, with lookups `L`.
 pub(super) type Table<N, L> = TimingTable<N, Transition<L>, { 1 << TRANSITIONS }, STATES>;
 
-/// Which trace, from which state.
+/// The key of a cached transition: a trace and the state from which it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Key {
     /// The start: its [`Key::place`].
@@ -32,19 +32,20 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Returns what the address of an op in this region differs by in the target and in the host, in bytes of ops.
+    /// Returns the difference between the board address and the host address of an op in this region, in bytes of ops.
     pub fn bias(region: &Region) -> u64 {
         let base = u64::from(region.base) * (size_of::<Op>() as u64 / 2);
         base.wrapping_sub(region.ops as u64)
     }
 
-    /// The place of an op: its address, times the bytes of ops for each byte of code.
+    /// Returns the place of an op, which does not depend on the host: its address, times the bytes of ops for each byte
+    /// of code.
     #[inline(always)]
     pub fn place(bias: u64, op: *mut Op) -> u64 {
         (op as u64).wrapping_add(bias)
     }
 
-    /// The key of a trace of ops. Nothing of it depends on where the host keeps them.
+    /// Creates the key of a trace from a state. Nothing in it depends on where the host keeps the ops.
     #[inline(always)]
     pub fn new(bias: u64, trace: Trace, state: u32) -> Key {
         const _: () = assert!(STATES <= 1 << INSTRUCTIONS && TRACE_INSTRUCTIONS <= MOST_INSTRUCTIONS);
@@ -58,7 +59,7 @@ impl Key {
         Key { start: Key::place(bias, start), log: log.bits(), rest }
     }
 
-    /// The trace, which continued at `end`.
+    /// Returns the trace of this key, which continued at `end`.
     pub fn trace(self, bias: u64, end: *mut Op) -> Trace {
         let distance = (self.rest as i64 >> DISTANCE) as isize;
         let instructions = (self.rest >> INSTRUCTIONS) as u32 & MOST_INSTRUCTIONS;
@@ -67,30 +68,30 @@ impl Key {
         Trace { start, end, instructions, is_watched, log: Log { bits: self.log, left: 0 } }
     }
 
-    /// That of the same trace from another state than 0.
+    /// Returns the key of the same trace from this state instead of state 0.
     #[inline(always)]
     pub fn from(self, state: u32) -> Key {
         Key { rest: self.rest | u64::from(state), ..self }
     }
 
-    /// The bits of its log.
+    /// Returns the bits of the trace's log.
     pub fn log(self) -> u64 {
         self.log
     }
 
-    /// That of the same trace with another log.
+    /// Returns the key of the same trace with another log.
     #[inline(always)]
     pub fn with(self, log: u64) -> Key {
         Key { log, ..self }
     }
 
-    /// That of the same trace, which ends so far behind where this one says, in bytes of ops.
+    /// Returns the key of the same trace with an end `behind` bytes of ops further on.
     #[inline(always)]
     pub fn on(self, behind: u64) -> Key {
         Key { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }
     }
 
-    /// The place of its transition in the table.
+    /// Returns the number of the row that contains the key's transition.
     #[inline(always)]
     pub fn slot(self) -> usize {
         let mixed = (self.start ^ self.rest.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -99,7 +100,7 @@ impl Key {
     }
 }
 
-/// How a trace moved time and state.
+/// A cached transition: how a trace advances time and the state of pipeline and bus.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub(super) struct Transition<L> {

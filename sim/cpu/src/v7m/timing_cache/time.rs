@@ -4,7 +4,7 @@ use super::replay::{Trace, replay};
 use super::table::{Key, STATES, Transition};
 use super::{CacheableTiming, Core, Op, QuickBus, TRACE_CYCLES, TimingCache, watch};
 
-/// The positions of traces.
+/// The node that traces have reached: a state number, and whether pipeline and bus are already in this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct At(u32);
 
@@ -13,22 +13,23 @@ impl At {
     pub const NOWHERE: At = At(u32::MAX);
     const AHEAD: u32 = 1 << 16;
 
-    /// The state of this number, in which pipeline and bus are.
+    /// Returns the node of a state in which pipeline and bus are.
     pub fn here(state: u32) -> At {
         At(state)
     }
 
-    /// The same. They are not there.
+    /// Returns the node of a state in which pipeline and bus are not yet.
     pub fn ahead(state: u32) -> At {
         const _: () = assert!(STATES <= At::AHEAD as usize);
         At(state | At::AHEAD)
     }
 
+    /// Whether pipeline and bus must still be brought to the state.
     pub fn is_ahead(self) -> bool {
         self != At::NOWHERE && self.0 & At::AHEAD != 0
     }
 
-    /// The number of the state.
+    /// Returns the number of the state, if there is one.
     #[inline(always)]
     pub fn state(self) -> Option<u32> {
         (self != At::NOWHERE).then_some(self.0 & (At::AHEAD - 1))
@@ -36,7 +37,8 @@ impl At {
 }
 
 impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
-    /// Adds the time of a trace that was executed: where that leads, and [`Transition::stored_after`].
+    /// Adds the cycles of a trace that was executed. Returns the node to which it leads, and
+    /// [`Transition::stored_after`].
     ///
     /// # Safety
     /// The trace was executed by this core: its instructions are ops of the region.
@@ -59,7 +61,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
-    /// Adds the time of a trace that was executed, if it is known: where that leads, and [`Transition::stored_after`].
+    /// Adds the cycles of a trace that was executed, if they are cached. Returns the node to which it leads, and
+    /// [`Transition::stored_after`].
     #[inline(always)]
     pub(super) fn find_known<const WATCH: u8>(
         &mut self,
@@ -84,7 +87,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         Some((At::ahead(transition.next), transition.stored_after))
     }
 
-    /// Adds the time of one whose time is not: the same.
+    /// Adds the cycles of a trace that are not cached yet, by a replay. Returns the node to which it leads, and
+    /// [`Transition::stored_after`].
     ///
     /// # Safety
     /// The trace was executed by this core: its instructions are ops of the region.
@@ -105,7 +109,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (state.map_or(At::NOWHERE, At::here), stored_after)
     }
 
-    /// Brings pipeline and bus, if they are not there, to a state before the instruction at `ip`.
+    /// Brings pipeline and bus to the state of this node, if they are not in it, before the instruction at `ip`.
     #[inline(never)]
     pub(super) fn resume(&self, core: &mut Core, pipe: &mut P, bus: &mut B, at: At, ip: *mut Op) {
         if !at.is_ahead() {
@@ -118,8 +122,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         core.ip = behind;
     }
 
-    /// Finds out what a trace takes. Returns the state after it, `None` if it has no number, and the cycles to the address
-    /// phase of its last store.
+    /// Replays a trace after a miss and caches its cycles. Returns the state after it, `None` if it has no number, and
+    /// the cycles to the address phase of its last store.
     ///
     /// # Safety
     /// The trace was executed by this core: its instructions are ops of the region.

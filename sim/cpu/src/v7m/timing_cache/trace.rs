@@ -29,7 +29,7 @@ pub(super) enum End {
     },
 }
 
-/// A trace that ended: two words, as functions return them in registers.
+/// The log and the end of a trace: two words, as functions return them in registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TraceEnd {
     bits: u64,
@@ -48,13 +48,13 @@ impl TraceEnd {
     /// No trace.
     pub const NOTHING: TraceEnd = TraceEnd { bits: 1, left: 0 };
 
-    /// Complete, with nothing left and this log.
+    /// Whether the trace has its full length and exactly this log.
     #[inline(always)]
     pub fn is_full_with(self, bits: u64) -> bool {
         self.left == 0 && self.bits == bits
     }
 
-    /// Returns what was logged, and how it ended.
+    /// Returns the log of the trace, and how it ended.
     #[inline(always)]
     pub fn report(self) -> (Log, End) {
         let end = match self.left & (BARRED | WATCHED) {
@@ -72,7 +72,7 @@ impl TraceEnd {
         TraceEnd::ending_at(log, end)
     }
 
-    /// The same where `core.ip` is up to date.
+    /// Creates the end of a trace whose next instruction is in `core.ip` already.
     #[inline(always)]
     pub fn ending_at(log: Log, end: End) -> TraceEnd {
         let how = match end {
@@ -87,8 +87,8 @@ impl TraceEnd {
 /// Instructions left at which a branch back ends a trace, so that traces of a loop begin where it does, or nearly.
 const TURN: u32 = super::TRACE_INSTRUCTIONS / 3;
 
-/// Executes instructions without time: up to a branch by register, a branch back, the longest length, or an
-/// instruction that no trace holds. Returns what they logged, in a log that starts with `log`.
+/// Executes instructions without time, until the end of a trace, and returns its log. Returns what they logged, in a
+/// log that starts with `log`.
 ///
 /// # Safety
 /// As for [`exec::run`].
@@ -109,7 +109,7 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
 /// Each must only be called so, with a core for which [`exec::run`]'s promise holds.
 type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEnd;
 
-/// The functions by [`Op::form`].
+/// The table of the functions that execute an instruction in a trace, by [`Op::form`].
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
 
 impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
@@ -126,6 +126,7 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
         all
     };
 
+    /// Returns the function for instructions with this code and length.
     const fn of<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
         match OpKind::of(CODE) {
             OpKind::Apart => is_barred,
@@ -135,7 +136,7 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
     }
 }
 
-/// Goes on with the instruction at `ip`.
+/// Continues a trace with the instruction at `ip`.
 ///
 /// # Safety
 /// As for [`exec::run`], `ip` in place of the core's.
@@ -155,7 +156,7 @@ pub(super) unsafe fn go_on<P: CacheableTiming, B: QuickBus>(
     }
 }
 
-/// Goes on after an instruction, if there may be another.
+/// Continues a trace after an instruction, if another one may follow.
 ///
 /// # Safety
 /// As for [`go_on`].
@@ -175,7 +176,7 @@ unsafe fn next<P: CacheableTiming, B: QuickBus>(
     unsafe { go_on(core, pipe, bus, ip, log) }
 }
 
-/// An instruction that no trace holds.
+/// Ends a trace before an instruction that no trace can contain.
 fn is_barred<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     _: &mut P,
@@ -187,9 +188,10 @@ fn is_barred<P: CacheableTiming, B: QuickBus>(
     TraceEnd::at(core, ip, Log { bits, left }, End::Barred)
 }
 
-/// An instruction with a certain code and length: the next one's place is known without a look at it, which would take
-/// the host longer than all the rest. It accesses all memories, or leaves what is not in main RAM to the function
-/// that does ([`reach`]): the common one then needs no more registers than a function may use as it likes.
+/// Executes an instruction of a known code and length in a trace, and continues with the next one. Its place is known
+/// without a look at the op, which would take the host longer than all the rest. The function accesses all memories, or
+/// leaves what is not in main RAM to the function that does ([`reach`]): the common one then needs no more registers
+/// than a function may use as it likes.
 ///
 /// # Safety
 /// As for [`Function`].
@@ -260,7 +262,7 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
     }
 }
 
-/// The same instruction where it may access all memories.
+/// Executes an instruction of a trace that may access all memories.
 ///
 /// # Safety
 /// As for [`Function`].
@@ -277,7 +279,7 @@ unsafe fn anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWO
     unsafe { instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>(core, pipe, bus, ip, bits, left) }
 }
 
-/// An IT.
+/// Executes IT and its block in a trace, and continues after it.
 ///
 /// # Safety
 /// As for [`Function`].
@@ -296,7 +298,7 @@ unsafe fn execute_predicated<P: CacheableTiming, B: QuickBus>(
     unsafe { behind_block(core, pipe, bus, &block) }
 }
 
-/// Goes on after an IT block, if its trace does.
+/// Continues a trace after an IT block, if the trace does not end with it.
 ///
 /// # Safety
 /// As for [`go_on`]. The block was executed.
@@ -317,14 +319,14 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
     }
 }
 
-/// How an IT block went.
+/// How an IT block was executed: its log, length and end.
 pub(super) struct Block {
     pub log: Log,
     /// `None`: the trace continues after the block.
     pub end: Option<End>,
 }
 
-/// An IT, at which `core.ip` points, and the instructions after it.
+/// Executes the IT at which `core.ip` points, and the instructions of its block.
 ///
 /// # Safety
 /// As for [`exec::run`].

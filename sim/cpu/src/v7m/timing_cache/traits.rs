@@ -23,32 +23,33 @@ pub trait CacheableTiming: Pipeline {
     /// The inputs of its log. `None`: it logs the home of an access, and of a branch nothing.
     const FORESIGHT: Option<Foresight> = None;
 
-    /// True if it logs by that alone.
+    /// Whether the pipeline logs only what it predicts (`predict_*`).
     #[inline(always)]
     fn logs_by_foresight(_core: &Core) -> bool {
         true
     }
 
-    /// The state before the instruction at `core.ip`. `None` if it cannot be cached.
+    /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn state(&self, core: &Core) -> Option<Self::State>;
 
-    /// Takes a state up, before the instruction at `core.ip`, at time `core.t`.
+    /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
     fn resume(&mut self, state: &Self::State, core: &Core);
 
-    /// Returns what [`Pipeline::cycles`] answers on this core.
+    /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64;
 
-    /// Cycles of the current instruction as `operand_cycles` gave them.
+    /// Sets the cycles of the current instruction that `operand_cycles` returned.
     fn set_cycles(&mut self, op: Op, cycles: u64);
 
-    /// A load, its first word at `address`. False: the log has no room for it.
+    /// Logs what the timing of a load depends on, whose first word is at `_address`. False if the log has no room for
+    /// it.
     #[inline(always)]
     fn predict_load(&mut self, log: &mut Log, home: Home, _address: u32) -> bool {
         log.push(home as u64, HOME_BITS);
         true
     }
 
-    /// A store, one word of it. `index` counts them.
+    /// Logs what the timing of one word of a store depends on. `index` counts the words.
     #[inline(always)]
     fn predict_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
         if index == 0 {
@@ -56,109 +57,111 @@ pub trait CacheableTiming: Pipeline {
         }
     }
 
-    /// The branch at `from` went to `target`, or was not taken.
+    /// Logs whether the branch at `_from`, to `_target` or not taken, was predicted right.
     #[inline(always)]
     fn predict_branch(&mut self, _core: &Core, _log: &mut Log, _from: u32, _target: Option<u32>) {}
 
-    /// A predicated instruction at `from` did not execute.
+    /// Logs what the timing of a predicated instruction at `_from` that did not execute depends on.
     #[inline(always)]
     fn predict_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
 
-    /// Takes what was logged of the accesses of `op`, so many instructions before the end of the longest trace, in the trace
-    /// that was executed last: their home.
+    /// Removes the entry of the accesses of `_op` from a log, so many instructions before the end of the longest trace,
+    /// and returns which memory they reached.
     fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
         Home::of(log.take(HOME_BITS))
     }
 
-    /// Takes what was logged of a branch.
+    /// Removes the entry of a branch from a log.
     fn log_entry_of_branch(_log: &mut Log) {}
 
-    /// Takes what was logged of a predicated instruction that did not execute.
+    /// Removes the entry of a predicated instruction that did not execute from a log.
     fn log_entry_of_skip(_log: &mut Log, _op: Op) {}
 
-    /// Returns what was logged of the accesses of `op`: their home, and an address that stands for that of the first.
+    /// Removes the entry of the accesses of `op` from a log during a replay. Returns which memory they reached, and an
+    /// address that stands for that of the first.
     fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, op: Op) -> (Home, u32) {
         let home = self.log_entry_of_access(log, op, 0);
         (home, bus.address_in(home))
     }
 
-    /// Reads the logged outcome of a branch.
+    /// Removes the logged outcome of a branch during a replay, for the pipeline to use.
     fn recall_branch(&mut self, _log: &mut Log) {}
 
-    /// Reads the logged outcome of a predicated instruction that did not execute.
+    /// Removes the entry of a predicated instruction that did not execute during a replay, for the pipeline to use.
     fn recall_skip(&mut self, _log: &mut Log, _op: Op) {}
 
-    /// A replay begins or ends.
+    /// Tells the pipeline that a replay begins or ends.
     fn recall(&mut self, _on: bool) {}
 }
 
-/// A bus after which some memories answer by rules that do not depend on addresses.
+/// A bus with memories whose timing does not depend on addresses, so that it can be cached.
 pub trait QuickBus: Bus {
     /// The state that the timing of future fetches depends on, without caches. Times as distances from `t`.
     type State: Copy + Eq + Hash;
     /// The lookups of a run of fetches in caches, and their answers.
     type Lookups: Copy + Default;
 
-    /// A number that changes when opcodes or rules of time do: everything cached before is void.
+    /// Returns a number that changes when opcodes or timing rules do. Everything cached before is void then.
     fn epoch(&self) -> u64;
 
-    /// True if code around here is fetched from where the time of a trace is worth caching.
+    /// Whether the timing of traces is worth caching for code at this address.
     fn caches_at(&self, address: u32) -> bool;
 
-    /// The state at time `t`. `None` if it cannot be cached.
+    /// Returns the state of the bus at time `t`. `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<Self::State>;
 
-    /// Takes a state up at time `t`.
+    /// Sets the bus to a cached state at time `t`.
     fn resume(&mut self, state: &Self::State, t: u64);
 
-    /// The main RAM, if it may be accessed past [`QuickBus::ram_load`] and [`QuickBus::ram_store`], to the same effect.
+    /// Returns main RAM, if it may be accessed without [`QuickBus::ram_load`] and [`QuickBus::ram_store`], to the same
+    /// effect.
     fn ram(&mut self) -> Option<QuickRam<'_>>;
 
-    /// A load from main RAM.
+    /// Loads from main RAM. `None` for other addresses.
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
-    /// Returns what [`QuickBus::quick_load`] says of [`Home::Cached`] memory, where that is as simple.
+    /// Returns the constant memory that [`Home::Cached`] loads read, if native code can read it by itself.
     fn constants(&self) -> Option<Constants>;
 
-    /// The host's current address of them.
+    /// Returns the current host address of the constant memory.
     fn constants_at(&mut self) -> ConstantsAt;
 
-    /// A load that needs no more than a look into any memory.
+    /// Loads from any memory that answers without a peripheral. `None` for other addresses.
     fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
-    /// A store to main RAM, without consequences.
+    /// Stores to main RAM, if that has no consequences. `None` otherwise.
     fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home>;
 
-    /// A store to any memory, without consequences other than that somebody may watch the word. Only where a `watched` one
-    /// is in order.
+    /// Stores to any memory, if that has no consequences other than that somebody may watch the word. Only where a
+    /// `watched` one is in order.
     fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, WatchedCore)>;
 
-    /// The word at an address that [`QuickBus::quick_store`] reported as watched was written in cycle `at` by the
-    /// instruction at `pc`.
+    /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
     fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64);
 
-    /// The instruction after a stand-in, whose probes do not fire.
+    /// Returns the instruction behind a stub op, without firing its probes.
     fn behind(&mut self, core: &Core, address: u32) -> Op;
 
-    /// True if all loads (stores) in this range would succeed at one home.
+    /// Whether all loads (or stores) in this range would succeed and reach the same kind of memory.
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;
 
-    /// Some address with this home.
+    /// Returns some address in this kind of memory.
     fn address_in(&self, home: Home) -> u32;
 
-    /// Records lookups from now on.
+    /// Begins to record the lookups in the flash interface's caches.
     fn record(&mut self);
 
-    /// Returns what was recorded, if it can be repeated.
+    /// Returns the recorded lookups, if they can be repeated.
     fn recorded(&mut self) -> Option<Self::Lookups>;
 
-    /// Looks the same things up again. True if the answers were the same. If not, nothing was changed.
+    /// Repeats recorded lookups. True if the answers were the same. If not, nothing was changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
 
     /// How code does that, where it is simple.
     const REPEATS: Repeats;
 
-    /// Returns the repeated lookups. It holds until something else is looked up, or fetched.
+    /// Returns what native code needs to repeat lookups by itself. It holds until something else is looked up, or
+    /// fetched.
     fn repeating(&mut self) -> Repeating;
 }
 

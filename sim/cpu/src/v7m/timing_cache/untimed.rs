@@ -9,7 +9,7 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::{Jump, Pipeline};
 
-/// A pipeline that takes no time and logs what time would depend on.
+/// A pipeline that takes no time and logs what the timing depends on.
 pub(super) struct NoPipeline<'a, P> {
     pub log: Log,
     /// The current instruction did not execute only because the log is full.
@@ -20,20 +20,20 @@ pub(super) struct NoPipeline<'a, P> {
 }
 
 impl<P: CacheableTiming> NoPipeline<'_, P> {
-    /// Goes on with a log.
+    /// Creates a pipeline that continues a log.
     #[inline(always)]
     pub fn new(pipe: &mut P, log: Log) -> NoPipeline<'_, P> {
         NoPipeline { log, log_is_full: false, watched: None, pipe }
     }
 
-    /// The branch at `from` went to `to`, or was not taken.
+    /// Logs the branch at `from`, which went to `to` or was not taken.
     #[inline(always)]
     pub fn branch(&mut self, core: &Core, from: *mut Op, to: Option<*mut Op>) {
         let target = to.map(|ip| core.address_of(ip));
         self.pipe.predict_branch(core, &mut self.log, core.address_of(from), target);
     }
 
-    /// The predicated instruction at `from` was not executed.
+    /// Logs that the predicated instruction at `from` was not executed.
     pub fn note_skipped(&mut self, core: &Core, op: Op, from: *mut Op) {
         self.pipe.predict_skip(core, &mut self.log, op, core.address_of(from));
     }
@@ -121,13 +121,13 @@ pub(super) mod reach {
     pub const WATCHED: u8 = 2;
 }
 
-/// The memories that answer at once, as far as one of [`reach`] says. Its waits are [`super::Home`]s, of stores with
-/// [`WATCHED`], its errors mean "not here".
+/// The bus during untimed execution: only memories that answer at once, as far as one of [`reach`] says. Its waits are
+/// [`super::Home`]s, of stores with [`WATCHED`], and its errors mean "not here".
 #[repr(transparent)]
 pub(super) struct Quick<B, const REACH: u8>(B);
 
 impl<B, const REACH: u8> Quick<B, REACH> {
-    /// The same bus, taken so.
+    /// Returns the same bus, restricted in this way.
     #[inline(always)]
     pub fn of(bus: &mut B) -> &mut Quick<B, REACH> {
         // SAFETY: nothing but the bus is in it.

@@ -25,7 +25,7 @@ const STEPS: usize = 64;
 
 const LOG: AheadLog = AheadLog { marks: offset_of!(Context, marks) as i32, ..SpeculationLog::LAYOUT };
 
-/// A translation that is being made.
+/// The JIT compiler of one basic block, with all its ways.
 struct BlockAssembler<'a, B> {
     bus: &'a mut B,
     core: &'a Core,
@@ -40,9 +40,9 @@ struct BlockAssembler<'a, B> {
     forks: Vec<(Fork, At, Option<KnownState>)>,
 }
 
-/// Code for what may begin at `start`, and the lines of the cache that it is in. The block is what the core has just
-/// executed there, with this instruction first, for which another op may stand. Deviations are counted down. `None` if
-/// there is none, or if it is not worth it.
+/// Emits the native code of the block that the core has just executed from `start` on. Returns its host address and the
+/// cache lines that contain the block, or `None` if it cannot be compiled or is not worth it. `first` is the block's
+/// first instruction, because a stub op may be in its place. Early ends count `unexpected` down.
 pub(super) fn assemble<B: PairedBus>(
     bus: &mut B,
     (store, entry_points): (&mut Store, EntryPoints),
@@ -55,7 +55,7 @@ pub(super) fn assemble<B: PairedBus>(
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
-    writer.keeps(LOG, Onward { transit, none, unexpected, start: start as u64, stale, number, own });
+    writer.log_speculation(LOG, Onward { transit, none, unexpected, start: start as u64, stale, number, own });
     let layout = bus.quick().layout();
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
     let mut making = BlockAssembler { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
@@ -82,7 +82,7 @@ pub(super) fn assemble<B: PairedBus>(
 }
 
 impl<B: PairedBus> BlockAssembler<'_, B> {
-    /// Writes a way. False if nothing of it is worth it.
+    /// Emits one way through the block, and lists the others as forks. False if none of it is worth compiling.
     ///
     /// # Safety
     /// As for [`way`].
@@ -109,27 +109,28 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         !way.steps.is_empty()
     }
 
-    /// The code ends there.
+    /// Emits the end of the code at this position.
     fn end(&mut self, at: At) {
         self.writer.end_path(BlockAssembler::<B>::ending(at, false));
     }
 
-    /// The number of an end before an instruction.
+    /// Adds an exit before the instruction at this position, and returns its number.
     fn before(&mut self, at: At, is_early: bool) -> u32 {
         self.endings.push(BlockAssembler::<B>::ending(at, is_early));
         self.endings.len() as u32 - 1
     }
 
+    /// Returns the end of a path at this position.
     fn ending(at: At, is_early: bool) -> Ending {
         Ending { ip: Some(at.ip as u64), shape: Block::path(at.length, at.branches), is_early, is_none: at.length == 0 }
     }
 
-    /// Writes a step. False if that cannot be done.
+    /// Emits the code of one instruction. False if it cannot be JIT-compiled.
     fn write(&mut self, step: &Step) -> bool {
         let Step { at, op, thumb, kind, .. } = *step;
         let ip = at.ip as u64;
         match kind {
-            StepKind::On => self.writer.on(0, thumb, ip),
+            StepKind::On => self.writer.write_instruction(0, thumb, ip),
             StepKind::Literal(address) => self.literal(op, address),
             StepKind::Branch(None) => {
                 self.writer.branch(0, thumb, ip, true);
@@ -140,24 +141,24 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 true
             }
             StepKind::Access(bank, number) => {
-                self.writer.goes_to(home(bank, number));
+                self.writer.set_access_bank(home(bank, number));
                 let before = self.before(at, true);
                 self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
             }
             StepKind::WatchedStore(bank, number) => {
-                self.writer.goes_to(home(bank, number));
+                self.writer.set_access_bank(home(bank, number));
                 let before = self.before(at, true);
                 let asks = is_watched::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of(at.ip);
                 self.writer.write_notified_store(before, thumb, part(bank), (SpeculationLog::WATCHED_STORE, asks, pc))
             }
             StepKind::Constant => {
-                self.writer.goes_to(Home::Number(B::CONSTANT_MEMORY));
+                self.writer.set_access_bank(Home::Number(B::CONSTANT_MEMORY));
                 let before = self.before(at, true);
                 self.writer.access(before, thumb, ip, Memory::Elsewhere(Asks::CONSTANT))
             }
             StepKind::Own => {
-                self.writer.goes_to(Home::Number(B::ORDERED_MEMORY));
+                self.writer.set_access_bank(Home::Number(B::ORDERED_MEMORY));
                 let before = self.before(at, true);
                 self.writer.load_own(before, thumb, B::OWN_NUMBER);
                 true
@@ -170,16 +171,16 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 let before = self.before(at, true);
                 match memory {
                     Some((bank, number)) => {
-                        self.writer.goes_to(home(bank, number));
+                        self.writer.set_access_bank(home(bank, number));
                         self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
                     }
-                    None => self.writer.on(before, thumb, ip),
+                    None => self.writer.write_instruction(before, thumb, ip),
                 }
             }
         }
     }
 
-    /// A branch with a condition: the other way is written later, if there is room for it.
+    /// Emits a conditional branch. Its other way is emitted later, if there is room for it.
     fn branch(&mut self, step: &Step, taken: bool) {
         let Step { at, op, thumb, .. } = *step;
         let other = if taken { at.with_verdict(false).passed(op) } else { at.with_verdict(true).turn_over(op) };
@@ -193,7 +194,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         self.forks.push((fork, other, (!ends).then(|| step.known.otherwise())));
     }
 
-    /// A word that the opcode's place tells.
+    /// Emits the load of a literal, whose address the opcode tells. False if it cannot be JIT-compiled.
     fn literal(&mut self, op: Op, address: u32) -> bool {
         let Some(literal) = Literal::at::<B>(address, self.layout) else { return false };
         match literal {
@@ -205,15 +206,17 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     }
 }
 
+/// Returns the bank that an access logs: its number, or that it is interleaved.
 fn home(bank: Bank, number: u32) -> Home {
     if bank.is_interleaved { Home::Interleaved } else { Home::Number(number) }
 }
 
+/// Returns the range of main RAM that a bank covers.
 fn part(bank: Bank) -> Part {
     Part { first: bank.first, bytes: bank.bytes }
 }
 
-/// The begin of the memory that the step accesses by a base.
+/// Returns the RAM offset at which the bank begins that the step accesses by a base register.
 fn first_of(step: &Step) -> Option<u32> {
     match step.kind {
         StepKind::Access(bank, _) => Some(bank.first),
@@ -221,7 +224,7 @@ fn first_of(step: &Step) -> Option<u32> {
     }
 }
 
-/// Whether a store to RAM at this offset is watched, and can be made speculatively.
+/// Returns 1 if a store to RAM at this offset writes a watched word and can be made speculatively, else 0.
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
@@ -230,15 +233,15 @@ unsafe extern "sysv64" fn is_watched<B: PairedBus>(context: *mut Context, offset
     unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
 }
 
-/// The addresses of the functions that have probes fire and that report a store.
+/// Returns the host addresses of the functions that fire probes and that report a store.
 pub(super) fn functions<B: PairedBus>() -> [u64; 2] {
     let fire_probes = fire_probes::<B> as unsafe extern "sysv64" fn(_, _, _, _) -> _ as usize;
     let report_store = report_end_store::<B> as unsafe extern "sysv64" fn(_, _) as usize;
     [fire_probes as u64, report_store as u64]
 }
 
-/// Has the probes fire on the instruction at the begin of this translation, in this cycle. False if that cannot be done
-/// ahead of time.
+/// Fires the probes on the first instruction of this translation in this cycle. False if that cannot be done ahead of
+/// time.
 ///
 /// # Safety
 /// The bus is the one that the code was called with, the core is before that instruction.
@@ -251,7 +254,7 @@ unsafe extern "sysv64" fn fire_probes<B: PairedBus>(
     bus.fire(of, translation.probe, cycle)
 }
 
-/// Reports the store at the end of the block of the core whose turn it is after this transition.
+/// Reports the store to a watched word at the end of the current core's block, after this transition.
 ///
 /// # Safety
 /// The context is the one that the code was called with, its bus is not used meanwhile.

@@ -16,7 +16,7 @@ use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::translate::Asks;
 
-/// The context of native code, at its call and at its return.
+/// The data that native code of basic blocks gets at its call and returns.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context {
@@ -56,7 +56,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// A context. The functions are that which has probes fire and that which reports a store.
+    /// Creates a context with the host addresses of the functions that fire probes and that report a store.
     #[inline(always)]
     pub fn new<B: PairedBus>(bus: &mut B, [fire_probes, report_store]: [u64; 2]) -> Context {
         const { assert!(offset_of!(Context, asks) == 0) };
@@ -93,8 +93,8 @@ impl Context {
         }
     }
 
-    /// Executes the block that the first core is before, if that is translated, and what follows. Why it came back, and the
-    /// block that was executed last. The cores are in the order in which they continue.
+    /// Executes the native code of the block that the first core is before, and of the blocks that follow. Returns why
+    /// it came back, and the block that was executed last. The cores are in the order in which they continue.
     ///
     /// # Safety
     /// As for [`run_native`](super::run_native).

@@ -28,7 +28,7 @@ const TRANSLATED_AFTER: u32 = 500;
 const UNEXPECTED: u32 = 2000;
 const MOST_RETRANSLATIONS: u8 = 4;
 
-/// A memory of main RAM, or several that are interleaved by words.
+/// A bank of main RAM, or several that are interleaved by words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bank {
     /// Where it begins.
@@ -39,7 +39,7 @@ pub struct Bank {
     pub is_interleaved: bool,
 }
 
-/// Probes on one instruction.
+/// The probes on one instruction, as native code checks them.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe {
     /// Its address.
@@ -48,7 +48,7 @@ pub struct Probe {
     pub number: u32,
 }
 
-/// Basic blocks that are translated.
+/// The registry of JIT-compiled basic blocks of two cores.
 #[derive(Debug)]
 pub(super) struct Blocks {
     /// Each translation where it stays: heads point there.
@@ -57,7 +57,7 @@ pub(super) struct Blocks {
     entry_points: Option<EntryPoints>,
 }
 
-/// Where blocks begin.
+/// The registry's entry of a place at which blocks begin.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
 struct BlockHead {
@@ -101,6 +101,7 @@ impl Head for BlockHead {
     }
 }
 
+/// A JIT-compiled basic block with all its ways.
 #[derive(Debug)]
 struct Translation {
     /// The code's address.
@@ -115,7 +116,7 @@ struct Translation {
     probe: Probe,
 }
 
-/// Why native code has come back.
+/// The reason why native code has returned to Rust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum ReturnReason {
@@ -136,31 +137,31 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Forgets all: instructions are others now, or probes were set on some.
+    /// Forgets all translations and counts, because instructions or probes changed.
     pub fn clear(&mut self) {
         if self.registry.clear() {
             self.entry_points = None;
         }
     }
 
-    /// Blocks are translated when they were executed so often. 0: never.
+    /// Sets after how many executions blocks are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.clear();
         self.registry.translate_after(executions);
     }
 
-    /// How many were translated so far, and how many blocks native code executed.
+    /// Returns how many blocks were JIT-compiled so far, and how many native code executed.
     pub fn counts(&self) -> Counts {
         self.registry.counts()
     }
 
-    /// Returns what is known of blocks that begin there.
+    /// Returns the registry's entry of the blocks that begin at this op.
     #[inline(always)]
     fn at(&self, ip: *mut Op) -> Option<&BlockHead> {
         self.registry.at(ip as u64)
     }
 
-    /// The block there ended before something unexpected too often: what is that now may be what is to be expected.
+    /// Drops the translation of a block that was left early too often, so that it is recorded and compiled anew.
     #[cold]
     #[inline(never)]
     fn give_up(&mut self, ip: *mut Op) {
@@ -172,7 +173,7 @@ impl Blocks {
     }
 }
 
-/// The interpreter has executed a block of this core, which began there.
+/// Counts a block that the interpreter has executed, and JIT-compiles it if it is hot.
 #[inline(always)]
 pub(super) fn interpret<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     if bus.pairs().blocks.registry.count(start as u64) {
@@ -180,6 +181,7 @@ pub(super) fn interpret<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, 
     }
 }
 
+/// JIT-compiles the block that was executed from `start` on, and registers it.
 #[cold]
 #[inline(never)]
 fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
@@ -216,7 +218,7 @@ fn translate<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Blo
     }
 }
 
-/// Nothing is assembled for this host.
+/// Returns `None`: this host has no native code.
 #[cfg(not(native_code))]
 fn assemble<B: PairedBus>(
     _: &mut B,
@@ -228,7 +230,7 @@ fn assemble<B: PairedBus>(
     None
 }
 
-/// Nothing calls them.
+/// Returns no addresses: this host has no native code.
 #[cfg(not(native_code))]
 #[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
 fn functions<B: PairedBus>() -> [u64; 2] {
@@ -255,8 +257,8 @@ pub unsafe fn run_native<B: PairedBus>(
     unsafe { execute(bus, cores, logs) }
 }
 
-/// Executes blocks that are translated, and accesses in time order between them, of the first core and of whoever goes
-/// on then, for as long as it goes. Returns the core that continues then. `None` if there was nothing.
+/// Executes JIT-compiled blocks, and ordered accesses between them, of the first core and of whichever core comes next.
+/// Returns the core that continues then. `None` if there was nothing.
 #[inline(never)]
 unsafe fn execute<B: PairedBus>(
     bus: &mut B,
@@ -285,7 +287,7 @@ unsafe fn execute<B: PairedBus>(
     has_executed.then_some(if cores[0] == first { Turn::Same } else { Turn::Other })
 }
 
-/// Executes what the first core is before. `None` if that is the interpreter's.
+/// Executes the block or the ordered access that the first core is before. `None` if only the interpreter can.
 #[inline(always)]
 unsafe fn step<B: PairedBus>(
     bus: &mut B,
@@ -318,7 +320,8 @@ unsafe fn step<B: PairedBus>(
     }
 }
 
-/// The address of the access that the core is before, if it may be one that comes in time order.
+/// Returns the address of the access that the core is before, if both cores may have to make it in the order of their
+/// cycles.
 #[inline(always)]
 fn ordered_address<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     // SAFETY: `ip` points into the ops of the region.
@@ -330,7 +333,8 @@ fn ordered_address<B: PairedBus>(bus: &mut B, core: &Core) -> Option<u32> {
     B::may_be_ordered(address).then_some(address)
 }
 
-/// Makes that access by itself, as the interpreter does. `None` if it is not to be made in time order.
+/// Makes the ordered access that the first core is before. `None` if it need not be made in the order of the cores'
+/// cycles.
 ///
 /// # Safety
 /// As for [`run_native`].
@@ -358,7 +362,8 @@ unsafe fn ordered_access<B: PairedBus>(
     }
 }
 
-/// Makes an access of a word, if it is this core's turn. True if it must wait for that. False also if it is no such access.
+/// Makes an ordered access of one word if it is this core's turn. True if the core must wait for its turn. False also
+/// if it is no such access.
 fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
@@ -372,7 +377,7 @@ fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> b
     loaded == OrderedAccess::NotYet
 }
 
-/// Whether the cache, which has lost lines since, still holds those of a translation.
+/// Whether the cache still contains the lines of a translation's code.
 #[cold]
 #[inline(never)]
 unsafe fn is_resident<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {

@@ -8,13 +8,13 @@ use super::{DISBTACALLOC, DISBTACREAD, M7, fetch};
 use rtoslab_timing::cortex_m7 as timing;
 
 impl M7 {
-    /// Cycles a mispredicted branch loses.
+    /// Returns the cycles that a mispredicted branch loses.
     fn mispredict_cycles(&self, conditional: bool) -> u64 {
         let early = self.condition + timing::EARLY_FLAGS_DISTANCE_CYCLES <= self.group + timing::ALU_LATENCY;
         if conditional && early { timing::MISPREDICT_EARLY_FLAGS_CYCLES } else { timing::MISPREDICT_CYCLES }
     }
 
-    /// Starts again at `target` after `lost` cycles.
+    /// Starts fetching again at `target` after a mispredicted branch that lost so many cycles.
     fn resume<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
         let at = self.next_group + lost;
         self.close(at);
@@ -23,7 +23,7 @@ impl M7 {
         core.t = at;
     }
 
-    /// 16-bit opcodes from the last taken branch to the current one.
+    /// Returns the number of 16-bit opcodes from the last taken branch to the current one.
     fn narrow_before(&self, core: &Core) -> u64 {
         // The branch that entered here is counted by now, the current one not yet.
         let instructions = core.instructions.saturating_sub(self.entered_count + 1);
@@ -31,8 +31,8 @@ impl M7 {
         (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
     }
 
-    /// Tells the predictor that the branch at `branch` went to `target` or was not taken. True if it had predicted
-    /// just that.
+    /// Updates the predictor with the outcome of the branch at `branch`: its target, or not taken. True if it had
+    /// predicted that.
     #[inline(always)]
     pub(super) fn judge(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {
         let actlr = core.scb.actlr;
@@ -44,7 +44,7 @@ impl M7 {
         predicted == target
     }
 
-    /// The same for the current branch, or what was foreseen of it.
+    /// Whether the current branch was predicted right: by the predictor, or as the log of a trace says.
     fn is_predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
         match self.foreseen {
             Some(foreseen) => foreseen.right,
@@ -52,12 +52,12 @@ impl M7 {
         }
     }
 
-    /// Static prediction, when the branch target cache is off: backward branches are taken.
+    /// Whether a branch is predicted taken when the branch target cache is off: backward branches are.
     fn statically_taken(core: &Core, op: Op) -> bool {
         core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
     }
 
-    /// The current branch was not taken.
+    /// Accounts for the current branch, which was not taken.
     pub(super) fn fell_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let right = self.is_predicted_right(core, None);
         if !right || M7::statically_taken(core, op) {
@@ -68,7 +68,7 @@ impl M7 {
         }
     }
 
-    /// The current branch went to `target`.
+    /// Accounts for the current branch, which went to `target`.
     pub(super) fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let right = self.is_predicted_right(core, Some(target));
         let narrow = self.narrow_before(core);

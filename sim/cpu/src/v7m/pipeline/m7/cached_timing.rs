@@ -27,7 +27,7 @@ const NARROW_MOST: i64 = timing::FOLD_NARROW_OPCODES as i64;
 /// After a flush they are counted from this on.
 const NARROW_LEAST: i64 = -4;
 
-/// The predicted effects of an instruction.
+/// What the log of a trace says of the current instruction's access and branch.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Foreseen {
     /// How many stores ago what it loads was stored, 1 being the last store. 0: too long ago to matter.
@@ -36,7 +36,8 @@ pub(super) struct Foreseen {
     pub right: bool,
 }
 
-/// The inputs of the next instructions' timing. Times as distances from now, those that are over alike.
+/// What the timing of the next instructions depends on in the M7's pipeline. Times are distances from now, those that
+/// are over alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     /// Late and early, by register.
@@ -62,7 +63,7 @@ pub struct State {
 }
 
 impl M7 {
-    /// 16-bit opcodes executed since the last taken branch, before the current instruction.
+    /// Returns the number of 16-bit opcodes executed since the last taken branch, before the current instruction.
     fn narrow_so_far(&self, core: &Core) -> i64 {
         let instructions = core.instructions as i64 - self.entered_count as i64 - 1;
         let halfwords = core.address_of(core.ip).wrapping_sub(self.entered) / 2;
@@ -70,7 +71,7 @@ impl M7 {
     }
 }
 
-/// Takes what was logged of an access: its bank, and [`Foreseen::ago`].
+/// Removes what was logged of an access from the log: its bank, and [`Foreseen::ago`].
 fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
     let bank = log.take(1) as u32;
     let hit = !is_store(op) && log.take(1) != 0;

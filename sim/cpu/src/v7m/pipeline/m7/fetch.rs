@@ -13,7 +13,7 @@ pub const REFILL: u64 = 2 + DECODE;
 /// An address phase that lies further back than any flash takes to answer is as good as one this far back.
 const ANCIENT: i64 = -250;
 
-/// The queue before an instruction, times as distances from now.
+/// The M7's prefetch queue before an instruction, with times as distances from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     left: i8,
@@ -24,7 +24,7 @@ pub struct State {
     freed: [i16; PREFETCH_QUEUE_ENTRIES],
 }
 
-/// The prefetch queue. It runs ahead of execution by up to its length. That is worked out afterwards, when a
+/// The prefetch queue of the M7. It runs ahead of execution by up to its length. That is worked out afterwards, when a
 /// doubleword is first needed: it was asked for one cycle after the one before it, or when an entry became free.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch {
@@ -44,12 +44,12 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// An empty queue.
+    /// Creates an empty prefetch queue.
     pub const fn new() -> Fetch {
         Fetch { left: 0, ready: 0, next: 0, skip: 0, at: 0, freed: [0; PREFETCH_QUEUE_ENTRIES], turn: 0 }
     }
 
-    /// Brings the next doubleword. The instruction before it issued in cycle `core.t` or before.
+    /// Fetches the next doubleword of code. The instruction before it issued in cycle `core.t` or before.
     pub fn more<B: Bus>(&mut self, core: &mut Core, bus: &mut B) {
         let entry = self.turn % PREFETCH_QUEUE_ENTRIES;
         let at = self.at.max(self.freed[entry]);
@@ -66,21 +66,21 @@ impl Fetch {
         self.skip = 0;
     }
 
-    /// Goes on at a predicted target without losing a fetch cycle.
+    /// Continues at a predicted branch target without losing a fetch cycle.
     pub fn follow(&mut self, target: u32) {
         self.left = 0;
         self.next = target & !7;
         self.skip = (target >> 1 & 3) as i32;
     }
 
-    /// Starts again at a target, address phase in cycle `at`.
+    /// Empties the queue and starts again at a target, with the address phase in cycle `at`.
     pub fn restart(&mut self, target: u32, at: u64) {
         self.follow(target);
         self.at = at;
         self.freed = [0; PREFETCH_QUEUE_ENTRIES];
     }
 
-    /// The queue before an instruction that can issue in cycle `now`, from which the distances are.
+    /// Returns the queue before an instruction that can issue in cycle `now`, from which the distances count.
     pub fn state(&self, now: u64, distances: &Distances) -> State {
         let distance = |cycle: u64| (cycle.wrapping_sub(now) as i64).max(ANCIENT);
         let at = distance(self.at);
@@ -98,7 +98,7 @@ impl Fetch {
         }
     }
 
-    /// Takes a state up before the instruction at `pc`, which can issue in cycle `now`.
+    /// Sets the queue to a cached state before the instruction at `pc`, which can issue in cycle `now`.
     pub fn resume(&mut self, state: &State, pc: u32, now: u64) {
         (self.left, self.skip) = (state.left.into(), state.skip.into());
         // What has arrived and is not issued is between the instruction and the next doubleword.

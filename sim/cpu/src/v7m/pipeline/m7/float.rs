@@ -5,7 +5,7 @@ use super::super::super::op::{Op, flag};
 use crate::v7m::timing_cache::{Distances, cycle_at};
 use rtoslab_timing::cortex_m7::*;
 
-/// The S registers that an instruction reads and writes, as sets, and its times.
+/// The timing of a floating-point instruction: the S registers that it reads and writes, as sets, and its latencies.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Work {
     reads: u32,
@@ -20,6 +20,7 @@ pub struct Work {
     what: What,
 }
 
+/// The kinds of floating-point instructions that the scoreboard distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum What {
     /// May follow a multiply-accumulate at once: multiplication, division, comparison.
@@ -33,7 +34,7 @@ enum What {
     Chained,
 }
 
-/// Ready times of the S registers.
+/// The cycles in which the S registers are ready.
 #[derive(Debug, Clone)]
 pub struct Scoreboard {
     ready: [u64; 32],
@@ -46,7 +47,7 @@ pub struct Scoreboard {
     after_chained: u64,
 }
 
-/// Ready times, as distances from now. Past times are equal.
+/// The ready times of the S registers, as distances from now. Past times are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     ready: [i8; 32],
@@ -62,20 +63,22 @@ const OVER: i16 = {
     -(if fused > chained { fused } else { chained } as i16)
 };
 
+/// Returns the bit of an S register in a set.
 const fn one(register: u8) -> u32 {
     1 << (register & 31)
 }
 
+/// Returns the S registers of an S or D register, as a set.
 const fn set(register: u8, double: bool) -> u32 {
     if double { 3 << ((2 * register) & 31) } else { one(register) }
 }
 
-/// The words of VLDM and VSTM.
+/// Returns the S registers that VLDM or VSTM transfers, as a set.
 fn several(op: Op) -> u32 {
     ((1u64 << op.shift) - 1) as u32 * one(op.rd)
 }
 
-/// Takes an instruction apart.
+/// Returns the timing of a floating-point instruction.
 pub fn work(op: Op) -> Work {
     let double = op.flags & flag::DOUBLE != 0;
     let (d, n, m) = (set(op.rd, double), set(op.rn, double), set(op.rm, double));
@@ -136,12 +139,13 @@ pub fn work(op: Op) -> Work {
 }
 
 impl Scoreboard {
-    /// Nothing in flight.
+    /// Creates a scoreboard with all registers ready.
     pub const fn new() -> Scoreboard {
         Scoreboard { ready: [0; 32], accumulated: 0, loaded: 0, after_accumulate: 0, after_chained: 0 }
     }
 
-    /// Earliest cycle at or after `at` in which the instruction can issue, and whether it must be in the older slot.
+    /// Returns the earliest cycle at or after `at` in which an instruction can issue, and whether it must be in the
+    /// older slot.
     pub fn earliest(&self, work: &Work, at: u64) -> (u64, bool) {
         let mut need = at;
         let mut for_each_register = |set: u32, late: &dyn Fn(u32, u64) -> u64| {
@@ -175,7 +179,7 @@ impl Scoreboard {
         }
     }
 
-    /// The instruction issues in cycle `at` (a load: its data are there in `at` + 1).
+    /// Notes that an instruction issues in cycle `at` (a load: its data are there in `at` + 1).
     pub fn issue(&mut self, work: &Work, at: u64) {
         let ready = at + work.occupies - 1 + work.latency;
         let mut rest = work.writes;
@@ -200,7 +204,7 @@ impl Scoreboard {
         }
     }
 
-    /// Returns what an instruction that issues now, from where the distances are, or later can still see.
+    /// Returns what an instruction that issues now, from where the distances count, or later can still depend on.
     pub fn state(&self, distances: &Distances) -> State {
         let ready = self.ready.map(|cycle| distances.byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);
@@ -213,7 +217,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes a state up at time `now`.
+    /// Sets the scoreboard to a cached state at time `now`.
     pub fn resume(&mut self, state: &State, now: u64) {
         self.ready = state.ready.map(|distance| cycle_at(distance.into(), now));
         (self.accumulated, self.loaded) = (state.accumulated, state.loaded);

@@ -43,7 +43,7 @@ const DISBTACALLOC: u32 = 1 << 14;
 /// ACTLR: one instruction a cycle.
 const DISDI: u32 = 1 << 16;
 
-/// The pipeline.
+/// The dual-issue pipeline of a Cortex-M7 core.
 #[derive(Debug, Clone)]
 pub struct M7 {
     /// First issue cycle in which a late and an early input has each core register (see [`rules::Place`]).
@@ -98,13 +98,14 @@ impl Default for M7 {
     }
 }
 
-/// The constant goes through the shifter. (MOVW's is not expanded: the carry field of a logical operation tells.)
+/// Whether the instruction's constant goes through the shifter. (MOVW's is not expanded: the carry field of a logical
+/// operation tells.)
 fn rotated_constant(op: Op) -> bool {
     is_rotated(op.imm) && (op.code != Code::MovImm || op.shift != 0)
 }
 
 impl M7 {
-    /// A pipeline under the given values of [`timing::SETTINGS`].
+    /// Creates an empty pipeline under the given values of [`timing::SETTINGS`].
     pub fn new(settings: [u64; timing::SETTINGS.len()]) -> M7 {
         M7 {
             ready: [0; TIMES],
@@ -137,7 +138,7 @@ impl M7 {
         }
     }
 
-    /// Fetch: the first cycle in which the opcode can issue, counting what memory is to blame for.
+    /// Returns the first cycle in which the fetched opcode can issue, and counts waits that memory is to blame for.
     #[inline(always)]
     fn earliest_issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
         self.fetch.left -= op.halfwords() as i32;
@@ -147,18 +148,19 @@ impl M7 {
         core.t.max(self.fetch.ready)
     }
 
-    /// When a core register is there for late inputs.
+    /// Returns the cycle in which a core register is there for late inputs.
     fn late(&self, register: usize) -> u64 {
         self.ready[2 * (register & 15)]
     }
 
+    /// Sets the cycle in which a core register is there for late inputs. It is there for early inputs one cycle later.
     fn set_ready(&mut self, register: usize, late: u64) {
         self.ready[2 * (register & 15)] = late;
         self.ready[2 * (register & 15) + 1] = late + 1;
     }
 
-    /// A slot of the current group, if `at` is its cycle and nothing keeps the instruction out, else the next group.
-    /// Returns which [`early`] slot it is.
+    /// Issues the current instruction in a slot of the current issue group, if that is possible in cycle `at`, else in
+    /// the next group. Returns which [`early`] slot it is.
     #[inline(always)]
     fn take_slot(&mut self, core: &mut Core, at: u64, used: u16, blocks: u16) -> u8 {
         if at == self.group && used & self.blocks == 0 {
@@ -173,7 +175,7 @@ impl M7 {
         }
     }
 
-    /// A group of its own for the current instruction, in cycle `at`.
+    /// Opens an issue group for the current instruction, in cycle `at`.
     #[inline(always)]
     fn open(&mut self, core: &mut Core, at: u64, blocks: u16) {
         let blocks = blocks | self.always;
@@ -184,13 +186,13 @@ impl M7 {
         core.t = if blocks == uses::ALL { at + 1 } else { at };
     }
 
-    /// The load or store at hand turns out to execute in cycle `at` only.
+    /// Delays the current load or store, which turns out to execute in cycle `at`.
     #[cold]
     fn delay(&mut self, core: &mut Core, op: Op, at: u64) {
         self.open(core, at, RULES[op.code as usize].blocks);
     }
 
-    /// Cycle of a load's second access or a later one.
+    /// Returns the cycle of a load's second access or a later one.
     #[inline(never)]
     fn further_load(&self, core: &Core, kind: Kind, index: u32) -> u64 {
         if !matches!(kind, Kind::Load | Kind::LoadGeneral) {
@@ -205,7 +207,7 @@ impl M7 {
         }
     }
 
-    /// Remembers the branch and when what its condition depends on is ready.
+    /// Notes the current branch, and the cycle in which its condition is known.
     #[inline(always)]
     fn branch_at_hand(&mut self, core: &Core, op: Op, condition: u64) {
         self.branch = core.address_of(core.ip);
@@ -213,13 +215,13 @@ impl M7 {
         self.condition = condition;
     }
 
-    /// Nothing joins the group. The next one is no earlier than `at`.
+    /// Closes the current issue group. The next one is no earlier than `at`.
     fn close(&mut self, at: u64) {
         self.blocks = uses::ALL;
         self.next_group = self.next_group.max(at);
     }
 
-    /// A division takes its time. Other instructions have told theirs.
+    /// Charges the cycles of a division. Other instructions have charged theirs.
     fn take_cycles(&mut self, op: Op, cycles: u64) {
         if op.class != Class::Divide {
             return;
@@ -229,14 +231,14 @@ impl M7 {
         for_registers(op.writes, |register| self.set_ready(register, at));
     }
 
-    /// The earliest begin of the instruction after the current one.
+    /// Sets `core.t` to the earliest begin of the next instruction.
     #[inline]
     fn end(&self, core: &mut Core) {
         core.t = if self.blocks == uses::ALL { self.next_group } else { self.group };
     }
 }
 
-/// Cycles that depend on operands: those of divisions.
+/// Returns the cycles that depend on operands: those of divisions.
 fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
     if op.class != Class::Divide {
         return 1;

@@ -8,6 +8,7 @@ use std::mem::offset_of;
 
 use rtoslab_timing::cortex_m7::BRANCH_TARGETS;
 
+/// An entry of the branch target cache.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     /// Address of the branch with bit 0 set. 0: free.
@@ -21,7 +22,7 @@ pub const TAKEN: u8 = 2;
 const STRONGLY_TAKEN: u8 = 3;
 const _: () = assert!(TAKEN == 2 && STRONGLY_TAKEN == TAKEN + 1, "as native code counts");
 
-/// The predictor's memory.
+/// The branch predictor's memory: the branch target cache.
 #[derive(Debug, Clone)]
 pub struct Predictor {
     entries: [Entry; BRANCH_TARGETS],
@@ -35,16 +36,17 @@ impl Predictor {
     pub const TARGET: usize = offset_of!(Entry, target);
     pub const COUNTER: usize = offset_of!(Entry, counter);
 
-    /// Nothing known.
+    /// Creates an empty predictor.
     pub const fn new() -> Predictor {
         Predictor { entries: [Entry { branch: 0, target: 0, counter: 0 }; BRANCH_TARGETS] }
     }
 
+    /// Returns the entry at the place of this branch.
     fn entry(&mut self, branch: u32) -> &mut Entry {
         &mut self.entries[(branch >> 1) as usize % BRANCH_TARGETS]
     }
 
-    /// The target a branch is predicted to go to. `None`: it is not predicted taken.
+    /// Returns the target to which a branch is predicted to go. `None`: it is not predicted taken.
     pub fn predict(&mut self, branch: u32) -> Option<u32> {
         let entry = self.entry(branch);
         (entry.branch == branch | 1 && entry.counter >= TAKEN).then_some(entry.target)

@@ -39,8 +39,8 @@ pub mod uses {
     pub const ALL: u16 = u16::MAX;
 }
 
-/// Returns what an older instruction keeps out of the younger slot (JL; SHIFT before SHIFTED is the matrix's
-/// "slippery" minus).
+/// Returns what an older instruction with these uses keeps out of the younger slot (JL; SHIFT before SHIFTED is the
+/// matrix's "slippery" minus).
 const fn blocks(used: u16) -> u16 {
     use uses::*;
     let pairs = [
@@ -71,7 +71,7 @@ const fn blocks(used: u16) -> u16 {
 /// come some that are always over and some that nobody reads, 32 registers each.
 pub const TIMES: usize = 256;
 
-/// Which time of a register an operand goes by.
+/// Which time of a register an operand depends on: the late or the early one.
 #[derive(Debug, Clone, Copy)]
 pub struct Place(u8);
 
@@ -81,14 +81,14 @@ const NOWHERE: Place = Place(64);
 const SINK: Place = Place(128);
 
 impl Place {
-    /// Index of a register's time.
+    /// Returns the index of a register's time.
     #[inline(always)]
     pub fn of(self, register: u8) -> u8 {
         register.wrapping_mul(2).wrapping_add(self.0)
     }
 }
 
-/// How the issue logic treats an instruction. From [`Kind::Movt`] on it is a case of its own.
+/// How the issue logic treats an instruction. From [`Kind::Movt`] on each kind is a case of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -127,7 +127,7 @@ pub mod early {
     pub const CONSTANT: u8 = 1 << 7;
 }
 
-/// A row of the table.
+/// The timing rule of one code on the M7: a row of the table.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Rule {
@@ -146,6 +146,7 @@ pub struct Rule {
     pub kind: Kind,
 }
 
+/// Creates the rule of a kind that uses these units.
 const fn rule(kind: Kind, uses: u16) -> Rule {
     Rule {
         uses,
@@ -162,33 +163,38 @@ const fn rule(kind: Kind, uses: u16) -> Rule {
 }
 
 impl Rule {
+    /// Sets which time of the first operand register the instruction depends on.
     const fn n(mut self, place: Place) -> Rule {
         self.n = place;
         self
     }
 
+    /// Sets which time of the second operand register the instruction depends on.
     const fn m(mut self, place: Place) -> Rule {
         self.m = place;
         self
     }
 
+    /// Makes the instruction depend on the late time of its destination register.
     const fn d(mut self) -> Rule {
         self.d = LATE;
         self
     }
 
+    /// Adds slots from which the instruction can enter the early ALU.
     const fn early(mut self, slots: u8) -> Rule {
         self.early |= slots;
         self
     }
 
+    /// Sets the cycles to the late result.
     const fn latency(mut self, cycles: u64) -> Rule {
         self.latency = cycles as u8;
         self
     }
 }
 
-/// The row of a code.
+/// Returns the rule of a code.
 const fn row(code: Code) -> Rule {
     use Code::*;
     use uses::*;
@@ -295,9 +301,8 @@ pub static RULES: [Rule; 256] = {
     table
 };
 
-/// True for a constant made by rotating a byte (JL's "shifted constant"): not a byte, not a byte repeated, and with no
-/// set bits further than eight apart. A 12-bit constant of ADDW or SUBW that could be encoded so counts too: assemblers
-/// choose the other encoding.
+/// Whether a constant is made by rotating a byte (JL's "shifted constant"). A 12-bit constant of ADDW or SUBW that
+/// could be encoded so counts too: assemblers choose the other encoding.
 #[inline]
 pub fn is_rotated(constant: u32) -> bool {
     if constant <= 0xFF {

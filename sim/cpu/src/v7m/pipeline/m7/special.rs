@@ -9,7 +9,7 @@ use super::rules::{Kind, RULES, Rule, uses};
 use super::{DISDI, M7, float};
 use rtoslab_timing::cortex_m7 as timing;
 
-/// Iterates the registers of a set.
+/// Calls `act` with each register of a set.
 pub(super) fn for_registers(mut set: u16, mut act: impl FnMut(usize)) {
     while set != 0 {
         act(set.trailing_zeros() as usize);
@@ -17,12 +17,13 @@ pub(super) fn for_registers(mut set: u16, mut act: impl FnMut(usize)) {
     }
 }
 
+/// Returns the bit of a register in a set.
 const fn bit(register: u8) -> u16 {
     1 << (register & 15)
 }
 
 impl M7 {
-    /// Latest late and early time of a set of registers.
+    /// Returns the latest late and early time of a set of registers.
     fn latest(&self, set: u16) -> (u64, u64) {
         let (mut late, mut early) = (0, 0);
         for_registers(set, |register| {
@@ -32,7 +33,7 @@ impl M7 {
         (late, early)
     }
 
-    /// Returns what an instruction of a special kind waits for besides its `n` and `m`.
+    /// Returns the cycle in which the operands of an instruction of a special kind, besides its `n` and `m`, are there.
     pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
         let all = self.latest(op.reads);
         if rule.uses & uses::BRANCH != 0 {
@@ -61,7 +62,7 @@ impl M7 {
         }
     }
 
-    /// Issues an instruction of a special kind.
+    /// Issues an instruction of a special kind, which is fetched in cycle `fetched`.
     #[inline(never)]
     pub(super) fn issue_special<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, fetched: u64) {
         let rule = &RULES[op.code as usize];
@@ -92,7 +93,7 @@ impl M7 {
         }
     }
 
-    /// Enters what an instruction of a special kind writes, loaded values excepted.
+    /// Sets when the results of an instruction of a special kind are there, loaded values excepted.
     fn special_results(&mut self, op: Op, rule: &Rule) {
         let at = self.group;
         let latency = match rule.kind {
@@ -111,7 +112,7 @@ impl M7 {
         for_registers(op.writes, |register| self.set_ready(register, at + latency));
     }
 
-    /// LDM, LDRD: all but the registers of the last cycle are there when the next group can be.
+    /// Sets when the registers that LDM or LDRD loads are there: all but those of the last cycle with the next group.
     fn several_loaded(&mut self, op: Op) {
         let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
@@ -130,6 +131,7 @@ impl M7 {
         }
     }
 
+    /// Sets when the core registers that a floating-point instruction writes are there.
     fn float_results(&mut self, op: Op) {
         let at = self.group;
         self.floats.issue(&self.work, at);
@@ -139,7 +141,8 @@ impl M7 {
         for_registers(op.writes, |register| self.set_ready(register, at + timing::ALU_LATENCY));
     }
 
-    /// DSB and DMB have waited for the store buffer. After an ISB everything is fetched again.
+    /// Executes a barrier's timing: DSB and DMB have waited for the store buffer. After an ISB everything is fetched
+    /// again.
     fn barrier<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         self.always = if core.scb.actlr & DISDI != 0 { uses::ALL } else { 0 };
         if op.ra == 6 {

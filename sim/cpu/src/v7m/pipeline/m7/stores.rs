@@ -16,7 +16,7 @@ pub const TIMES: usize = 16;
 const STORE_TO_LOAD_MAX: u64 = SETTINGS[key::STORE_TO_LOAD].max;
 const _: () = assert!(TIMES as u64 >= 2 * STORE_TO_LOAD_MAX);
 
-/// Stores on their way to the two banks (even and odd words) of TCM or cache, and to the bus: when.
+/// The M7's store buffer: stores on their way to the two banks (even and odd words) of TCM or cache, and to the bus.
 #[derive(Debug, Clone, Copy)]
 pub struct Stores {
     /// When the last stores had left the buffer.
@@ -28,7 +28,7 @@ pub struct Stores {
     newest: usize,
 }
 
-/// The doublewords stored to last.
+/// A record of the doublewords that were stored to last.
 #[derive(Debug, Clone, Copy)]
 pub struct Doublewords {
     numbers: [u32; RECENT],
@@ -37,7 +37,7 @@ pub struct Doublewords {
     count: u64,
 }
 
-/// Times of the stores under way, as distances from now.
+/// The times of the stores in the buffer, as distances from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     left: [i16; STORE_BUFFER_ENTRIES],
@@ -46,19 +46,19 @@ pub struct State {
 }
 
 impl Stores {
-    /// An empty buffer.
+    /// Creates an empty store buffer.
     pub const fn new() -> Stores {
         Stores { left: [0; STORE_BUFFER_ENTRIES], turn: 0, bank_free: [0; 2], entered: [0; TIMES], newest: 0 }
     }
 
-    /// First cycle at or after `at` in which the buffer takes a store.
+    /// Returns the first cycle at or after `at` in which the buffer accepts a store.
     #[inline]
     pub fn room(&self, at: u64) -> u64 {
         at.max(self.left[self.turn])
     }
 
-    /// A store enters in cycle `at` and occupies its bank for `cycles`. A store that makes the bus `wait` holds up
-    /// both banks.
+    /// Puts a store into the buffer in cycle `at`. It occupies its bank for `cycles`. One that makes the bus `wait`
+    /// delays both banks.
     #[inline]
     pub fn push(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
         let bank = (address >> 2 & 1) as usize;
@@ -73,8 +73,8 @@ impl Stores {
         self.entered[self.newest] = at;
     }
 
-    /// First cycle in which what the store `ago` stores ago wrote can be loaded, `distance` after it. 1 is the last
-    /// store, 0 none.
+    /// Returns the first cycle in which the data of the store `ago` stores ago can be loaded. 1 is the last store, 0
+    /// none.
     #[inline]
     pub fn loadable(&self, ago: usize, distance: u64) -> u64 {
         match ago {
@@ -83,13 +83,13 @@ impl Stores {
         }
     }
 
-    /// When everything stored so far has left.
+    /// Returns the cycle in which everything stored so far has left the buffer.
     #[inline]
     pub fn drain_cycle(&self) -> u64 {
         self.bank_free[0].max(self.bank_free[1])
     }
 
-    /// Returns what can still hold something up at time `now`, from which the distances are, or later. `None` if that
+    /// Returns what the buffer can still delay at time `now`, from which the distances count, or later. `None` if that
     /// takes very long.
     pub fn state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
         let later = |cycle: u64| distances.ahead(cycle);
@@ -106,7 +106,7 @@ impl Stores {
         })
     }
 
-    /// Takes a state up at time `now`.
+    /// Sets the buffer to a cached state at time `now`.
     pub fn resume(&mut self, state: &State, now: u64) {
         (self.turn, self.newest) = (0, TIMES - 1);
         self.left = state.left.map(|distance| cycle_at(distance, now));
@@ -131,13 +131,13 @@ impl Doublewords {
         Doublewords { numbers: [u32::MAX; RECENT], counts: [0; RECENT], count: 0 }
     }
 
-    /// The number of an address's doubleword.
+    /// Returns the number of an address's doubleword.
     #[inline(always)]
     fn number(address: u32) -> u32 {
         address.wrapping_sub(Doublewords::ORIGIN) >> 3
     }
 
-    /// A store to an address.
+    /// Records a store to an address.
     #[inline(always)]
     pub fn push(&mut self, address: u32) {
         self.count += 1;
@@ -146,8 +146,8 @@ impl Doublewords {
         (self.numbers[place], self.counts[place]) = (number, self.count);
     }
 
-    /// How many stores ago the doubleword of an address was stored to, 1 being the last. 0 if that is not known or
-    /// longer ago than `most`.
+    /// Returns how many stores ago the doubleword of an address was stored to, 1 being the last. 0 if that is not known
+    /// or longer ago than `most`.
     #[inline(always)]
     pub fn ago(&self, address: u32, most: usize) -> usize {
         let number = Doublewords::number(address);

@@ -28,7 +28,7 @@ const FIELDS: Fields = Fields {
     float_ready: offset_of!(Core, float_ready) as i32,
 };
 
-/// Returns the offsets for the code that leads from a path to the next.
+/// Returns the offsets from which native code that goes from one path to the next is written.
 const fn layout<B: QuickBus>() -> PathLayout {
     let repeating = offset_of!(Context<'_, (), ()>, repeating);
     PathLayout {
@@ -73,8 +73,8 @@ const fn layout<B: QuickBus>() -> PathLayout {
     }
 }
 
-/// Code for the steps of the translation with this number, which it points to where it calls, as to their records: where it
-/// begins. An access that such a path was left before is to be done `again`: it is called.
+/// Emits the native code of the translation with this number, and returns its host address. An access that such a path
+/// was left before is to be done `again`: it is called.
 pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     store: &mut Store,
     core: &Core,
@@ -90,7 +90,7 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     let mut writer = Writer::new(FIELDS, place, ram.base, loader);
     if let Some(foresight) = P::FORESIGHT {
         let judge = judge::<P, B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
-        writer.logs(foresight, Logging { judge, ..LOGGING }, constants);
+        writer.log_timing(foresight, Logging { judge, ..LOGGING }, constants);
     }
     let live = live(&steps.iter().map(|step| step.op).collect::<Vec<_>>());
     let block = |step: &Step| match step.kind {
@@ -103,11 +103,12 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
         writer.begin(live[number], spans[number]);
         if let Some(Foresight { ago_bits, .. }) = P::FORESIGHT {
             let bits = Log::most_before(ago_bits, step.before.left);
-            writer.limit(Limit { bits: (most > bits).then_some(bits), likely: step.logs() > HOME_BITS });
+            writer
+                .set_load_limit(Limit { bits: (most > bits).then_some(bits), likely: step.bits_logged() > HOME_BITS });
             most += most_logged(step, ago_bits);
         }
         let is_left = again && number == 0 && matches!(step.kind, StepKind::Access(_));
-        if is_left || !translated(&mut writer, number as u32, step, ram) {
+        if is_left || !write_step(&mut writer, number as u32, step, ram) {
             let block = call_block::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
             let instruction = call_instruction::<P, B> as unsafe extern "sysv64" fn(_, _) -> _;
             let function = if step.kind == StepKind::Block { block as usize } else { instruction as usize };
@@ -119,7 +120,8 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     writer.finish_chained(store, records, end, PathExit::new(number, CALLED).0, &layout::<B>())
 }
 
-/// Most bits that a step of a path logs where accesses log how many stores ago something was in so many bits.
+/// Returns the most bits that a step of a path can log, if accesses log in `ago_bits` bits how many stores ago
+/// something was.
 fn most_logged(step: &Step, ago_bits: u32) -> u32 {
     match step.kind {
         StepKind::On | StepKind::Branch(_) => CYCLES_BITS + BRANCH_BITS,
@@ -129,8 +131,8 @@ fn most_logged(step: &Step, ago_bits: u32) -> u32 {
     }
 }
 
-/// True if the step was translated.
-fn translated(writer: &mut Writer, number: u32, step: &Step, ram: RamLayout) -> bool {
+/// Emits the code of one step. False if it cannot be JIT-compiled.
+fn write_step(writer: &mut Writer, number: u32, step: &Step, ram: RamLayout) -> bool {
     match step.kind {
         StepKind::Block => false,
         StepKind::Branch(taken) => {
@@ -138,10 +140,11 @@ fn translated(writer: &mut Writer, number: u32, step: &Step, ram: RamLayout) -> 
             true
         }
         StepKind::Access(home) => writer.access(number, step.op, step.ip as u64, memory(home, ram)),
-        StepKind::On => writer.on(number, step.op, step.ip as u64),
+        StepKind::On => writer.write_instruction(number, step.op, step.ip as u64),
     }
 }
 
+/// Returns the memory that native code accesses for this kind of memory.
 fn memory(home: Home, ram: RamLayout) -> Memory {
     let (first, behind) = match home {
         Home::First => (0, ram.split.min(ram.end)),

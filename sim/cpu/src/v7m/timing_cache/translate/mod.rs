@@ -33,8 +33,7 @@ use record::{DONE, NOWHERE, Record, records};
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
 
-/// The translations, by the [`Key::place`](super::table::Key::place) that their traces begin at: what displaces what does not
-/// depend on where the host keeps a board.
+/// The JIT-compiled traces, by the [`Key::place`](super::table::Key::place) at which they begin.
 #[derive(Debug)]
 pub(super) struct Translations {
     paths: Paths<Translation, { size_of::<Op>() }>,
@@ -42,7 +41,7 @@ pub(super) struct Translations {
     entry: Option<Entry>,
 }
 
-/// A translated path.
+/// A JIT-compiled trace with its exits and their records.
 #[derive(Debug)]
 struct Translation {
     /// The begin of its code.
@@ -55,7 +54,7 @@ struct Translation {
     records: Box<[Record]>,
 }
 
-/// A possible exit of a path.
+/// A place at which native code may leave a trace.
 #[derive(Debug, Clone, Copy)]
 struct Exit {
     /// The trace that ends there.
@@ -66,7 +65,7 @@ struct Exit {
     jumped: bool,
 }
 
-/// How native code came back.
+/// How native code returned.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ran {
     /// A path was executed up to there, and its time is taken.
@@ -79,7 +78,7 @@ pub(super) enum Ran {
     Otherwise,
 }
 
-/// The context of native code, at its call and for its own calls.
+/// The data that native code of a trace gets at its call, uses for its own calls, and returns.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context<'a, P, B> {
@@ -103,7 +102,7 @@ pub(super) struct Context<'a, P, B> {
 }
 
 impl<'a, P, B> Context<'a, P, B> {
-    /// Creates the plan of these.
+    /// Creates the context for this core, pipeline and bus.
     #[inline(always)]
     pub fn new(core: &'a mut Core, pipe: &'a mut P, bus: &'a mut B, is_profiled: bool) -> Context<'a, P, B> {
         let (repeating, constants) = (Repeating::default(), ConstantsAt::default());
@@ -122,12 +121,12 @@ impl<'a, P, B> Context<'a, P, B> {
         }
     }
 
-    /// The number of the state before the trace that code did not take the time of.
+    /// Returns the number of the state before the first trace whose cycles native code did not add.
     pub fn state(&self) -> u32 {
         self.state
     }
 
-    /// Core, pipeline and bus.
+    /// Returns core, pipeline and bus.
     #[inline(always)]
     pub fn parts(&mut self) -> (&mut Core, &mut P, &mut B) {
         (self.core, self.pipe, self.bus)
@@ -149,38 +148,38 @@ impl Default for Translations {
 }
 
 impl Translations {
-    /// Forgets all.
+    /// Forgets all translations and counts.
     pub fn clear(&mut self) {
         if self.paths.clear() {
             self.entry = None;
         }
     }
 
-    /// Traces are translated when they were executed so often. 0: never.
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
         self.clear();
         self.paths.translate_after(executions);
     }
 
-    /// How many were made so far, and how many traces they executed.
+    /// Returns how many traces were JIT-compiled so far, and how many they executed.
     pub fn counts(&self) -> Counts {
         self.paths.counts()
     }
 
-    /// Native code has executed so many traces.
+    /// Adds to the number of traces that native code has executed.
     #[inline(always)]
     pub fn note_executed(&mut self, traces: u64) {
         self.paths.note_executed(traces);
     }
 
-    /// The next trace begins there: the number of the first translation of one that does.
+    /// Begins a trace at this place, and returns the number of its first translation.
     #[inline(always)]
     pub fn begin(&mut self, place: u64) -> Option<u32> {
         self.paths.begin(place)
     }
 
-    /// Executes the path that is translated under this number, from this state on, and those after it for as long as they go
-    /// without asking. Returns how many traces were executed so.
+    /// Executes the JIT-compiled trace with this number from this state on, and those after it as long as their cycles
+    /// are known. Returns how many traces were executed in this way, and how native code returned.
     ///
     /// # Safety
     /// As for [`exec::run`](crate::v7m::exec::run), with the core at the begin of the path and far enough from its limit. Ops
@@ -209,6 +208,7 @@ impl Translations {
         (context.executed, self.exit_at(PathExit(left), context))
     }
 
+    /// Returns how native code returned, from the exit by which it left a trace.
     #[inline(always)]
     fn exit_at<P: CacheableTiming, B: QuickBus>(&mut self, left: PathExit, context: &mut Context<'_, P, B>) -> Ran {
         let translation = self.paths.path(left.number());
@@ -237,13 +237,13 @@ impl Translations {
         Ran::To(left, key, trace.instructions)
     }
 
-    /// The end of a trace that ends there, if nothing else sets it.
+    /// Returns the op at which a trace ended that left by this exit, if nothing else has set it.
     pub fn end(&self, left: PathExit) -> *mut Op {
         self.paths.path(left.number()).exits[left.exit()].trace.end
     }
 
-    /// The time of a trace that ended there, from this state on and with this log, was known: by this transition, an address
-    /// and a serial number.
+    /// Enters the transition of a trace that left by this exit, from this state and with this log, into the exit's
+    /// record, for native code to use.
     pub fn record(&mut self, left: PathExit, (state, log): (u32, u64), ip: *mut Op, (transition, serial): (u64, u32)) {
         let record = &mut self.paths.path_mut(left.number()).records[left.record()];
         let ip = ip as u64;
@@ -251,7 +251,8 @@ impl Translations {
         *record = Record { state, serial, transition, log, ip, next, ..*record };
     }
 
-    /// After a trace that ended there what is translated under this number is executed.
+    /// Makes the translation with this number follow a trace that leaves by this exit, without a return from native
+    /// code.
     pub fn link(&mut self, left: PathExit, ip: *mut Op, number: u32) {
         let next = self.paths.path(number).code;
         let record = &mut self.paths.path_mut(left.number()).records[left.record()];
@@ -260,8 +261,7 @@ impl Translations {
         }
     }
 
-    /// The interpreter has executed a trace at its full length, behind [`Ran::Otherwise`] if there are paths from where it
-    /// began: translates it if that was often so.
+    /// Counts a trace that the interpreter has executed at its full length, and JIT-compiles it if it is hot.
     ///
     /// # Safety
     /// The trace was executed: its instructions are ops of the region.
@@ -280,7 +280,7 @@ impl Translations {
         }
     }
 
-    /// Translates a trace that was executed just now.
+    /// JIT-compiles a trace that was executed just now, and registers it.
     ///
     /// # Safety
     /// As for [`Translations::executed`].
@@ -307,7 +307,8 @@ impl Translations {
         }
     }
 
-    /// The translation of a trace that was executed just now. `None` if there is no room for it, or no code is written.
+    /// Returns the translation of a trace that was executed just now. `None` if there is no room for it, or it cannot
+    /// be compiled.
     ///
     /// # Safety
     /// As for [`Translations::executed`].
@@ -339,7 +340,7 @@ impl Translations {
     }
 }
 
-/// Nothing is assembled for this host.
+/// Returns `None`: this host has no native code.
 #[cfg(not(native_code))]
 #[allow(clippy::extra_unused_type_parameters)] // it is called as the real one is
 fn assemble<P: CacheableTiming, B: QuickBus>(
@@ -353,7 +354,7 @@ fn assemble<P: CacheableTiming, B: QuickBus>(
     None
 }
 
-/// Before each of the steps of a trace, and after the last.
+/// Returns the exits of a trace: one before each of its steps, and one after the last.
 fn exits(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
     let places =
         steps.iter().map(|step| (step.ip, step.before)).chain(steps.last().map(|last| (trace.end, last.after)));

@@ -8,7 +8,7 @@ use crate::v7m::code::Code;
 use crate::v7m::exec::block;
 use crate::v7m::op::{Class, Op};
 
-/// An instruction of the path, or an IT block.
+/// An instruction of a path, or an IT block, that is JIT-compiled.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub ip: *mut Op,
@@ -25,23 +25,23 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Bits that it logged.
-    pub fn logs(&self) -> u32 {
+    /// Returns the number of bits that the step logged.
+    pub fn bits_logged(&self) -> u32 {
         self.after.length() - self.before.length()
     }
 
-    /// Whether a path on which execution continues there is this one.
+    /// Whether execution is still on the path after the step if it continues at this op.
     pub fn is_on_path(&self, ip: *mut Op) -> bool {
         self.is_last || ip == self.next
     }
 
-    /// Execution need not continue after it where it did.
+    /// Whether the next execution of the step may continue elsewhere.
     pub fn jumps(&self) -> bool {
         matches!(self.op.code, Code::It | Code::Bx | Code::Blx | Code::LdmPc)
     }
 }
 
-/// The event at it.
+/// What native code must do for a step of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepKind {
     /// Execution continues after it.
@@ -54,7 +54,7 @@ pub(super) enum StepKind {
     Block,
 }
 
-/// The path of a trace that was executed at its full length.
+/// Returns the path of a trace that was executed at its full length.
 ///
 /// # Safety
 /// The trace was executed: its instructions are ops of the region.
@@ -73,6 +73,7 @@ pub(super) unsafe fn plan<P: CacheableTiming>(pipe: &P, trace: Trace) -> Vec<Ste
     steps
 }
 
+/// A walk over the instructions of a trace, along its log.
 struct Walk<'a, P> {
     pipe: &'a P,
     /// The rest of the log, and all of it.
@@ -84,6 +85,8 @@ struct Walk<'a, P> {
 }
 
 impl<P: CacheableTiming> Walk<'_, P> {
+    /// Returns the next instruction or IT block of the trace.
+    ///
     /// # Safety
     /// As for [`plan`].
     unsafe fn step(&mut self) -> Step {
@@ -100,6 +103,8 @@ impl<P: CacheableTiming> Walk<'_, P> {
         Step { ip, op, before, after: self.so_far(), kind, next: self.ip, is_last: false }
     }
 
+    /// Passes over the instructions of an IT block.
+    ///
     /// # Safety
     /// As for [`plan`].
     unsafe fn block(&mut self, op: Op) {
@@ -120,6 +125,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
         }
     }
 
+    /// Passes over one instruction and its part of the log. Returns what native code must do for it.
     fn instruction(&mut self, op: Op) -> StepKind {
         let mut kind = StepKind::On;
         if words(op) != 0 {

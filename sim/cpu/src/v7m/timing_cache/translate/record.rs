@@ -2,8 +2,7 @@
 
 use super::Exit;
 
-/// The record of a trace that ends at an exit: the last one whose time was known there, among those whose state and
-/// log select this one of [`WAYS`]. If the next one is another one it asks.
+/// The cached timing that native code finds at an exit of a trace. If the next one is another one it asks.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Record {
@@ -31,37 +30,40 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 /// Added to what code returns of an exit: the time of the trace that ended there is taken already.
 pub(super) const DONE: u64 = 1 << 31;
 
-/// The record of an exit of a translation: see [`Record::left`].
+/// The number of an exit of a translation, or of one of its records: see [`Record::left`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::v7m::timing_cache) struct PathExit(pub(super) u64);
 
 impl PathExit {
+    /// Returns the exit with this number of a translation.
     pub(super) fn new(number: u32, exit: u32) -> PathExit {
         PathExit(u64::from(number) << u32::BITS | u64::from(exit))
     }
 
-    /// The same exit's record number `way`.
+    /// Returns record number `way` of the same exit.
     fn with(self, way: u32) -> PathExit {
         PathExit(self.0 | u64::from(way) << PathExit::WAY)
     }
 
     const WAY: u32 = 16;
 
+    /// Returns the number of the translation.
     pub(super) fn number(self) -> u32 {
         (self.0 >> u32::BITS) as u32
     }
 
+    /// Returns the number of the exit.
     pub(super) fn exit(self) -> usize {
         (self.0 & ((1 << PathExit::WAY) - 1)) as usize
     }
 
-    /// The number of the record in all of its translation.
+    /// Returns the number of the record among all of its translation.
     pub(super) fn record(self) -> usize {
         self.exit() * WAYS as usize + (self.0 as u32 >> PathExit::WAY) as usize
     }
 }
 
-/// Returns what the code of a translation with this number takes at its exits.
+/// Creates the empty records of all exits of a translation with this number.
 pub(super) fn records(number: u32, exits: &[Exit]) -> Box<[Record]> {
     let record = |(exit, at, way): (&Exit, u32, u32)| Record {
         state: NOWHERE,

@@ -9,7 +9,7 @@ use crate::v6m::translate::as_v7m;
 use crate::v7m::code::Code as ThumbCode;
 use crate::v7m::op::{Op as Thumb, flag};
 
-/// An instruction of a way.
+/// An instruction of a block that is JIT-compiled: its position, kind and what is known after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub at: At,
@@ -21,7 +21,7 @@ pub(super) struct Step {
     pub known: KnownState,
 }
 
-/// The position of a way.
+/// A position inside a block: the op, the length so far and the outcomes of its branches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At {
     pub ip: *mut Op,
@@ -31,31 +31,31 @@ pub(super) struct At {
 }
 
 impl At {
-    /// After a branch from here.
+    /// Returns the position after the branch `op` is taken from here.
     pub fn turn_over(self, op: Op) -> At {
         let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
         At { ip, length: self.length + size_of::<Op>() as u64, ..self }
     }
 
-    /// After the instruction here, straight on.
+    /// Returns the position after the instruction `op`, which does not branch.
     pub fn passed(self, op: Op) -> At {
         let halfwords = if op.is_wide() { 2 } else { 1 };
         let length = self.length + (halfwords * size_of::<Op>()) as u64;
         At { ip: self.ip.wrapping_add(halfwords), length, ..self }
     }
 
-    /// Adds one verdict.
+    /// Returns the position with one more branch outcome.
     pub fn with_verdict(self, taken: bool) -> At {
         At { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
-    /// Whether the block continues here, where the instruction at `from` leads.
+    /// Whether the block continues at this position, to which the instruction at `from` leads.
     pub fn goes_on(self, from: At) -> bool {
         self.ip > from.ip && self.length < Block::BYTES as u64
     }
 }
 
-/// The event at an instruction.
+/// What native code must do for an instruction of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepKind {
     /// Registers and flags only.
@@ -78,7 +78,7 @@ pub(super) enum StepKind {
     Jump(Option<(Bank, u32)>),
 }
 
-/// A way, and where it ends.
+/// One way through a block: its instructions and where it ends.
 #[derive(Debug)]
 pub(super) struct Way {
     pub steps: Vec<Step>,
@@ -89,7 +89,7 @@ pub(super) struct Way {
     pub ends_with_report: bool,
 }
 
-/// The known facts about the path of a block.
+/// What is known about the execution of a block before it is JIT-compiled: the recorded rest and register values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownState {
     /// The recorded rest of its execution. `None` after a branch that it took otherwise.
@@ -101,18 +101,18 @@ pub(super) struct KnownState {
 }
 
 impl KnownState {
-    /// That of a block that was executed.
+    /// Creates the known state at the begin of a block that was executed.
     pub fn new(block: &Block) -> KnownState {
         let length = (block.shape & Block::REPORTS_STORE != 0).then(|| block.length());
         KnownState { rest: Some(block.remainder_from(0, 0)), watched_store_end: length, values: [None; 16] }
     }
 
-    /// After a branch, the other way.
+    /// Returns what is known after a branch that goes the other way than it was recorded.
     pub fn otherwise(self) -> KnownState {
         KnownState { rest: None, watched_store_end: None, ..self }
     }
 
-    /// Follows the instruction's result in its register.
+    /// Updates the known register values by the result of an instruction.
     fn follow<B: PairedBus>(&mut self, bus: &mut B, op: Op) {
         let value = match op.code {
             Code::MovImm => Some(op.imm),
@@ -128,7 +128,8 @@ impl KnownState {
     }
 }
 
-/// The way from there on: as known, else straight on. At its very begin stands this instruction.
+/// Returns the way through a block from this position on: as recorded as far as that is known, else straight on. At its
+/// very begin stands this instruction.
 ///
 /// # Safety
 /// The place is one of the region's ops.
@@ -166,7 +167,8 @@ pub(super) unsafe fn way<B: PairedBus>(
     }
 }
 
-/// Returns what the instruction is and does. `None` if it is not translated.
+/// Returns an instruction as translation knows it, and what native code must do for it. `None` if it cannot be
+/// JIT-compiled.
 fn step<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<(Thumb, StepKind)> {
     let thumb = match op.code {
         Code::PopPc => pop(op),
@@ -199,14 +201,14 @@ fn step<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) 
 /// No register.
 const NONE: u8 = 16;
 
-/// Returns what stands for an instruction, which sets this register, where instructions of ARMv7-M are looked at: no
-/// flag is spared.
+/// Returns the op that stands for an instruction that has no ARMv7-M form and sets register `rd`. It is taken to read
+/// all flags.
 fn other(rd: u8) -> Thumb {
     Thumb { code: ThumbCode::Undefined, rd, rn: NONE, rm: NONE, ra: NONE, ..Thumb::default() }
 }
 
-/// The number of the memory that the instruction accesses, or may access if that is not known. `None` if it accesses none
-/// that has a number.
+/// Returns the number of the memory that an instruction accesses, or may access if that is not known. `None` if it
+/// accesses none that has a number.
 fn memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
         return rest.has_access().then(|| rest.access());
@@ -225,7 +227,7 @@ fn memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState
     }
 }
 
-/// POP with PC as a load of several registers.
+/// Returns POP with PC as a load of several registers.
 fn pop(op: Op) -> Thumb {
     Thumb {
         code: ThumbCode::LdmPc,

@@ -22,32 +22,32 @@ const INTERRUPTS: [i32; 2] = [
     (offset_of!(Core, nvic) + offset_of!(Nvic, enabled)) as i32,
 ];
 
-/// Writes a barrier, CPS, MRS or MSR. False if that is not done. `before` is the end before it.
+/// Emits a barrier, CPS, MRS or MSR. False if it cannot be JIT-compiled. `before` is the number of the exit before it.
 pub(super) fn special(writer: &mut Writer, core: &Core, op: Op, before: u32) -> bool {
     if op.code == Code::Barrier {
         return true;
     }
-    writer.expect_byte(before, UNPRIVILEGED, 0);
+    writer.require_byte(before, UNPRIVILEGED, 0);
     if matches!(op.code, Code::Cpsie | Code::Msr) {
         // What may be taken then is looked at after the block.
-        writer.expect_apart(before, INTERRUPTS);
+        writer.require_disjoint(before, INTERRUPTS);
     }
     let is_stack = matches!(op.imm, MSP | PSP);
     if matches!(op.code, Code::Mrs | Code::Msr) && is_stack {
-        writer.expect_byte(before, SP_IS_PSP, u8::from(core.sp_is_psp));
+        writer.require_byte(before, SP_IS_PSP, u8::from(core.sp_is_psp));
     }
     let is_active = is_stack && (op.imm == PSP) == core.sp_is_psp;
     match (op.code, op.imm) {
-        (Code::Cpsid, _) => writer.set_byte(MASKED, 1),
-        (Code::Cpsie, _) => writer.set_byte(MASKED, 0),
+        (Code::Cpsid, _) => writer.store_byte(MASKED, 1),
+        (Code::Cpsie, _) => writer.store_byte(MASKED, 0),
         (Code::Mrs, _) if op.a > 12 => return false,
-        (Code::Mrs, PRIMASK) => writer.take_byte(op.a, MASKED),
-        (Code::Mrs, IPSR) => writer.take_word(op.a, offset_of!(Core, ipsr) as i32),
+        (Code::Mrs, PRIMASK) => writer.load_byte(op.a, MASKED),
+        (Code::Mrs, IPSR) => writer.load_core_word(op.a, offset_of!(Core, ipsr) as i32),
         (Code::Mrs, _) if is_active => writer.copy(op.a, 13),
-        (Code::Mrs, _) if is_stack => writer.take_word(op.a, OTHER_SP),
+        (Code::Mrs, _) if is_stack => writer.load_core_word(op.a, OTHER_SP),
         (Code::Msr, _) if op.b > 12 => return false,
-        (Code::Msr, PRIMASK) => writer.put_bit(op.b, MASKED),
-        (Code::Msr, _) if is_stack && !is_active => writer.put_aligned(op.b, OTHER_SP),
+        (Code::Msr, PRIMASK) => writer.store_bit(op.b, MASKED),
+        (Code::Msr, _) if is_stack && !is_active => writer.store_aligned_word(op.b, OTHER_SP),
         _ => return false,
     }
     true

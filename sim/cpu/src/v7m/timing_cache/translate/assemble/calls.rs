@@ -6,7 +6,7 @@ use super::super::super::{CacheableTiming, Home, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
 
-/// Returns what was logged before a step.
+/// Returns the log before a step of the path.
 fn so_far<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &Step) -> Log {
     match P::FORESIGHT {
         Some(_) => Log { bits: context.log, ..step.before },
@@ -14,7 +14,8 @@ fn so_far<P: CacheableTiming, B: QuickBus>(context: &Context<'_, P, B>, step: &S
     }
 }
 
-/// Executes one instruction. 0: it went as foreseen; else the trace has ended as the context says.
+/// Executes one instruction for native code. Returns 0 if it went as recorded. Otherwise the trace has ended as the
+/// context says.
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its core, pipeline and bus are as
@@ -48,7 +49,8 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
     1
 }
 
-/// The same of an IT block.
+/// Executes one IT block for native code. Returns 0 if it went as recorded. Otherwise the trace has ended as the
+/// context says.
 ///
 /// # Safety
 /// As for [`call_instruction`].
@@ -77,7 +79,8 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
     1
 }
 
-/// A load from where [`QuickBus::quick_load`] gets it: the value, above it its home; all ones if it is not to be had.
+/// Loads by [`QuickBus::quick_load`] for native code: the value, with its home above it, or all ones if it cannot be
+/// loaded.
 ///
 /// # Safety
 /// The context is the one that the code was called with.
@@ -100,7 +103,7 @@ pub(super) unsafe extern "sysv64" fn load_elsewhere<P: CacheableTiming, B: Quick
     u64::from(value) | (home as u64) << 32
 }
 
-/// [`Logging::judge`].
+/// Updates the branch predictor for native code ([`Logging::judge`]). Returns 1 if it was right, else 0.
 ///
 /// # Safety
 /// The context is the one that the code was called with.
