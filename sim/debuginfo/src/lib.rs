@@ -29,7 +29,7 @@ const UNTOLD_BYTES: u64 = 4;
 /// A section that is compressed holds so much at most.
 const SECTION_BYTES: u64 = 256 << 20;
 
-/// Why the debug information cannot be read.
+/// The reason why the debug information cannot be read.
 #[derive(Debug, Error)]
 pub enum DamagedInfo {
     /// The file's own tables.
@@ -46,7 +46,7 @@ pub enum DamagedInfo {
     Said(&'static str),
 }
 
-/// A member of a structure.
+/// A member of a structure: its name, offset and size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// `outer.inner` where it is in a structure inside.
@@ -62,8 +62,8 @@ pub struct Member {
     pub bits: Option<(u64, u64)>,
 }
 
-/// The members of each of these structures that the image knows, by the structure's name or by that of its type. The
-/// first one of a name counts.
+/// Returns the members of each of these structures that the image knows, by the structure's name or that of its type.
+/// The first one of a name counts.
 pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
@@ -79,7 +79,7 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
             let Some(name) = units.name(child)?.filter(|name| missing.contains(name)) else { continue };
             let Some(structure) = structure(&units, child)? else { continue };
             let mut members = Vec::new();
-            walk(&units, structure, &Outer { before: String::new(), base: 0, depth: 0 }, &mut members)?;
+            collect_members(&units, structure, &Outer { before: String::new(), base: 0, depth: 0 }, &mut members)?;
             missing.remove(name);
             structures.push((text(name), members));
         }
@@ -90,7 +90,7 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
 /// A source file, and the addresses of its code, from each first one to after the last.
 pub type Source = (String, Vec<(u64, u64)>);
 
-/// The source file of each compilation unit.
+/// Returns the source file of each compilation unit, and the addresses of its code.
 pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
@@ -110,7 +110,7 @@ pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
     Ok(files)
 }
 
-/// A section's bytes. None if the file has no such section.
+/// Returns a section's bytes. None if the file has no such section.
 fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, DamagedInfo> {
     let Some(section) = file.section_by_name(name) else { return Ok(Cow::default()) };
     let held = section.compressed_data()?;
@@ -125,7 +125,7 @@ fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Da
     }
 }
 
-/// The structure of this name, or the one that has no name but this.
+/// Returns the structure to which an entry leads: itself, or the unnamed one that it names.
 fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInfo> {
     let mut at = each;
     for _ in 0..DEPTH {
@@ -139,16 +139,21 @@ fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInf
     Err(DamagedInfo::Said("it contains a type that is defined as itself"))
 }
 
-/// The offsets of the members of a structure that is itself a member.
+/// A structure that is itself a member: the prefix of its members' names and its offset.
 struct Outer {
     before: String,
     base: u64,
     depth: usize,
 }
 
-/// Walks structures and unions, and those inside them. Members of unnamed structures count as those of the outer one,
-/// as in C.
-fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>) -> Result<(), DamagedInfo> {
+/// Appends the members of a structure or union, and of those inside it, to `found`. Members of unnamed structures count
+/// as those of the outer one, as in C.
+fn collect_members(
+    units: &Units<'_>,
+    holder: Place,
+    outer: &Outer,
+    found: &mut Vec<Member>,
+) -> Result<(), DamagedInfo> {
     if outer.depth > DEPTH {
         return Err(DamagedInfo::Said("it contains a structure that contains itself"));
     }
@@ -157,8 +162,8 @@ fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>
         if units.entry(child)?.tag() != dw::DW_TAG_member {
             continue;
         }
-        let kind = with_size(units, child)?;
-        let Some(spot) = spot(units, child, kind.bytes, is_union)? else { continue };
+        let kind = sized_type(units, child)?;
+        let Some(spot) = member_position(units, child, kind.bytes, is_union)? else { continue };
         let offset = spot.offset.saturating_add(outer.base);
         let name = units.name(child)?.map(text);
         if let Some(name) = &name {
@@ -171,21 +176,22 @@ fn walk(units: &Units<'_>, holder: Place, outer: &Outer, found: &mut Vec<Member>
         let Some(inside) = kind.at.filter(|_| !kind.is_array) else { continue };
         if matches!(units.entry(inside)?.tag(), dw::DW_TAG_structure_type | dw::DW_TAG_union_type) {
             let before = name.map_or_else(|| outer.before.clone(), |name| format!("{}{name}.", outer.before));
-            walk(units, inside, &Outer { before, base: offset, depth: outer.depth + 1 }, found)?;
+            collect_members(units, inside, &Outer { before, base: offset, depth: outer.depth + 1 }, found)?;
         }
     }
     Ok(())
 }
 
-/// The type that tells a member's size, behind names for it and arrays of it.
+/// A member's type behind typedefs and arrays, its size in bytes, and whether the member is an array.
 struct Kind {
     at: Option<Place>,
     bytes: u64,
     is_array: bool,
 }
 
-/// A pointer ends the search: not every compiler says how long it is, and what it points to is no part of the member.
-fn with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
+/// Returns the type that tells a member's size, behind typedefs and arrays. A pointer ends the search: not every
+/// compiler says how long it is, and what it points to is no part of the member.
+fn sized_type(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
         let Some(next) = units.reference(at, dw::DW_AT_type)? else {
@@ -210,15 +216,21 @@ fn with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     Err(DamagedInfo::Said("it contains a type that is defined as itself"))
 }
 
-/// The offset of a member in the structure that it is directly in.
-struct Spot {
+/// The offset, size and bits of a member in the structure that directly contains it.
+struct MemberPosition {
     offset: u64,
     bytes: u64,
     bits: Option<(u64, u64)>,
 }
 
-/// Returns no place for a member that names none, because it is no part of the structure. `bytes`: its type's.
-fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<Option<Spot>, DamagedInfo> {
+/// Returns the offset, size and bits of a member. None if it has no offset, because it is no part of the structure.
+/// `bytes`: its type's.
+fn member_position(
+    units: &Units<'_>,
+    member: Place,
+    bytes: u64,
+    is_union: bool,
+) -> Result<Option<MemberPosition>, DamagedInfo> {
     let entry = units.entry(member)?;
     let value_of = |attribute| entry.attr_value(attribute)?.map(number).transpose();
     let place = entry.attr_value(dw::DW_AT_data_member_location)?;
@@ -240,10 +252,14 @@ fn spot(units: &Units<'_>, member: Place, bytes: u64, is_union: bool) -> Result<
     Ok(match (first, place) {
         (Some((first, width)), _) => {
             let bits = (first % 8, width);
-            Some(Spot { offset: first / 8, bytes: bits.0.saturating_add(width).div_ceil(8), bits: Some(bits) })
+            Some(MemberPosition {
+                offset: first / 8,
+                bytes: bits.0.saturating_add(width).div_ceil(8),
+                bits: Some(bits),
+            })
         }
-        (None, Some(offset)) => Some(Spot { offset, bytes, bits: None }),
-        (None, None) => is_union.then_some(Spot { offset: 0, bytes, bits: None }),
+        (None, Some(offset)) => Some(MemberPosition { offset, bytes, bits: None }),
+        (None, None) => is_union.then_some(MemberPosition { offset: 0, bytes, bits: None }),
     })
 }
 
@@ -257,10 +273,12 @@ fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) 
     }
 }
 
+/// Returns an attribute's value as a number. An error if it is none.
 fn number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
     value.udata_value().ok_or(DamagedInfo::Said("the offset or size of a member is not a number"))
 }
 
+/// Returns a name as text.
 fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

@@ -8,7 +8,7 @@ use defmt_decoder::{DecodeError, Encoding, Frame, Locations, Table};
 /// A frame has this many bytes at most. If there is a longer one, the stream is damaged.
 const FRAME_BYTES: usize = 1 << 16;
 
-/// A line of the log.
+/// A line of the firmware's log, decoded from a defmt frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
     /// `error`, `warn`, `info`, `debug` or `trace`. None for `println!`.
@@ -23,7 +23,7 @@ pub struct LogLine {
     pub module: Option<String>,
 }
 
-/// Decodes what one image sends.
+/// A decoder of the defmt log that one image sends.
 pub struct LogDecoder {
     table: Table,
     places: Locations,
@@ -32,7 +32,7 @@ pub struct LogDecoder {
 }
 
 impl LogDecoder {
-    /// The decoder of an image. `None` if the image does not use defmt.
+    /// Returns the decoder of an image. `None` if the image does not use defmt.
     pub fn of(image: &[u8]) -> Result<Option<LogDecoder>, Error> {
         let Some(table) = Table::parse(image)? else { return Ok(None) };
         // Without debug information there are no places. The text is complete.
@@ -40,7 +40,7 @@ impl LogDecoder {
         Ok(Some(LogDecoder { table, places, rest: Vec::new() }))
     }
 
-    /// Decodes bytes that came, after those that came before.
+    /// Decodes bytes that follow those of the last call. Returns the lines that became complete.
     pub fn feed(&mut self, fresh: &[u8]) -> Vec<LogLine> {
         self.rest.extend_from_slice(fresh);
         match self.table.encoding() {
@@ -49,7 +49,7 @@ impl LogDecoder {
         }
     }
 
-    /// Frames that follow each other without a mark. After a damaged one none can be found.
+    /// Decodes frames that follow each other without a mark. After a damaged one none can be found.
     fn take_raw(&mut self) -> Vec<LogLine> {
         let mut lines = Vec::new();
         let mut used = 0;
@@ -71,7 +71,7 @@ impl LogDecoder {
         lines
     }
 
-    /// Frames that end with a zero.
+    /// Decodes frames that end with a zero.
     fn take_delimited(&mut self) -> Vec<LogLine> {
         let Some(end) = self.rest.iter().rposition(|byte| *byte == 0) else {
             if self.rest.len() > FRAME_BYTES {
@@ -92,6 +92,7 @@ impl LogDecoder {
         lines
     }
 
+    /// Returns a decoded frame as a line.
     fn line(&self, frame: &Frame<'_>) -> LogLine {
         let place = self.places.get(&frame.index());
         LogLine {
@@ -104,7 +105,7 @@ impl LogDecoder {
     }
 }
 
-/// A value that may fail to display itself, as far as it does.
+/// Returns the text of a value, as far as it can display itself.
 fn text(shown: &dyn std::fmt::Display) -> String {
     let mut text = String::new();
     if write!(text, "{shown}").is_err() {
@@ -113,6 +114,7 @@ fn text(shown: &dyn std::fmt::Display) -> String {
     text
 }
 
+/// Returns the line that stands for so many bytes that cannot be decoded.
 fn damaged(bytes: usize) -> LogLine {
     let message = format!("({bytes} bytes are not a defmt frame of this image)");
     LogLine { level: None, timestamp: None, message, place: None, module: None }

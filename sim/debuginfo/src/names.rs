@@ -8,7 +8,8 @@ use cpp_demangle::{DemangleOptions, Symbol};
 /// A readable name has so many bytes at most: a short mangled one can stand for gigabytes.
 const LONGEST: usize = 1024;
 
-/// A symbol's name as its source has it, with the suffix of a compiler's copy (`.constprop.0`). Any other name as it is.
+/// Returns a symbol's name as its C++ or Rust source has it, with the suffix of a compiler's copy (`.constprop.0`). Any
+/// other name stays as it is.
 pub fn readable(name: &str) -> Cow<'_, str> {
     if !name.starts_with("_Z") && !name.starts_with("_R") {
         return Cow::Borrowed(name);
@@ -18,6 +19,7 @@ pub fn readable(name: &str) -> Cow<'_, str> {
     readable.map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
+/// Returns a demangled Rust name. None if the symbol is none.
 fn rust(name: &str) -> Option<String> {
     let demangled = rustc_demangle::try_demangle(name).ok()?;
     let mut text = BoundedText(String::new());
@@ -25,6 +27,7 @@ fn rust(name: &str) -> Option<String> {
     Some(text.0)
 }
 
+/// Returns a demangled C++ name. None if the symbol is none.
 fn cpp(mangled: &str) -> Option<String> {
     let symbol = Symbol::new(mangled).ok()?;
     let mut text = BoundedText(String::new());
@@ -32,7 +35,7 @@ fn cpp(mangled: &str) -> Option<String> {
     Some(text.0)
 }
 
-/// A text that does not grow beyond [`LONGEST`].
+/// A text writer that fails if the text grows beyond [`LONGEST`].
 struct BoundedText(String);
 
 impl Write for BoundedText {

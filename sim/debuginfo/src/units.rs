@@ -11,14 +11,14 @@ use crate::DamagedInfo;
 
 pub type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
-/// An entry: which unit it is in, and where there.
+/// The place of an entry in the debug information: its unit and its offset there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     unit: usize,
     offset: UnitOffset,
 }
 
-/// All units of an image, each read when it is asked for.
+/// All compilation units of an image, each read when it is needed.
 pub struct Units<'a> {
     dwarf: Dwarf<Bytes<'a>>,
     units: Vec<(UnitHeader<Bytes<'a>>, OnceCell<Unit<Bytes<'a>>>)>,
@@ -27,6 +27,7 @@ pub struct Units<'a> {
 }
 
 impl<'a> Units<'a> {
+    /// Creates the list of units.
     pub fn of(dwarf: Dwarf<Bytes<'a>>) -> Units<'a> {
         let (mut units, mut headers) = (Vec::new(), dwarf.units());
         let broken = loop {
@@ -39,7 +40,7 @@ impl<'a> Units<'a> {
         Units { dwarf, units, broken }
     }
 
-    /// The entry that holds all others of a unit. None after the last unit.
+    /// Returns the entry that contains all others of a unit. None after the last unit.
     pub fn top(&self, unit: usize) -> Result<Option<Place>, DamagedInfo> {
         match (self.units.get(unit), self.broken) {
             (Some((header, _)), _) => Ok(Some(Place { unit, offset: UnitOffset(header.header_size()) })),
@@ -48,11 +49,12 @@ impl<'a> Units<'a> {
         }
     }
 
+    /// Returns the entry at this place.
     pub fn entry(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DamagedInfo> {
         Ok(self.unit(at.unit)?.entry(at.offset)?)
     }
 
-    /// Those directly inside an entry, in order.
+    /// Returns the places of the entries directly inside an entry, in order.
     pub fn children(&self, at: Place) -> Result<Vec<Place>, DamagedInfo> {
         let mut tree = self.unit(at.unit)?.entries_tree(Some(at.offset))?;
         let (mut found, mut inside) = (Vec::new(), tree.root()?.children());
@@ -67,14 +69,14 @@ impl<'a> Units<'a> {
         Ok(found)
     }
 
-    /// Returns the name. None for an entry that has none, or an empty one.
+    /// Returns an entry's name. None for an entry that has none, or an empty one.
     pub fn name(&self, at: Place) -> Result<Option<&'a [u8]>, DamagedInfo> {
         let Some(value) = self.entry(at)?.attr_value(DW_AT_name)? else { return Ok(None) };
         let name = self.dwarf.attr_string(self.unit(at.unit)?, value)?.slice();
         Ok((!name.is_empty()).then_some(name))
     }
 
-    /// The entry that an attribute of another one names.
+    /// Returns the place of the entry to which an attribute refers.
     pub fn reference(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DamagedInfo> {
         match self.entry(at)?.attr_value(attribute)? {
             None => Ok(None),
@@ -91,11 +93,12 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// How long addresses are where an entry lies, and in which version it is written.
+    /// Returns the encoding of the unit that contains an entry: its version and the length of addresses.
     pub fn encoding(&self, at: Place) -> Result<Encoding, DamagedInfo> {
         Ok(self.unit(at.unit)?.encoding())
     }
 
+    /// Returns the unit with this number, and reads it if necessary.
     fn unit(&self, index: usize) -> Result<&Unit<Bytes<'a>>, DamagedInfo> {
         let (header, read) = &self.units[index];
         if read.get().is_none() {

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// so long is no gdb, and the next client waits for its end.
 const LONGEST_STALL: Duration = Duration::from_secs(5);
 
-/// The end of the received bytes in a packet (`$`, its body, `#`, two digits).
+/// The position of the last received byte in a gdb packet (`$`, its body, `#`, two digits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,
@@ -24,6 +24,7 @@ enum Place {
 }
 
 impl Place {
+    /// Returns the position after this byte.
     fn after(self, byte: u8) -> Place {
         match (self, byte) {
             (Place::Between, b'$') => Place::Body,
@@ -35,8 +36,8 @@ impl Place {
     }
 }
 
-/// Bytes from and to gdb.
-pub struct Line<'h> {
+/// A connection to gdb.
+pub struct GdbStream<'h> {
     stream: TcpStream,
     host: Shared<'h>,
     /// A byte that was looked at and not taken.
@@ -46,16 +47,17 @@ pub struct Line<'h> {
     heard: Instant,
 }
 
-impl<'h> Line<'h> {
-    /// The error is the system's.
-    pub fn new(stream: TcpStream, host: Shared<'h>) -> io::Result<Line<'h>> {
+impl<'h> GdbStream<'h> {
+    /// Creates a connection over a socket. The error is the system's.
+    pub fn new(stream: TcpStream, host: Shared<'h>) -> io::Result<GdbStream<'h>> {
         stream.set_nonblocking(false)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(LONGEST_STALL))?;
-        Ok(Line { stream, host, peeked: None, place: Place::Between, heard: Instant::now() })
+        Ok(GdbStream { stream, host, peeked: None, place: Place::Between, heard: Instant::now() })
     }
 
+    /// Returns the next received byte, and waits for it.
     fn next(&mut self) -> io::Result<u8> {
         let mut byte = [0];
         match Read::read(&mut self.stream, &mut byte) {
@@ -73,7 +75,7 @@ impl<'h> Line<'h> {
     }
 }
 
-impl Connection for Line<'_> {
+impl Connection for GdbStream<'_> {
     type Error = io::Error;
 
     fn write(&mut self, byte: u8) -> io::Result<()> {
@@ -89,7 +91,7 @@ impl Connection for Line<'_> {
     }
 }
 
-impl ConnectionExt for Line<'_> {
+impl ConnectionExt for GdbStream<'_> {
     fn read(&mut self) -> io::Result<u8> {
         if let Some(byte) = self.peeked.take() {
             return Ok(byte);
@@ -121,6 +123,7 @@ impl ConnectionExt for Line<'_> {
     }
 }
 
+/// Whether an error only says that no byte has arrived yet.
 fn waits(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

@@ -17,19 +17,19 @@ use gdbstub::stub::{DisconnectReason, GdbStub};
 use rtoslab_machine::Snapshot;
 use rtoslab_machine::board::Board;
 
-use connection::Line;
+use connection::GdbStream;
 use target::{DebugTarget, Events};
 use timeline::Timeline;
 
-/// The starter of the debugging.
+/// The program that started the debugging, to which a session reports.
 pub trait Host {
-    /// Text that the firmware wrote, with the name of its channel. A console's is empty.
+    /// Prints text that the firmware wrote, with the name of its channel. A console's is empty.
     fn print(&mut self, channel: &str, text: &[u8]);
-    /// A sentence for the user that gdb does not show.
+    /// Shows a sentence to the user that gdb does not show.
     fn note(&mut self, sentence: &str);
-    /// Whether to continue waiting. False ends the session.
+    /// Whether the session continues to wait. False ends it.
     fn goes_on(&mut self) -> bool;
-    /// The tasks of the board as it stood. None if the image has no kernel that the host knows.
+    /// Returns the tasks of the board in this state. None if the image has no kernel that the host knows.
     fn tasks(&mut self, now: &Snapshot) -> Vec<Task>;
 }
 
@@ -64,7 +64,7 @@ pub enum End {
 
 /// Serves one session on a connected socket.
 pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> End {
-    let line = match Line::new(stream, host) {
+    let line = match GdbStream::new(stream, host) {
         Ok(line) => line,
         Err(error) => return End::Broken(error.to_string()),
     };

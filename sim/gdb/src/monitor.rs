@@ -13,7 +13,7 @@ monitor history     shows how far back the execution can go
 monitor warnings    shows faults, and features that the firmware used and the board does not model
 ";
 
-/// The answer to a command, or how to ask.
+/// Returns the answer to a monitor command, or how to ask.
 pub fn answer(timeline: &mut Timeline, command: &str) -> String {
     match command.split_whitespace().collect::<Vec<_>>().join(" ").as_str() {
         "reset" | "reset halt" | "reset init" | "reset run" => {
@@ -49,6 +49,7 @@ pub fn reset(timeline: &mut Timeline) {
     });
 }
 
+/// Returns the answer to `monitor cycles`.
 fn cycles(timeline: &mut Timeline) -> String {
     let board = timeline.board();
     let (cycle, clock_hz) = (board.cycle(), board.clock_hz());

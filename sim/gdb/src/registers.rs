@@ -16,32 +16,32 @@ const SPECIAL: [&str; 6] = ["msp", "psp", "primask", "basepri", "faultmask", "co
 /// Double registers of the floating-point unit. Each is two of the board's single ones.
 const DOUBLES: usize = 16;
 
-/// The architecture for gdb: 32-bit addresses, these registers.
+/// The Cortex-M architecture for `gdbstub`: 32-bit addresses, and the registers of [`Layout`].
 #[derive(Debug)]
 pub struct CortexM;
 
 impl Arch for CortexM {
     type Usize = u32;
-    type Registers = Words;
+    type Registers = RegisterValues;
     type BreakpointKind = usize;
-    type RegId = NoSingle;
+    type RegId = NoRegisterId;
 }
 
-/// Registers are read and written all at once.
+/// The identifier of a single register: there is none, because registers are read and written all at once.
 #[derive(Debug)]
-pub struct NoSingle;
+pub struct NoRegisterId;
 
-impl RegId for NoSingle {
-    fn from_raw_id(_: usize) -> Option<(NoSingle, Option<NonZeroUsize>)> {
+impl RegId for NoRegisterId {
+    fn from_raw_id(_: usize) -> Option<(NoRegisterId, Option<NonZeroUsize>)> {
         None
     }
 }
 
-/// A core's registers in the order of [`Layout`], a double as two words. `None`: unknown.
+/// The values of a core's registers in the order of [`Layout`], a double as two words. `None`: unknown.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Words(pub Vec<Option<u32>>);
+pub struct RegisterValues(pub Vec<Option<u32>>);
 
-impl Registers for Words {
+impl Registers for RegisterValues {
     type ProgramCounter = u32;
 
     fn pc(&self) -> u32 {
@@ -69,7 +69,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Describes a board's cores, which are alike.
+    /// Returns the registers of a board's cores, which are alike.
     pub fn of(board: &dyn Board) -> Layout {
         let known: Vec<String> = board.registers(0).into_iter().map(|(name, _)| name).collect();
         let has = |name: &str| known.iter().any(|register| register == name);
@@ -107,24 +107,24 @@ impl Layout {
         Layout { names, xml }
     }
 
-    /// The description that gdb asks for.
+    /// Returns the description of the registers that gdb asks for.
     pub fn xml(&self) -> &str {
         &self.xml
     }
 
-    /// A core's registers.
-    pub fn read(&self, board: &dyn Board, core: usize) -> Words {
+    /// Returns a core's registers.
+    pub fn read(&self, board: &dyn Board, core: usize) -> RegisterValues {
         self.words(&board.registers(core))
     }
 
-    /// Registers by name in gdb's order. Others are unknown.
-    pub fn words(&self, held: &[(String, u32)]) -> Words {
+    /// Returns registers given by name in gdb's order. Others are unknown.
+    pub fn words(&self, held: &[(String, u32)]) -> RegisterValues {
         let value = |name: &String| held.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
-        Words(self.names.iter().map(value).collect())
+        RegisterValues(self.names.iter().map(value).collect())
     }
 
-    /// Registers in which `wanted` differs from the core's, with the new values.
-    pub fn changes<'w>(&'w self, board: &dyn Board, core: usize, wanted: &'w Words) -> Vec<(&'w str, u32)> {
+    /// Returns the registers in which `wanted` differs from the core's, with the new values.
+    pub fn changes<'w>(&'w self, board: &dyn Board, core: usize, wanted: &'w RegisterValues) -> Vec<(&'w str, u32)> {
         let held = self.read(board, core);
         let pairs = self.names.iter().zip(held.0).zip(&wanted.0);
         pairs

@@ -30,9 +30,9 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use rtoslab_machine::StopReason;
 use rtoslab_machine::board::Board;
 
-use crate::connection::Line;
+use crate::connection::GdbStream;
 use crate::monitor;
-use crate::registers::{CortexM, Layout, Words};
+use crate::registers::{CortexM, Layout, RegisterValues};
 use crate::timeline::{Halt, Timeline, WatchedAccess};
 use crate::{Shared, Task};
 
@@ -47,6 +47,7 @@ const EXIT: &str = StopReason::Exit.name();
 
 const NO_SUCH_THREAD: &str = "gdb steps a thread that the board does not have";
 
+/// What gdb asked the board to do next.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Run,
@@ -55,7 +56,7 @@ enum Action {
     StepBack(usize),
 }
 
-/// A board under gdb.
+/// A board as `gdbstub` debugs it.
 pub struct DebugTarget<'h> {
     timeline: Timeline<'h>,
     layout: Layout,
@@ -70,19 +71,19 @@ pub struct DebugTarget<'h> {
 }
 
 impl<'h> DebugTarget<'h> {
-    /// A timeline, with whom to tell what gdb does not show.
+    /// Creates a target from a timeline, with the host to which it reports what gdb does not show.
     pub fn new(mut timeline: Timeline<'h>, host: Shared<'h>) -> DebugTarget<'h> {
         let layout = Layout::of(timeline.board());
         DebugTarget { timeline, layout, action: Action::Run, focus: 0, tasks: None, killed: false, host }
     }
 
-    /// Whether gdb's last word was that it wants no more of the board.
+    /// Whether gdb has killed the board for good.
     pub fn is_killed(&self) -> bool {
         self.killed
     }
 
-    /// The core of a thread, which is in focus from then on. That of a task which does not execute is the core in focus.
-    /// `None` if there is no such thread.
+    /// Returns the core of a thread, which is in focus from then on. That of a task which does not execute is the core
+    /// in focus. `None` if there is no such thread.
     fn focus_on(&mut self, tid: Tid) -> Option<usize> {
         let core = tid.get() - 1;
         if core < self.timeline.board().cores() {
@@ -92,7 +93,7 @@ impl<'h> DebugTarget<'h> {
         self.waiting_task(tid).is_some().then_some(self.focus)
     }
 
-    /// The tasks of the board as it stands.
+    /// Returns the tasks of the board in its present state.
     fn tasks(&mut self) -> &[Task] {
         let (timeline, host) = (&mut self.timeline, self.host);
         self.tasks.get_or_insert_with(|| {
@@ -101,24 +102,25 @@ impl<'h> DebugTarget<'h> {
         })
     }
 
-    /// The task of a thread that is no core's.
+    /// Returns the task of a thread that no core executes.
     fn waiting_task(&mut self, tid: Tid) -> Option<&Task> {
         self.tasks().iter().find(|task| task.core.is_none() && task_tid(task) == Some(tid))
     }
 
-    /// Changes the board. The list of tasks is old then.
+    /// Changes the board, after which the list of tasks is read again.
     fn change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         self.tasks = None;
         self.timeline.change(act)
     }
 
+    /// Resets the board, and reads the list of tasks again.
     fn reset(&mut self) {
         self.tasks = None;
         self.focus = 0;
         monitor::reset(&mut self.timeline);
     }
 
-    /// Every stop names its thread: gdb takes one without for the first thread's, whichever the user was looking at.
+    /// Returns the stop as gdb gets it. Every stop names its thread.
     fn stop_reason(&mut self, halt: Halt) -> MultiThreadStopReason<u32> {
         self.focus = match (halt, self.action) {
             (Halt::Break { core } | Halt::Watch { core, .. } | Halt::Ended { core, .. }, _) => core,
@@ -153,15 +155,17 @@ impl<'h> DebugTarget<'h> {
     }
 }
 
+/// Returns a stop by a signal at a core.
 fn signal(core: usize, signal: Signal) -> MultiThreadStopReason<u32> {
     MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal }
 }
 
-/// A task's thread has the address of its control block as number. Cores have the first numbers.
+/// Returns the thread number of a task: the address of its control block. Cores have the first numbers.
 fn task_tid(task: &Task) -> Option<Tid> {
     NonZeroUsize::new(task.block as usize)
 }
 
+/// Returns the accesses that a watchpoint of gdb stops at.
 fn access_of(kind: WatchKind) -> WatchedAccess {
     match kind {
         WatchKind::Write => WatchedAccess::Write,
@@ -170,7 +174,7 @@ fn access_of(kind: WatchKind) -> WatchedAccess {
     }
 }
 
-/// Threads count from 1.
+/// Returns the thread number of a core. They count from 1.
 fn tid_of(core: usize) -> Tid {
     NonZeroUsize::MIN.saturating_add(core)
 }
@@ -220,7 +224,7 @@ impl TargetDescriptionXmlOverride for DebugTarget<'_> {
 }
 
 impl MultiThreadBase for DebugTarget<'_> {
-    fn read_registers(&mut self, registers: &mut Words, tid: Tid) -> TargetResult<(), Self> {
+    fn read_registers(&mut self, registers: &mut RegisterValues, tid: Tid) -> TargetResult<(), Self> {
         if let Some(task) = self.waiting_task(tid) {
             let held = task.registers.clone();
             *registers = self.layout.words(&held);
@@ -231,7 +235,7 @@ impl MultiThreadBase for DebugTarget<'_> {
         Ok(())
     }
 
-    fn write_registers(&mut self, registers: &Words, tid: Tid) -> TargetResult<(), Self> {
+    fn write_registers(&mut self, registers: &RegisterValues, tid: Tid) -> TargetResult<(), Self> {
         if self.waiting_task(tid).is_some() {
             return Err(TargetError::NonFatal);
         }
@@ -458,17 +462,17 @@ impl MonitorCmd for DebugTarget<'_> {
     }
 }
 
-/// How a running board waits for its stop.
+/// The loop that waits until a running board stops or gdb interrupts it.
 pub struct Events<'h>(PhantomData<&'h ()>);
 
 impl<'h> BlockingEventLoop for Events<'h> {
     type Target = DebugTarget<'h>;
-    type Connection = Line<'h>;
+    type Connection = GdbStream<'h>;
     type StopReason = MultiThreadStopReason<u32>;
 
     fn wait_for_stop_reason(
         target: &mut DebugTarget<'h>,
-        line: &mut Line<'h>,
+        line: &mut GdbStream<'h>,
     ) -> Result<Event<MultiThreadStopReason<u32>>, WaitForStopReasonError<&'static str, io::Error>> {
         let halt = match target.action {
             Action::Step(core) => target.timeline.step(core),

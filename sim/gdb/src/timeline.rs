@@ -22,14 +22,14 @@ const MOST_SLEEP_CYCLES: u64 = 1 << 22;
 /// Words of one watch.
 const MOST_WORDS: usize = 64;
 
-/// How far the run has come. Never falls as it continues.
+/// How far the run has come: its cycle and executed instructions. Never falls as it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Progress {
     cycle: u64,
     instructions: u64,
 }
 
-/// Why the board stands where it stands.
+/// The reason why the board has stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Halt {
     /// The cycles or the instruction asked for are done.
@@ -59,7 +59,7 @@ pub enum Halt {
     Begin,
 }
 
-/// The accesses that a watch stops at.
+/// The accesses at which a watchpoint stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchedAccess {
     /// Writes.
@@ -71,15 +71,18 @@ pub enum WatchedAccess {
 }
 
 impl WatchedAccess {
+    /// Whether writes are among them.
     fn writes(self) -> bool {
         self != WatchedAccess::Read
     }
 
+    /// Whether reads are among them.
     fn reads(self) -> bool {
         self != WatchedAccess::Write
     }
 }
 
+/// A snapshot of the past, with how far the run had come.
 struct Mark {
     snapshot: Snapshot,
     progress: Progress,
@@ -87,7 +90,7 @@ struct Mark {
     executed: Vec<u64>,
 }
 
-/// A stop seen while a part of the past is run again.
+/// A stop seen while a part of the past is executed again.
 struct Hit {
     stop: Stop,
     /// Instructions of its core then.
@@ -97,7 +100,7 @@ struct Hit {
 /// Takes what the firmware writes, with the name of its channel. A console's is empty.
 type Print<'b> = Box<dyn FnMut(&str, &[u8]) + 'b>;
 
-/// A board with its past.
+/// A board with its past, which can go back.
 pub struct Timeline<'b> {
     board: &'b mut dyn Board,
     marks: Vec<Mark>,
@@ -114,7 +117,8 @@ pub struct Timeline<'b> {
 }
 
 impl<'b> Timeline<'b> {
-    /// History begins where the board stands. `print` gets what the firmware writes to its consoles, once.
+    /// Creates a timeline that begins in the board's present state. `print` gets what the firmware writes to its
+    /// consoles, once.
     pub fn new(board: &'b mut dyn Board, print: impl FnMut(&str, &[u8]) + 'b) -> Timeline<'b> {
         let begin = board.cycle();
         let mut timeline = Timeline {
@@ -131,7 +135,7 @@ impl<'b> Timeline<'b> {
         timeline
     }
 
-    /// The board, to look at. [`Timeline::change`] is the way to change it.
+    /// Returns the board, to look at. [`Timeline::change`] is the way to change it.
     pub fn board(&mut self) -> &mut dyn Board {
         self.board
     }
@@ -145,12 +149,12 @@ impl<'b> Timeline<'b> {
         done
     }
 
-    /// Cycle at which history begins.
+    /// Returns the cycle at which history begins.
     pub fn begin(&self) -> u64 {
         self.marks[0].progress.cycle
     }
 
-    /// Stops where `address` is about to execute. False if no code can be there.
+    /// Makes runs stop where `address` is about to execute. False if no code can be there.
     pub fn add_breakpoint(&mut self, address: u32) -> bool {
         let can = self.board.executable(address & !1);
         if can {
@@ -159,7 +163,7 @@ impl<'b> Timeline<'b> {
         can
     }
 
-    /// No longer does. False if it did not.
+    /// Removes the breakpoint at `address`. False if there was none.
     pub fn remove_breakpoint(&mut self, address: u32) -> bool {
         let Some(times) = self.breakpoints.get_mut(&(address & !1)) else {
             return false;
@@ -171,8 +175,8 @@ impl<'b> Timeline<'b> {
         true
     }
 
-    /// Stops at accesses to any word of `bytes` from `address`. False if one of them cannot be watched so: reads of memory
-    /// are not told.
+    /// Makes runs stop at accesses to any word of `bytes` from `address`. False if one of them cannot be watched so:
+    /// reads of memory are not told.
     pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         let words: Vec<u32> = words_of(address, bytes).collect();
         let is_told = |word: &u32| !access.reads() || self.board.read(*word, 4).is_none();
@@ -187,7 +191,7 @@ impl<'b> Timeline<'b> {
         can
     }
 
-    /// No longer does.
+    /// Removes the watch on these words. False if there was none.
     pub fn remove_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         words_of(address, bytes).fold(false, |any, word| {
             let wrote = access.writes() && self.words.remove(&word);
@@ -196,12 +200,12 @@ impl<'b> Timeline<'b> {
         })
     }
 
-    /// Bytes of memory, or of registers.
+    /// Returns bytes of memory, or of registers. `None` if they are neither.
     pub fn registers_or_memory(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.board.read(address, bytes).or_else(|| self.registers(core, address, bytes))
     }
 
-    /// Bytes of registers, without the side effects of reading them. `None` if one cannot be read.
+    /// Returns bytes of registers, without the side effects of reading them. `None` if one cannot be read.
     fn registers(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
         let now = self.board.snapshot();
         let content = read_registers(self.board, core, address, bytes);
@@ -244,11 +248,11 @@ impl<'b> Timeline<'b> {
         let mut until = self.progress();
         while let Some(mark) = self.marks.iter().rposition(|mark| mark.progress < until) {
             if let Some(hit) = self.last_hit(mark, until) {
-                return self.land(&hit);
+                return self.go_to_stop(&hit);
             }
             until = self.marks[mark].progress;
         }
-        self.take_up(0);
+        self.restore_mark(0);
         Halt::Begin
     }
 
@@ -256,33 +260,38 @@ impl<'b> Timeline<'b> {
     pub fn step_back(&mut self, core: usize) -> Halt {
         let target = self.instruction_count(core);
         if target == 0 || !self.before_instruction(core, target) {
-            self.take_up(0);
+            self.restore_mark(0);
             return Halt::Begin;
         }
         Halt::Done
     }
 
+    /// Returns how far the run has come.
     fn progress(&self) -> Progress {
         let instructions = (0..self.board.cores()).map(|core| self.instruction_count(core)).sum();
         Progress { cycle: self.board.cycle(), instructions }
     }
 
+    /// Returns the number of instructions that a core has executed.
     fn instruction_count(&self, core: usize) -> u64 {
         self.board.stats(core).instructions
     }
 
+    /// Returns a mark of the present state.
     fn mark(&self) -> Mark {
         let executed = (0..self.board.cores()).map(|core| self.instruction_count(core)).collect();
         Mark { snapshot: self.board.snapshot(), progress: self.progress(), executed }
     }
 
+    /// Drops the history, which begins again in the present state.
     fn begin_again(&mut self) {
         self.marks = vec![self.mark()];
         self.distance = FIRST_DISTANCE_CYCLES;
         self.told = self.board.cycle();
     }
 
-    /// Places breakpoints and watches on the board. Only while it runs, so that the past is run again without them.
+    /// Places breakpoints and watches on the board. They are there only while it runs, so that the past is executed
+    /// again without them.
     fn arm(&mut self) {
         for address in self.breakpoints.keys() {
             self.board.until(*address);
@@ -295,6 +304,7 @@ impl<'b> Timeline<'b> {
         }
     }
 
+    /// Removes breakpoints and watches from the board.
     fn disarm(&mut self) {
         for address in self.breakpoints.keys() {
             self.board.probes().end_until(*address);
@@ -334,6 +344,7 @@ impl<'b> Timeline<'b> {
         }
     }
 
+    /// Returns the reason of a stop at a watched word.
     fn watch_halt(&self, core: usize, address: u32) -> Halt {
         let access = match (self.words.contains(&address), self.reads.contains(&address)) {
             (true, true) => WatchedAccess::Any,
@@ -343,6 +354,7 @@ impl<'b> Timeline<'b> {
         Halt::Watch { core, address, access }
     }
 
+    /// Passes the firmware's output on, unless it was passed on before `since`.
     fn pass_text(&mut self, since: u64) {
         for port in 0..self.board.ports() {
             let text = self.board.take_uart(port);
@@ -358,6 +370,7 @@ impl<'b> Timeline<'b> {
         self.told = self.told.max(self.board.cycle());
     }
 
+    /// Stores a mark of the present state. Every second one is dropped if there are too many.
     fn store(&mut self) {
         let mark = self.mark();
         self.marks.push(mark);
@@ -371,14 +384,15 @@ impl<'b> Timeline<'b> {
         }
     }
 
-    fn take_up(&mut self, mark: usize) {
+    /// Restores the board to a mark.
+    fn restore_mark(&mut self, mark: usize) {
         assert!(self.board.restore(&self.marks[mark].snapshot), "a snapshot is of the board it was taken of");
     }
 
-    /// The last stop in the run from a mark that comes before `until`.
+    /// Returns the last stop before `until` in the run from a mark.
     fn last_hit(&mut self, mark: usize, until: Progress) -> Option<Hit> {
         let mut last = None;
-        self.take_up(mark);
+        self.restore_mark(mark);
         self.arm();
         while self.progress() < until {
             // Within the cycle of `until` there may be stops on both sides of it.
@@ -394,6 +408,7 @@ impl<'b> Timeline<'b> {
         last
     }
 
+    /// Drops the firmware's output, which was passed on before.
     fn drop_text(&mut self) {
         for port in 0..self.board.ports() {
             self.board.take_uart(port);
@@ -402,7 +417,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Goes to a stop of the past: right before the instruction of a breakpoint, or before the one that wrote.
-    fn land(&mut self, hit: &Hit) -> Halt {
+    fn go_to_stop(&mut self, hit: &Hit) -> Halt {
         let core = hit.stop.core;
         match hit.stop.reason {
             StopReason::Watch => {
@@ -419,11 +434,11 @@ impl<'b> Timeline<'b> {
     /// Goes to the beginning of a cycle that is not before the first mark.
     fn go_to(&mut self, cycle: u64) {
         let mark = self.marks.iter().rposition(|mark| mark.progress.cycle <= cycle).unwrap_or(0);
-        self.take_up(mark);
+        self.restore_mark(mark);
         self.replay(cycle);
     }
 
-    /// Runs again to the beginning of a cycle of the past. A core that was ahead of the other one may have met a
+    /// Executes the past again to the beginning of a cycle. A core that was ahead of the other one may have met a
     /// breakpoint before a snapshot was taken. It is told once more, and means nothing here.
     fn replay(&mut self, cycle: u64) {
         while self.board.cycle() < cycle {
@@ -435,8 +450,8 @@ impl<'b> Timeline<'b> {
         self.drop_text();
     }
 
-    /// Goes to the last cycle's beginning at which the core has executed fewer than `count` instructions. False if that
-    /// is before history begins. Found by halving: what is known to be early enough is kept as a snapshot.
+    /// Goes to the beginning of the last cycle at which the core has executed fewer than `count` instructions. False if
+    /// that is before history begins. Found by halving: what is known to be early enough is kept as a snapshot.
     fn before_instruction(&mut self, core: usize, count: u64) -> bool {
         let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {
             return false;
@@ -444,7 +459,7 @@ impl<'b> Timeline<'b> {
         let furthest = self.told.max(self.board.cycle()) + 1;
         let mut high = self.marks.get(mark + 1).map_or(furthest, |next| next.progress.cycle);
         let mut low = self.marks[mark].progress.cycle;
-        self.take_up(mark);
+        self.restore_mark(mark);
         let mut snapshot = self.board.snapshot();
         while low + 1 < high {
             let middle = low + (high - low) / 2;
@@ -462,7 +477,7 @@ impl<'b> Timeline<'b> {
     }
 }
 
-/// Words that hold any of these bytes, at most [`MOST_WORDS`].
+/// Returns the words that contain any of these bytes, at most [`MOST_WORDS`].
 fn words_of(address: u32, bytes: u32) -> impl Iterator<Item = u32> {
     let last = address.saturating_add(bytes.saturating_sub(1));
     (address & !3..=last & !3).step_by(4).take(if bytes == 0 { 0 } else { MOST_WORDS })

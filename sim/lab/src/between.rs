@@ -6,7 +6,7 @@
 /// execution of the second on the same core, or on the other core if this one has none open. With both addresses
 /// equal it measures from one execution to the next.
 #[derive(Debug, Clone, Default)]
-pub struct Between {
+pub struct IntervalStats {
     open: [Option<u64>; 2],
     /// Intervals closed.
     pub count: u64,
@@ -18,13 +18,13 @@ pub struct Between {
     pub total_cycles: u64,
 }
 
-impl Between {
-    /// The first address issues on `core` at `cycle`.
+impl IntervalStats {
+    /// Opens an interval: the first address issues on `core` at `cycle`.
     pub fn start(&mut self, core: usize, cycle: u64) {
         self.open[core] = Some(cycle);
     }
 
-    /// The second address issues on `core` at `cycle`.
+    /// Closes an interval: the second address issues on `core` at `cycle`.
     pub fn end(&mut self, core: usize, cycle: u64) {
         let Some(start) = self.open[core].take().or_else(|| self.open[1 - core].take()) else {
             return;
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn keeps_count_extremes_and_sum() {
-        let mut between = Between::default();
+        let mut between = IntervalStats::default();
         for (start, end) in [(10, 17), (20, 22), (30, 35)] {
             between.start(0, start);
             between.end(0, end);
@@ -54,14 +54,14 @@ mod tests {
 
     #[test]
     fn end_without_a_start_is_ignored() {
-        let mut between = Between::default();
+        let mut between = IntervalStats::default();
         between.end(0, 5);
         assert_eq!(between.count, 0);
     }
 
     #[test]
     fn latest_start_counts_and_cores_do_not_mix() {
-        let mut between = Between::default();
+        let mut between = IntervalStats::default();
         between.start(0, 1);
         between.start(0, 8);
         between.start(1, 2);
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn interval_may_end_on_the_other_core() {
-        let mut between = Between::default();
+        let mut between = IntervalStats::default();
         between.start(0, 100);
         between.end(1, 130);
         assert_eq!(between.total_cycles, 30);

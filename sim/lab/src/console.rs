@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// One port's terminal.
+/// The terminal of one serial port: its collected output, and a script of what to type.
 #[derive(Debug, Clone, Default)]
 pub struct Console {
     output: Vec<u8>,
@@ -12,12 +12,12 @@ pub struct Console {
 }
 
 impl Console {
-    /// Adds a step: when `prompt` has appeared since the previous step, type `text`.
+    /// Adds a step to the script: when `prompt` has appeared since the previous step, `text` is typed.
     pub fn add_step(&mut self, prompt: &[u8], text: &[u8]) {
         self.steps.push_back((prompt.to_vec(), text.to_vec()));
     }
 
-    /// The board sent a byte. Returns text to type, if a prompt just became complete.
+    /// Takes a byte that the board sent. Returns the text to type, if a prompt has just become complete.
     pub fn receive(&mut self, byte: u8) -> Option<Vec<u8>> {
         self.output.push(byte);
         let (prompt, _) = self.steps.front()?;
@@ -29,12 +29,12 @@ impl Console {
         self.steps.pop_front().map(|(_, text)| text)
     }
 
-    /// Takes the output collected so far.
+    /// Removes the output collected so far and returns it.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
 
-    /// Steps whose prompt has not appeared.
+    /// Returns the number of script steps whose prompt has not appeared.
     pub fn steps_left(&self) -> usize {
         self.steps.len()
     }

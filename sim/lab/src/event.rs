@@ -33,7 +33,7 @@ pub enum Kind {
     LockFree = 11,
 }
 
-/// One observation: 24 bytes, little endian in exports.
+/// One recorded event of a run: 24 bytes, little endian in exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Immutable, IntoBytes)]
 #[repr(C)]
 pub struct Event {
@@ -57,7 +57,7 @@ impl Event {
     /// Bytes of a record.
     pub const BYTES: usize = size_of::<Event>();
 
-    /// Records as bytes, one after the other, [`Event::BYTES`] each: where the host is little-endian, just as they lie.
+    /// Returns events as bytes, one after the other, [`Event::BYTES`] each.
     pub fn all_bytes(events: &[Event]) -> Cow<'_, [u8]> {
         if cfg!(target_endian = "little") {
             return Cow::Borrowed(events.as_bytes());
@@ -65,7 +65,7 @@ impl Event {
         events.iter().flat_map(Event::to_bytes).collect()
     }
 
-    /// Serialises the record.
+    /// Returns the event as bytes.
     pub fn to_bytes(&self) -> [u8; 24] {
         let mut bytes = [0; 24];
         bytes[0..8].copy_from_slice(&self.cycle.to_le_bytes());

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The stimulus to the board.
+/// What a test does to the board from outside: an exception, a pin's level and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stimulus {
     /// An exception becomes pending, as by a pulse on its interrupt line.
@@ -24,7 +24,8 @@ pub enum Stimulus {
 /// A cycle that is never reached.
 const NEVER: u64 = u64::MAX;
 
-/// Stimuli that are still to come, in the order of their cycles. Those of one cycle in the order they were given.
+/// The stimuli that are still to come, in the order of their cycles. Those of one cycle are in the order in which they
+/// were given.
 #[derive(Debug, Clone, Default)]
 pub struct Injections {
     queue: VecDeque<(u64, Stimulus)>,
@@ -37,7 +38,7 @@ impl Injections {
         self.queue.insert(place, (cycle, stimulus));
     }
 
-    /// Cycle of the next stimulus.
+    /// Returns the cycle of the next stimulus.
     #[inline]
     pub fn due(&self) -> u64 {
         self.queue.front().map_or(NEVER, |&(cycle, _)| cycle)

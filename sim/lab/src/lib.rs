@@ -11,7 +11,7 @@ pub mod probe;
 mod quick;
 pub mod tally;
 
-pub use between::Between;
+pub use between::IntervalStats;
 pub use console::Console;
 pub use event::{Event, Kind};
 pub use injection::{Injections, Stimulus};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::between::Between;
+use crate::between::IntervalStats;
 use crate::event::{Event, Kind};
 use crate::quick::Quick;
 
@@ -14,7 +14,7 @@ const CALLERS: usize = 4;
 /// No caller.
 const NO_CALLERS: [(u32, u32); CALLERS] = [(1, 0); CALLERS];
 
-/// The report of a probe, in this order where several are at one address.
+/// What a probe reports, in the order in which several probes at one address report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ProbeReport {
     /// A watched call has returned here.
@@ -28,7 +28,7 @@ enum ProbeReport {
 }
 
 impl ProbeReport {
-    /// Whether it reports a call.
+    /// Whether the probe reports a call.
     fn is_call(self) -> bool {
         self >= ProbeReport::Second
     }
@@ -54,7 +54,7 @@ struct Site {
 }
 
 impl Site {
-    /// Adds a probe, in the order of its kind.
+    /// Adds a probe to the site, in the order of kinds.
     fn add(&mut self, report: ProbeReport, id: u16) {
         let kind = report.min(ProbeReport::Second);
         let behind = self.probes.partition_point(|(other, _)| (*other).min(ProbeReport::Second) <= kind);
@@ -69,14 +69,14 @@ impl Site {
     }
 }
 
-/// A probe on writes to a word.
+/// A probe on the writes to one word.
 #[derive(Debug, Clone, Copy)]
 struct Watch {
     id: u16,
     stop: bool,
 }
 
-/// The core's values as a probed instruction issues.
+/// The registers of a core as a probed instruction issues.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProbedRegisters {
     /// First argument of a call.
@@ -111,7 +111,7 @@ pub struct Probes {
     read_stops: Vec<u32>,
     /// Watched words, by address.
     watches: Vec<(u32, Watch)>,
-    between: Vec<Between>,
+    between: Vec<IntervalStats>,
     events: Vec<Event>,
     /// Record handler entries and exits.
     pub trace_exceptions: bool,
@@ -120,17 +120,17 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// True if the instruction at `address` needs attention.
+    /// Whether the instruction at `address` has a probe.
     pub fn watches_code(&self, address: u32) -> bool {
         self.numbers.contains_key(&address)
     }
 
-    /// The number of the site at this address, which never changes. Any other number if there is none.
+    /// Returns the number of the probe site at this address, which never changes, or any other number if there is none.
     pub fn number(&self, address: u32) -> u32 {
         self.numbers.get(&address).copied().unwrap_or(u32::MAX)
     }
 
-    /// The site at this address, an empty one if there was none.
+    /// Returns the site at this address, which is added if there was none.
     fn site(&mut self, address: u32) -> &mut Site {
         let number = *self.numbers.entry(address).or_insert(self.sites.len() as u32) as usize;
         if number == self.sites.len() {
@@ -139,25 +139,25 @@ impl Probes {
         &mut self.sites[number]
     }
 
-    /// True if the run stops before the instruction at `address`.
+    /// Whether the run stops before the instruction at `address`.
     #[inline]
     pub fn stops_at(&self, address: u32) -> bool {
         self.stops.contains(&address)
     }
 
-    /// True if the run stops after a write to the word at `address` (aligned).
+    /// Whether the run stops after a write to the word at `address` (aligned).
     #[inline]
     pub fn stops_at_write(&self, address: u32) -> bool {
         self.write_stops.contains(&address)
     }
 
-    /// Stops the run when `address` is about to execute.
+    /// Makes the run stop when `address` is about to execute.
     pub fn until(&mut self, address: u32) {
         self.site(address).until = true;
         self.stops.push(address);
     }
 
-    /// No longer stops the run at `address`. The caller checks the instruction again.
+    /// Removes the stop at `address` ([`Probes::until`]). The caller decodes the instruction again.
     pub fn end_until(&mut self, address: u32) {
         let number = self.number(address);
         if let Some(site) = self.sites.get_mut(number as usize) {
@@ -166,18 +166,18 @@ impl Probes {
         self.stops.retain(|stop| *stop != address);
     }
 
-    /// No longer reports writes to the word at `address`.
+    /// Removes the watch on writes to the word at `address`.
     pub fn end_watch(&mut self, address: u32) {
         self.watches.retain(|(word, _)| *word != address & !3);
         self.write_stops.retain(|stop| *stop != address & !3);
     }
 
-    /// Stops the run after reads of the register at `address`.
+    /// Makes the run stop after reads of the register at `address`.
     pub fn watch_read(&mut self, address: u32) {
         self.read_stops.push(address & !3);
     }
 
-    /// No longer stops it.
+    /// Removes the stop at reads of the register at `address`.
     pub fn end_read_watch(&mut self, address: u32) {
         self.read_stops.retain(|stop| *stop != address & !3);
     }
@@ -187,27 +187,28 @@ impl Probes {
         self.read_stops.contains(&(address & !3))
     }
 
-    /// Records an event each time `address` is about to execute.
+    /// Records an event with this `id` each time `address` is about to execute.
     pub fn watch_exec(&mut self, address: u32, id: u16) {
         self.site(address).add(ProbeReport::Issue, id);
     }
 
-    /// Watches a function's first instruction like [`Probes::watch_exec`]. The event has the caller and the
-    /// arguments: beside the first one the second, or the `third` instead.
+    /// Records an event with this `id` each time a function's first instruction is about to execute. The event has the
+    /// caller and the arguments: beside the first one the second, or the `third` instead.
     pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
         self.site(address).add(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
     }
 
-    /// Records an event each time a watched call returns to `address`, and not where a branch leads there.
+    /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
     pub fn watch_return(&mut self, address: u32, id: u16) {
         self.site(address).add(ProbeReport::Return, id);
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
-    /// Measures from `start` to `end`. The result is found under the returned index.
-    pub fn add_between(&mut self, start: u32, end: u32) -> usize {
+    /// Measures the cycles from executions of `start` to executions of `end`. Returns the index for
+    /// [`Probes::interval`].
+    pub fn add_interval(&mut self, start: u32, end: u32) -> usize {
         let index = self.between.len();
-        self.between.push(Between::default());
+        self.between.push(IntervalStats::default());
         let begins = self.site(start);
         begins.measures = true;
         begins.starts.push(index);
@@ -217,18 +218,20 @@ impl Probes {
         index
     }
 
-    /// Result of [`Probes::add_between`].
-    pub fn between(&self, index: usize) -> Option<&Between> {
+    /// Returns the statistics of the interval with this index ([`Probes::add_interval`]).
+    pub fn interval(&self, index: usize) -> Option<&IntervalStats> {
         self.between.get(index)
     }
 
-    /// The instruction at `address` issues. True if the run must stop before it: intervals that end here are closed
-    /// then, and `resumed` tells the second call that this has happened.
+    /// Fires the probes on the instruction at `address`, which issues. True if the run must stop before it. True if the
+    /// run must stop before it: intervals that end here are closed then, and `resumed` tells the second call that this
+    /// has happened.
     pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
         self.issue_at(self.number(address), address, core, cycle, held, resumed)
     }
 
-    /// The same, of an address whose [`Probes::number`] may be known.
+    /// Fires the probes on the instruction at `address`, as [`Probes::issue`] does, with the site's [`Probes::number`]
+    /// if that is known.
     pub fn issue_at(
         &mut self,
         number: u32,
@@ -290,7 +293,7 @@ impl Probes {
         self.write_stops.extend(stop.then_some(address & !3));
     }
 
-    /// A store changed the word at `address` (aligned) to `word`. True if the run must stop.
+    /// Reports a store that changed the word at `address` (aligned) to `word`. True if the run must stop.
     pub fn note_write(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
         let place = self.watches.partition_point(|(word, _)| *word < address);
         let Some(&(_, watch)) = self.watches.get(place).filter(|(word, _)| *word == address) else {
@@ -339,23 +342,24 @@ impl Probes {
         }
     }
 
-    /// Addresses with a probe on their instruction.
+    /// Returns the addresses with a probe on their instruction.
     pub fn sites(&self) -> impl Iterator<Item = u32> {
         self.sites.iter().map(|site| site.address)
     }
 
-    /// Addresses of watched words.
+    /// Returns the addresses of watched words.
     pub fn watched_words(&self) -> impl Iterator<Item = u32> {
         self.watches.iter().map(|(word, _)| *word)
     }
 
-    /// Takes the events recorded so far. As many are expected next time: room that grows is copied again and again.
+    /// Removes the events recorded so far and returns them. As many are expected next time: room that grows is copied
+    /// again and again.
     pub fn take_events(&mut self) -> Vec<Event> {
         let room = Vec::with_capacity(self.events.len());
         std::mem::replace(&mut self.events, room)
     }
 
-    /// Gives back what [`Probes::take_events`] gave, as room for the next ones: the host need not find it anew.
+    /// Gives the memory of events that [`Probes::take_events`] returned back, for the next ones.
     pub fn reuse(&mut self, mut taken: Vec<Event>) {
         if self.events.is_empty() {
             taken.clear();

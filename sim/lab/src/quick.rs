@@ -1,6 +1,7 @@
 //! A hasher for keys that nobody chooses.
 
-/// Hashes addresses and places: two multiplications instead of SipHash, since each instruction or event pays for one.
+/// A fast hasher of addresses and places: two multiplications instead of SipHash, since each instruction or event pays
+/// for one.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Quick(u64);
 

@@ -12,7 +12,7 @@ use crate::quick::Quick;
 /// Cores of a machine, at most.
 const CORES: usize = 2;
 
-/// A packed event.
+/// A packed event, as [`Event::all_bytes`] writes it.
 #[derive(Debug, Clone, Copy, FromBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Record {
@@ -26,7 +26,7 @@ struct Record {
 
 const _: () = assert!(size_of::<Record>() == Event::BYTES);
 
-/// Which identities say what.
+/// Which event identities stand for calls, for the current task's word and for the nesting counter.
 #[derive(Debug, Clone, Copy)]
 pub struct Identities {
     /// Calls of watched services: the first, and the one after the last.
@@ -37,7 +37,7 @@ pub struct Identities {
     pub nesting: u16,
 }
 
-/// A kind of switch.
+/// A kind of task switch: the core, both tasks, and the call that caused it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Switch {
     /// The core.
@@ -50,7 +50,7 @@ pub struct Switch {
     pub cause: Option<u16>,
 }
 
-/// Critical sections of a core: from the write that makes the depth more than 0 to the one that makes it 0 again.
+/// Statistics of the critical sections of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sections {
     /// The cycle since which the depth is not 0, if it is not.
@@ -65,13 +65,13 @@ pub struct Sections {
 }
 
 impl Sections {
-    /// Counts from a cycle on, with this depth.
+    /// Creates statistics that begin at a cycle, with this nesting depth.
     #[must_use]
     pub fn begin(cycle: u64, depth: u32) -> Sections {
         Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
     }
 
-    /// Notes a write of the word that counts nested sections.
+    /// Takes a write of the word that counts nested sections.
     fn write(&mut self, cycle: u64, depth: u32) {
         match (self.depth, depth) {
             (0, 1..) => self.since = cycle,
@@ -87,14 +87,14 @@ impl Sections {
     }
 }
 
-/// A core that is followed.
+/// The current task of a core whose switches are counted.
 #[derive(Debug, Clone, Copy)]
 struct Running {
     task: u32,
     cause: Option<u16>,
 }
 
-/// The counts so far.
+/// Counts of a window's events: calls, task switches and critical sections.
 #[derive(Debug, Clone)]
 pub struct Tally {
     identities: Identities,
@@ -107,7 +107,7 @@ pub struct Tally {
     events: u64,
 }
 
-/// Packs core and identity into one number.
+/// Packs a core and an identity into one number.
 fn named(core: usize, id: Option<u16>) -> u32 {
     (core as u32) << 17 | id.map_or(1 << 16, u32::from)
 }
@@ -118,8 +118,8 @@ fn parts(named: u32) -> (u8, Option<u16>) {
 }
 
 impl Tally {
-    /// Nothing so far. Cores that are followed run these tasks. Others are counted by their calls alone. Critical sections of
-    /// cores whose kernel does not count them are none.
+    /// Creates empty counts. Cores that are followed run these tasks. Others are counted by their calls alone. Critical
+    /// sections of cores whose kernel does not count them are none.
     #[must_use]
     pub fn new(identities: Identities, tasks: [Option<u32>; CORES], sections: [Option<Sections>; CORES]) -> Tally {
         let running = tasks.map(|task| task.map(|task| Running { task, cause: None }));
@@ -127,7 +127,7 @@ impl Tally {
         Tally { identities, running, sections, objects, switches, events: 0 }
     }
 
-    /// Counts the next records in the order of time, as [`Event::all_bytes`] packs them. A rest at the end is dropped.
+    /// Counts the next events, in the order of time, packed as by [`Event::all_bytes`]. A rest at the end is dropped.
     pub fn feed(&mut self, records: &[u8]) {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };
@@ -162,15 +162,15 @@ impl Tally {
         }
     }
 
-    /// Number of events so far.
+    /// Returns the number of events so far.
     #[must_use]
-    pub fn events(&self) -> u64 {
+    pub fn event_count(&self) -> u64 {
         self.events
     }
 
-    /// Core, identity, first argument and number of the calls, in order.
+    /// Returns the counted calls in order: core, identity, first argument and number.
     #[must_use]
-    pub fn objects(&self) -> Vec<(u8, u16, u32, u64)> {
+    pub fn call_counts(&self) -> Vec<(u8, u16, u32, u64)> {
         let row = |(&(named, value), &count): (&(u32, u32), &u64)| {
             let (core, id) = parts(named);
             (core, id.unwrap_or_default(), value, count)
@@ -180,9 +180,9 @@ impl Tally {
         objects
     }
 
-    /// Kinds of switches and their numbers, in order.
+    /// Returns the kinds of task switches and their numbers, in order.
     #[must_use]
-    pub fn switches(&self) -> Vec<(Switch, u64)> {
+    pub fn switch_counts(&self) -> Vec<(Switch, u64)> {
         let row = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {
             let (core, cause) = parts(named);
             (Switch { core, before, after, cause }, count)
@@ -192,7 +192,7 @@ impl Tally {
         switches
     }
 
-    /// Critical sections of a core. `None` if they are not counted.
+    /// Returns the statistics of a core's critical sections. `None` if they are not counted.
     #[must_use]
     pub fn sections(&self, core: usize) -> Option<Sections> {
         self.sections.get(core).copied().flatten()
@@ -248,9 +248,9 @@ mod tests {
         let kind = |before, after, cause| Switch { core: 0, before, after, cause };
         for cut in 0..=events.len() {
             let tally = tally(&events, cut);
-            assert_eq!(tally.events(), 17);
-            assert_eq!(tally.objects(), [(0, 0x100, 5, 2), (1, 0x101, 5, 1)]);
-            assert_eq!(tally.switches(), [(kind(7, 8, Some(0x100)), 1), (kind(8, 7, None), 1)]);
+            assert_eq!(tally.event_count(), 17);
+            assert_eq!(tally.call_counts(), [(0, 0x100, 5, 2), (1, 0x101, 5, 1)]);
+            assert_eq!(tally.switch_counts(), [(kind(7, 8, Some(0x100)), 1), (kind(8, 7, None), 1)]);
             let sections = tally.sections(0).expect("counted");
             assert_eq!((sections.count, sections.cycles, sections.longest_cycles), (2, 40, 30));
             assert_eq!(tally.sections(1), None);

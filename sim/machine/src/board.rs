@@ -3,7 +3,7 @@
 //! Dynamic dispatch ends here: a call runs a board for millions of cycles, or reads an instrument.
 
 use rtoslab_cpu::timing_store::Counts;
-use rtoslab_lab::{Between, Console, Event, Observer, Probes, Stimulus};
+use rtoslab_lab::{Console, Event, IntervalStats, Observer, Probes, Stimulus};
 use rtoslab_periph::device::{Attached, Connection};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Wire;
@@ -16,7 +16,7 @@ use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
 use crate::stop::Stop;
 
-/// How the board differs from a plain one. Zero means the chip's usual value.
+/// The options of a board, where it differs from a plain one. Zero means the chip's usual value.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Cores in use. The others stay in reset.
@@ -33,7 +33,7 @@ pub struct Options {
     pub wires: Vec<Wire>,
 }
 
-/// The use of one core's cycles.
+/// The statistics of one core: its cycles by use, and counts of instructions and exceptions.
 #[derive(Debug, Clone, Default)]
 pub struct Stats {
     /// Cycles covered.
@@ -57,7 +57,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The difference to `before`, earlier statistics of the same core.
+    /// Returns the difference to `before`, earlier statistics of the same core.
     pub fn since(mut self, before: &Stats) -> Stats {
         self.cycles -= before.cycles;
         self.instructions -= before.instructions;
@@ -72,7 +72,7 @@ impl Stats {
     }
 }
 
-/// The position of a core.
+/// The position of a core: its time, the next instruction's address, and whether it sleeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// The core's own time: the first cycle in which its next instruction can execute.
@@ -86,76 +86,77 @@ pub struct Position {
 /// One instruction's part of a profile: address, cycles, executions, cycles of waiting.
 pub type ProfileRow = (u32, u64, u64, u64);
 
-/// A virtual board.
+/// A virtual board: what every machine can do, for instruments, debuggers and Python.
 ///
 /// The first methods are what a machine gives to its instruments, those behind [`Board::until`] what follows from that.
 pub trait Board {
-    /// Cores in the chip.
+    /// Returns the number of cores in the chip.
     fn cores(&self) -> usize;
-    /// Consoles that [`Board::take_uart`] knows.
+    /// Returns the number of consoles that [`Board::take_uart`] knows.
     fn ports(&self) -> usize;
-    /// Overrides a rule by name.
+    /// Overrides the value of a timing rule by its name.
     fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
-    /// Every setting: name, rule, value in force.
+    /// Returns every setting: name, rule, value in force.
     fn settings(&self) -> Vec<(String, Setting, u64)>;
     /// Loads an image and resets the board. `name` is for messages.
     fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError>;
-    /// Functions and objects of the image by address.
+    /// Returns the functions and objects of the image, by address.
     fn symbols(&self) -> &[Symbol];
     /// Runs for at most `cycles` more cycles.
     fn run(&mut self, cycles: u64) -> Stop;
-    /// Current cycle.
+    /// Returns the current cycle.
     fn cycle(&self) -> u64;
-    /// Core clock in Hz.
+    /// Returns the core clock in Hz.
     fn clock_hz(&self) -> u64;
-    /// Probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at [`Board::mark_watch`].
+    /// Returns the probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at
+    /// [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes;
-    /// Looks again at the instruction of an address after probes on it changed.
+    /// Decodes the instruction at an address again, after probes on it changed.
     fn refresh(&mut self, address: u32);
-    /// Tells writes to a word or register from now on. False if it cannot be watched.
+    /// Makes the board report writes to a word or register from now on. False if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool;
-    /// The console of a serial port.
+    /// Returns the console of a serial port.
     fn console(&mut self, port: usize) -> &mut Console;
-    /// The observer that accounts for every cycle, if there is one.
+    /// Returns the observer that accounts for every cycle, if there is one.
     fn observer(&mut self) -> Option<&mut Observer>;
     /// Switches the per-instruction profile on (from zero) or off.
     fn profile(&mut self, on: bool);
-    /// Takes a core's profile.
+    /// Removes a core's profile and returns it.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
-    /// Accounts for every cycle and instruction from now on, or no longer. Costs host time only. Ends at a restore.
+    /// Starts or ends the observation of every cycle and instruction. It costs host time only, and ends at a restore.
     fn observe(&mut self, wanted: Option<ObservationRequest>);
-    /// Takes the observations so far. `None` while nothing observes.
+    /// Returns the observations since the last call. `None` while nothing observes.
     fn observed(&mut self) -> Option<ObservationReport>;
     /// Types text into a console at line speed.
     fn type_uart(&mut self, port: usize, text: &[u8]);
-    /// Statistics of a core since the start or the last [`Board::reset_stats`].
+    /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
     fn stats(&self, core: usize) -> Stats;
-    /// How often the timing cache gave the time of instructions.
+    /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts;
-    /// Translates traces to native code from now on after so many executions. 0: never.
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, _executions: u32) {}
-    /// How many cycles of waits for a register were passed over.
+    /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn passed_over(&self) -> u64;
-    /// Starts all statistics again from now.
+    /// Sets all statistics to zero.
     fn reset_stats(&mut self);
-    /// One sentence for each use of unmodelled hardware, and for each fault.
+    /// Returns one sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&self) -> Vec<String>;
-    /// Reads memory without side effects. `None` outside.
+    /// Reads memory without side effects. `None` outside of memory.
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
     /// Reads a word as privileged software of a core does, with whatever that changes: ask a board that was opened from a
     /// snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
-    /// Writes RAM. False outside.
+    /// Writes to RAM. False outside of RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
-    /// Writes the flash as a debugger does that erases and programs it. False outside.
+    /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool;
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
     fn reset(&mut self);
-    /// Whether code can execute at the address.
+    /// Whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool;
-    /// The board's present state.
+    /// Returns the board's present state.
     fn snapshot(&self) -> Snapshot;
-    /// Restores a state. False if the snapshot is of another kind of board.
+    /// Restores the state in a snapshot. False if the snapshot is of another kind of board.
     fn restore(&mut self, snapshot: &Snapshot) -> bool;
     /// Places the probes of a snapshot on this board, which has none.
     fn adopt_probes(&mut self, snapshot: &Snapshot);
@@ -165,44 +166,46 @@ pub trait Board {
     fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String>;
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
-    /// The debugger that is attached: what it answers and collects.
+    /// Returns the attached debugger: what it answers and collects.
     fn debugger(&mut self) -> &mut Debugger;
-    /// Whether the firmware asked for the ITM, which only a debugger would have opened.
+    /// Whether the firmware used the ITM, which only a debugger would have enabled.
     fn asks_for_itm(&self) -> bool {
         false
     }
-    /// The position of a core.
+    /// Returns the position of a core.
     fn position(&self, core: usize) -> Position;
-    /// Registers of a core by name.
+    /// Returns the registers of a core, by name.
     fn registers(&self, core: usize) -> Vec<(String, u32)>;
     /// Sets a register of a core by name. False if that cannot be.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 
-    /// Stops the run when an address is about to execute.
+    /// Stops the run when this address is about to execute.
     fn until(&mut self, address: u32) {
         self.probes().until(address & !1);
         self.refresh(address & !1);
     }
 
-    /// Records an event when an address is about to execute.
+    /// Records an event with this `id` whenever the address is about to execute.
     fn watch_exec(&mut self, address: u32, id: u16) {
         self.probes().watch_exec(address & !1, id);
         self.refresh(address & !1);
     }
 
-    /// Records an event when a function is called: who calls it, its first argument and the second, or the `third`.
+    /// Records an event with this `id` whenever a function is called: who calls it, its first argument and the second,
+    /// or the `third`.
     fn watch_call(&mut self, address: u32, id: u16, third: bool) {
         self.probes().watch_call(address & !1, id, third);
         self.refresh(address & !1);
     }
 
-    /// Records an event when a watched call returns to an address.
+    /// Records an event with this `id` whenever a watched call returns to the address.
     fn watch_return(&mut self, address: u32, id: u16) {
         self.probes().watch_return(address & !1, id);
         self.refresh(address & !1);
     }
 
-    /// Records writes to a word. False if it cannot be watched.
+    /// Records an event with this `id` whenever a word is written, and stops the run then if `stop`. False if it cannot
+    /// be watched.
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         let offset = self.mark_watch(address);
         if offset {
@@ -211,7 +214,7 @@ pub trait Board {
         offset
     }
 
-    /// Stops the run after reads of a register. False if it is none: reads of memory are not told.
+    /// Stops the run after reads of a register. False if the address is none: reads of memory are not reported.
     fn watch_read(&mut self, address: u32) -> bool {
         let is_register = self.read(address & !3, 4).is_none() && self.mark_watch(address);
         if is_register {
@@ -220,70 +223,72 @@ pub trait Board {
         is_register
     }
 
-    /// Measures cycles between two addresses. The result is found under the returned index.
+    /// Measures the cycles between executions of two addresses from now on. Returns the index for
+    /// [`Board::between_result`].
     fn between(&mut self, start: u32, end: u32) -> usize {
         let (start, end) = (start & !1, end & !1);
-        let index = self.probes().add_between(start, end);
+        let index = self.probes().add_interval(start, end);
         self.refresh(start);
         self.refresh(end);
         index
     }
 
-    /// Result of [`Board::between`].
-    fn between_result(&mut self, index: usize) -> Option<Between> {
-        self.probes().between(index).cloned()
+    /// Returns the statistics of the interval with this index ([`Board::between`]).
+    fn between_result(&mut self, index: usize) -> Option<IntervalStats> {
+        self.probes().interval(index).cloned()
     }
 
-    /// Records handler entries and exits.
+    /// Records an event at each entry and exit of a handler, or no longer.
     fn trace_exceptions(&mut self, on: bool) {
         self.probes().trace_exceptions = on;
     }
 
-    /// Records pin edges. An STM32's pins are numbered port by port, 16 to a port.
+    /// Records an event at each pin edge, or no longer. An STM32's pins are numbered port by port, 16 to a port.
     fn trace_pins(&mut self, on: bool) {
         self.probes().trace_pins = on;
     }
 
-    /// Takes the recorded events.
+    /// Removes the recorded events and returns them.
     fn take_events(&mut self) -> Vec<Event> {
         let mut events = self.probes().take_events();
         events.extend(self.observer().into_iter().flat_map(Observer::take_events));
         events
     }
 
-    /// Gives back events that were taken, as room for the next ones.
+    /// Gives the memory of events that were taken back, for the next ones.
     fn reuse_events(&mut self, taken: Vec<Event>) {
         self.probes().reuse(taken);
     }
 
-    /// Local time of a core: the cycle in which its next instruction can begin. May are beyond [`Board::cycle`].
+    /// Returns the local time of a core: the cycle in which its next instruction can begin. May are beyond
+    /// [`Board::cycle`].
     fn core_cycle(&self, core: usize) -> u64 {
         self.position(core).t
     }
 
-    /// Takes what a console has received.
+    /// Removes what a console has received and returns it.
     fn take_uart(&mut self, port: usize) -> Vec<u8> {
         self.console(port).take()
     }
 
-    /// Adds a scripted line: typed when `prompt` has appeared.
+    /// Adds a line to a console's script, which is typed when `prompt` has appeared.
     fn script_uart(&mut self, port: usize, prompt: &[u8], text: &[u8]) {
         self.console(port).add_step(prompt, text);
     }
 
-    /// Scripted lines that were never typed.
+    /// Returns the number of scripted lines that were not typed yet.
     fn steps_left(&mut self, port: usize) -> usize {
         self.console(port).steps_left()
     }
 
-    /// Statistics of hardware spinlocks, by lock and core. Empty without any.
+    /// Returns the statistics of hardware spinlocks, by lock and core. Empty without any.
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
         Vec::new()
     }
 }
 
-/// Reads bytes of registers as a debugger shows them. The board must be a copy: see [`Board::read_as_core`]. `None` if one
-/// of them cannot be read.
+/// Reads bytes of registers without side effects, as a debugger shows them. The board must be a copy: see
+/// [`Board::read_as_core`]. `None` if one of them cannot be read.
 pub fn read_registers(copy: &mut dyn Board, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
     const MOST_BYTES: usize = 1 << 16;
     let last = address.checked_add(u32::try_from(bytes.checked_sub(1)?).ok()?)?;
@@ -368,7 +373,7 @@ macro_rules! as_the_machine {
 }
 pub(crate) use as_the_machine;
 
-/// Refuses a crystal that no chip here could use.
+/// Refuses a crystal frequency that no chip here could use.
 pub(crate) fn check_crystal(hz: u64) -> Result<(), SettingError> {
     const MOST_HZ: u64 = 100_000_000;
     if hz <= MOST_HZ {

@@ -11,12 +11,13 @@ use crate::board::ProfileRow;
 use crate::lazy::Lazy;
 use crate::profile::Cells;
 
-/// Four words of code: aligns the table so that an op's address tells the word's bank and the halfword's place in it.
+/// Four words of code. They align the table so that an op's address tells the word's bank and the halfword's place in
+/// it.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Stripe([Op; 8]);
 
-/// The predecoded form of one memory.
+/// The predecoded instructions of one memory, with their profile.
 pub struct CodeTable {
     stripes: Lazy<Stripe>,
     profile: [Cells; 2],
@@ -27,7 +28,7 @@ pub struct CodeTable {
 }
 
 impl CodeTable {
-    /// An undecoded table for `bytes` (a multiple of 16) of code at `base`.
+    /// Creates an undecoded table for `bytes` (a multiple of 16) of code at `base`.
     pub fn new(base: u32, bytes: u32) -> CodeTable {
         let count = bytes as usize / 16;
         // SAFETY: an op of zeros is one that is not decoded yet.
@@ -36,7 +37,7 @@ impl CodeTable {
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
-    /// Pointer to the op of a byte offset. Panics after the end.
+    /// Returns a pointer to the op at a byte offset. Panics after the end.
     pub fn op(&mut self, offset: u32) -> *mut Op {
         assert!(offset < self.bytes, "no code at {offset:#x}");
         let half = offset as usize / 2;
@@ -51,17 +52,18 @@ impl CodeTable {
         self.profile = [cells(), cells()];
     }
 
-    /// Adds to the cell of an address that was executed. Nothing happens if the profile is off.
+    /// Adds to the profile cell of an address that was executed. Nothing happens if the profile is off.
     pub fn add_to_profile(&mut self, core: usize, address: u32, more: ProfileCell) {
         self.profile[core].add(address.wrapping_sub(self.base) as usize / 2, more);
     }
 
-    /// Takes a core's profile.
+    /// Removes a core's profile and returns it.
     pub fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
         self.profile[core].take(self.base, self.decoded.clone())
     }
 
-    /// The region as the interpreter sees it: first transfer slot of its first bank, number of word-interleaved banks.
+    /// Returns the table as the interpreter sees it. `row` is the first transfer slot of its first bank, `banks` the
+    /// number of word-interleaved banks.
     pub fn region(&mut self, row: usize, banks: usize) -> Region {
         Region {
             base: self.base,

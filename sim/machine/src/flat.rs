@@ -17,7 +17,7 @@ pub const BYTES: u32 = 0x4_0000;
 /// Bytes per line of the map that tells which RAM holds decoded code.
 const LINE: u32 = 64;
 
-/// The RAM, and the ops decoded from it.
+/// The RAM of a bare core, and the ops decoded from it.
 struct Memory {
     ram: Vec<u8>,
     ops: Vec<Op>,
@@ -26,7 +26,7 @@ struct Memory {
 }
 
 impl Memory {
-    /// Forgets the ops that a store to `offset` may have changed: a 32-bit opcode can begin a halfword earlier.
+    /// Drops the ops that a store to `offset` may have changed: a 32-bit opcode can begin a halfword earlier.
     #[cold]
     fn forget(&mut self, offset: u32, bytes: u32) {
         let first = (offset / 2).saturating_sub(1);
@@ -37,11 +37,13 @@ impl Memory {
         }
     }
 
+    /// Returns the offset of an access inside the RAM. `None` if it is not inside.
     fn inside(address: u32, bytes: u32) -> Option<usize> {
         let offset = address.wrapping_sub(BASE);
         (offset <= BYTES - bytes).then_some(offset as usize)
     }
 
+    /// Returns the halfword at this offset.
     fn half(&self, offset: usize) -> u16 {
         let bytes = self.ram.get(offset..offset + 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
@@ -104,7 +106,7 @@ unsafe impl Bus for Memory {
     }
 }
 
-/// Core, pipeline and memory. Its clock counts instructions.
+/// A bare ARMv7-M core with its pipeline and RAM. Its clock counts instructions.
 pub struct Flat<P = Plain> {
     core: Box<Core>,
     pipe: P,
@@ -115,7 +117,7 @@ pub struct Flat<P = Plain> {
 pub const STATE_WORDS: usize = 50;
 
 impl<P: Pipeline + Default> Flat<P> {
-    /// A core of this kind in thread mode, privileged, its FPU enabled and in use.
+    /// Creates a core of this kind in privileged thread mode, with its FPU enabled and in use.
     pub fn new(features: Features) -> Flat<P> {
         let halves = BYTES as usize / 2;
         let mut ops = vec![Op::default(); halves];
@@ -130,7 +132,7 @@ impl<P: Pipeline + Default> Flat<P> {
         flat
     }
 
-    /// A core by its short name: m3, m4 or m7.
+    /// Creates a core by its short name: m3, m4 or m7.
     pub fn named(name: &str) -> Option<Flat<P>> {
         match name {
             "m3" => Some(Flat::new(Features::CORTEX_M3)),
@@ -140,7 +142,7 @@ impl<P: Pipeline + Default> Flat<P> {
         }
     }
 
-    /// Runs stop before this address.
+    /// Makes runs stop before this address.
     pub fn until(&mut self, address: u32) {
         let old = (self.memory.until - BASE) as usize / 2;
         self.memory.ops[old] = Op::default();
@@ -148,7 +150,7 @@ impl<P: Pipeline + Default> Flat<P> {
         self.memory.until = address;
     }
 
-    /// Copies bytes into the RAM. False: they do not fit.
+    /// Copies bytes into the RAM. False if they do not fit.
     pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
         let Ok(bytes) = u32::try_from(data.len()) else { return false };
         if bytes == 0 || bytes > BYTES {
@@ -160,13 +162,13 @@ impl<P: Pipeline + Default> Flat<P> {
         true
     }
 
-    /// Bytes of the RAM.
+    /// Returns bytes of the RAM. `None` if they are not inside.
     pub fn read(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let offset = Memory::inside(address, u32::try_from(bytes).ok()?.min(BYTES))?;
         self.memory.ram.get(offset..offset + bytes)
     }
 
-    /// r0 to r12, SP, LR, PC, APSR, S0 to S31, FPSCR.
+    /// Returns r0 to r12, SP, LR, PC, APSR, S0 to S31 and FPSCR.
     pub fn state(&self) -> [u32; STATE_WORDS] {
         let core = &self.core;
         let mut words = [0; STATE_WORDS];
@@ -178,7 +180,7 @@ impl<P: Pipeline + Default> Flat<P> {
         words
     }
 
-    /// Sets what [`Flat::state`] gives, and leaves any IT block. The PC must be in the RAM.
+    /// Sets the registers that [`Flat::state`] returns, and leaves any IT block. The PC must be in the RAM.
     pub fn set_state(&mut self, words: &[u32; STATE_WORDS]) {
         let core = &mut self.core;
         core.r[..15].copy_from_slice(&words[..15]);
@@ -193,12 +195,12 @@ impl<P: Pipeline + Default> Flat<P> {
         core.ip = region.ops.wrapping_add((words[15].wrapping_sub(BASE) % BYTES / 2) as usize);
     }
 
-    /// CCR, for the traps it holds.
+    /// Sets CCR, for the traps that it enables.
     pub fn set_ccr(&mut self, value: u32) {
         self.core.scb.ccr = value;
     }
 
-    /// CPACR.
+    /// Sets CPACR.
     pub fn set_cpacr(&mut self, value: u32) {
         self.core.scb.cpacr = value;
         self.core.float_ready = false;
@@ -223,7 +225,7 @@ impl<P: Pipeline + Default> Flat<P> {
         core.request
     }
 
-    /// Instructions executed so far.
+    /// Returns the number of instructions executed so far.
     pub fn instructions(&self) -> u64 {
         self.core.instructions
     }

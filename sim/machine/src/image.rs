@@ -9,12 +9,12 @@ use object::elf::{EM_ARM, FileHeader32, PT_LOAD};
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind, SymbolSection};
 
-/// Why an image cannot be used. The message is one sentence for a person.
+/// The reason why an image cannot be used. The message is one sentence for a person.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0}")]
 pub struct ImageError(pub String);
 
-/// A named address.
+/// A function, object or label of an image, with its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
     /// Address without the Thumb bit.
@@ -28,7 +28,7 @@ pub struct Symbol {
     pub label: bool,
 }
 
-/// The loaded part of an image.
+/// An image file that was parsed: its segments, symbols and entry point.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Image {
     /// Load address and content of each piece, by address.
@@ -56,7 +56,7 @@ impl Image {
         }
     }
 
-    /// Refuses an image whose build attributes ask for what the core does not have.
+    /// Refuses an image whose build attributes require what the core does not have.
     pub fn require_core(&self, core: Core, name: &str) -> Result<(), ImageError> {
         match self.needs.lacking(core) {
             Some((needs, core)) => Err(ImageError(format!(
@@ -66,7 +66,7 @@ impl Image {
         }
     }
 
-    /// Address of a symbol.
+    /// Returns the address of a symbol.
     pub fn symbol(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
@@ -107,7 +107,7 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
     Ok(image)
 }
 
-/// Functions and objects of an ELF file by address, each address once. Global names come first.
+/// Returns the functions and objects of an ELF file by address, each address once. Global names come first.
 fn elf_symbols(file: &ElfFile<FileHeader32<Endianness>>) -> Vec<Symbol> {
     let mut symbols: Vec<(bool, Symbol)> = file
         .symbols()

@@ -3,7 +3,7 @@
 /// How many are kept.
 const KNOWN: usize = 256;
 
-/// A decoded instruction, and what it was made of.
+/// A decoded instruction with the address and halfwords from which it was decoded.
 #[derive(Debug, Clone, Copy)]
 struct Entry<O> {
     address: u32,
@@ -12,7 +12,7 @@ struct Entry<O> {
     site: u32,
 }
 
-/// Decoded instructions, and the numbers of their sites among the probes.
+/// A direct-mapped cache of decoded instructions, with the numbers of their sites among the probes.
 #[derive(Debug)]
 pub struct KnownOps<O>([Entry<O>; KNOWN]);
 
@@ -24,20 +24,20 @@ impl<O: Copy + Default> Default for KnownOps<O> {
 }
 
 impl<O: Copy> KnownOps<O> {
-    /// The entry of the table for an address.
+    /// Returns the index of the entry for an address.
     fn place(address: u32) -> usize {
         address as usize / 2 % KNOWN
     }
 
-    /// The instruction at an address where these halfwords stand, and its site, if they are known. (The site may have
-    /// changed since.)
+    /// Returns the decoded instruction at an address with these halfwords, and its site, if they are cached. (The site
+    /// may have changed since.)
     #[inline]
     pub fn find(&self, address: u32, halfwords: [u16; 2]) -> Option<(O, u32)> {
         let entry = &self.0[KnownOps::<O>::place(address)];
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
-    /// Stores the answer of later calls of [`KnownOps::find`], and returns it.
+    /// Caches a decoded instruction for later calls of [`KnownOps::find`], and returns it.
     pub fn store(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
         self.0[KnownOps::<O>::place(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)

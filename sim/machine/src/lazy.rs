@@ -9,7 +9,7 @@ const LINE: usize = 64;
 /// and with that touches all of it.
 const GIVEN: usize = 8;
 
-/// A zeroed array that the host gives memory to as it is touched: tables of large flashes stay small.
+/// A zeroed array to which the host gives memory as it is touched, so that tables of large flashes stay small.
 pub struct Lazy<T> {
     start: NonNull<T>,
     count: usize,
@@ -18,7 +18,7 @@ pub struct Lazy<T> {
 }
 
 impl<T: Copy> Lazy<T> {
-    /// `count` elements whose bytes are all 0.
+    /// Creates an array of `count` elements whose bytes are all 0.
     ///
     /// # Safety
     /// All-zero bytes are a value of `T`.
@@ -33,12 +33,12 @@ impl<T: Copy> Lazy<T> {
         Lazy { start, count, block, layout }
     }
 
-    /// Pointer to the first element.
+    /// Returns a pointer to the first element.
     pub fn pointer(&self) -> *mut T {
         self.start.as_ptr()
     }
 
-    /// All elements.
+    /// Returns all elements.
     pub fn elements(&mut self) -> &mut [T] {
         // SAFETY: `new` allocated so many, whose bytes were values of `T` and are; nobody else uses them meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }

@@ -17,15 +17,15 @@ pub const SLEEPDEEP: u32 = 1 << 2;
 /// The request.
 pub const DEEP_SLEEP: &str = "SCR.SLEEPDEEP: deep sleep is like sleep, and all clocks continue";
 
-/// A core that can be observed.
+/// A core that an observer can look at.
 pub(crate) trait ObservedCore {
-    /// The core as it is between instructions.
+    /// Returns what an observer sees of the core, between instructions.
     fn look(&self) -> CoreView;
 
-    /// True if it executes, and neither sleeps nor is inside an exception's entry.
+    /// Whether the core executes, and neither sleeps nor is inside an exception's entry.
     fn is_running(&self) -> bool;
 
-    /// The steps that its executor has logged.
+    /// Returns the steps that its executor has logged.
     fn steps(&mut self) -> &mut Vec<Step>;
 }
 
@@ -60,7 +60,7 @@ macro_rules! observed_core {
 observed_core!(v6m);
 observed_core!(v7m);
 
-/// The parts of a machine that its observer needs.
+/// The parts of a machine that its observer needs: cores, observer and the executors' mode.
 pub(crate) struct ObservedParts<'a, C> {
     pub cores: &'a mut [C],
     pub observer: &'a mut Option<Box<Observer>>,
@@ -72,16 +72,16 @@ pub(crate) struct ObservedParts<'a, C> {
 pub(crate) trait ObservedMachine {
     type Core: ObservedCore;
 
-    /// Its cores, its observer and the executors' mode.
+    /// Returns its cores, its observer and the executors' mode.
     fn observed_parts(&mut self) -> ObservedParts<'_, Self::Core>;
 
-    /// The symbols of its image, and the current cycle.
+    /// Returns the symbols of its image, and the current cycle.
     fn observed_image(&self) -> (&[Symbol], u64);
 
-    /// Logs accesses to locks for the observer, or no longer.
+    /// Logs accesses to spinlocks for the observer from now on, or no longer.
     fn log_locks(&mut self, _on: bool) {}
 
-    /// Observes from now on, or no longer.
+    /// Starts the observation, or ends it.
     fn start_observing(&mut self, request: Option<ObservationRequest>) {
         let looks = looks(self.observed_parts().cores);
         let (symbols, now) = self.observed_image();
@@ -93,7 +93,7 @@ pub(crate) trait ObservedMachine {
         self.continue_observing();
     }
 
-    /// Has the executors log steps while there is somebody to read them.
+    /// Makes the executors log steps while an observer reads them.
     fn continue_observing(&mut self) {
         let ObservedParts { observer, watch, .. } = self.observed_parts();
         if observer.is_some() {
@@ -101,21 +101,21 @@ pub(crate) trait ObservedMachine {
         }
     }
 
-    /// Ends the observation, since time went back: the account would not add up.
+    /// Ends the observation, because time went back: the account would not add up.
     fn end_observing(&mut self) {
         if self.observed_parts().observer.is_some() {
             self.start_observing(None);
         }
     }
 
-    /// Takes what was observed. `None` while nothing is.
+    /// Returns the observations since the last call. `None` while nothing observes.
     fn take_observed(&mut self) -> Option<ObservationReport> {
         let (_, now) = self.observed_image();
         let ObservedParts { cores, observer, .. } = self.observed_parts();
         Some(observer.as_mut()?.take(now, &looks(cores)))
     }
 
-    /// Brings the account of the cores that execute up to the time at which they continue.
+    /// Accounts for the time of the cores that execute, up to where they continue.
     fn settle_before_turn(&mut self) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         for (index, core) in cores.iter().enumerate().filter(|(_, core)| core.is_running()) {
@@ -123,7 +123,7 @@ pub(crate) trait ObservedMachine {
         }
     }
 
-    /// Hands over what a core executed in its turn, and which locks it accessed.
+    /// Gives the observer what a core executed in its turn, and which spinlocks it accessed.
     fn hand_over_steps(&mut self, index: usize, locks: &[LockEvent]) {
         let ObservedParts { cores, observer, .. } = self.observed_parts();
         let steps = cores[index].steps();
@@ -133,7 +133,7 @@ pub(crate) trait ObservedMachine {
         steps.clear();
     }
 
-    /// Tells the observer what became of a core's exception.
+    /// Reports the outcome of a core's exception step to the observer.
     fn observe_outcome(&mut self, index: usize, outcome: ExceptionOutcome) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         let look = cores[index].look();
@@ -148,11 +148,12 @@ pub(crate) trait ObservedMachine {
     }
 }
 
+/// Returns what an observer sees of each core.
 fn looks<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
     cores.iter().map(ObservedCore::look).collect()
 }
 
-/// Records for the probes what became of a core's exception since cycle `before`. The core executes at `pc` from cycle `t` on.
+/// Records the events of an exception step of a core since cycle `before`. The core executes at `pc` from cycle `t` on.
 pub(crate) fn record_outcome(
     probes: &mut Probes,
     core: usize,

@@ -7,30 +7,30 @@ use rtoslab_cpu::profile::ProfileCell;
 use crate::board::ProfileRow;
 use crate::lazy::Lazy;
 
-/// The cells. None while the profile is off.
+/// The profile cells of one memory, by halfword. Empty while the profile is off.
 #[derive(Default)]
 pub struct Cells(Option<Lazy<ProfileCell>>);
 
 impl Cells {
-    /// So many, all of them zero.
+    /// Creates so many cells, all of them zero.
     pub fn new(count: usize) -> Cells {
         // SAFETY: a cell of zeros counts nothing.
         Cells(Some(unsafe { Lazy::new(count) }))
     }
 
-    /// Pointer to the first cell. Null if there are none.
+    /// Returns a pointer to the first cell. Null if there are none.
     pub fn pointer(&self) -> *mut ProfileCell {
         self.0.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }
 
-    /// Adds to a halfword's cell. Nothing happens if there are none.
+    /// Adds to the cell of a halfword. Nothing happens if there are none.
     pub fn add(&mut self, index: usize, more: ProfileCell) {
         if let Some(cell) = self.0.as_mut().and_then(|cells| cells.elements().get_mut(index)) {
             *cell += more;
         }
     }
 
-    /// Takes the counts of halfwords that begin at `base`, if only these were executed.
+    /// Removes the profile of the halfwords in `executed` and returns it. The first halfword is at address `base`.
     pub fn take(&mut self, base: u32, executed: Range<usize>) -> Vec<ProfileRow> {
         let first = base.wrapping_add(2 * executed.start as u32);
         let cells = self.0.as_mut().and_then(|cells| cells.elements().get_mut(executed)).into_iter().flatten();

@@ -12,7 +12,7 @@ use rtoslab_cpu::v6m::block::Remainder;
 use rtoslab_cpu::v6m::trace::Trace;
 use rtoslab_cpu::{v6m, v7m};
 
-/// A board as it stood at some cycle. Cloning shares it.
+/// The state of a board at some cycle. Cloning shares it.
 #[derive(Clone)]
 pub struct Snapshot {
     state: Arc<dyn Any + Send + Sync>,
@@ -20,22 +20,23 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Creates a snapshot of a machine's state, taken in this cycle.
     pub(crate) fn new(cycle: u64, state: impl Any + Send + Sync) -> Snapshot {
         Snapshot { state: Arc::new(state), cycle }
     }
 
-    /// The machine's state, if the snapshot is of this kind of machine.
+    /// Returns the machine's state, if the snapshot is of this kind of machine.
     pub(crate) fn state<S: Any>(&self) -> Option<&S> {
         self.state.downcast_ref()
     }
 
-    /// The cycle in which it was taken.
+    /// Returns the cycle in which the snapshot was taken.
     pub fn cycle(&self) -> u64 {
         self.cycle
     }
 }
 
-/// A core without pointers into its machine.
+/// A saved core, without pointers into its machine.
 pub(crate) struct ParkedPages<C> {
     core: C,
     /// Base of the region that the next instruction is in, and the offset of its op in bytes. `None` before a start.
@@ -52,7 +53,7 @@ unsafe impl Send for ParkedPages<v7m::core::Core> {}
 unsafe impl Sync for ParkedPages<v7m::core::Core> {}
 
 impl ParkedPages<v7m::core::Core> {
-    /// Parks a copy of a core.
+    /// Saves a copy of a core.
     pub fn of(core: &v7m::core::Core) -> ParkedPages<v7m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
@@ -62,7 +63,7 @@ impl ParkedPages<v7m::core::Core> {
         ParkedPages { core, at }
     }
 
-    /// The core again. `region` finds the region of an address in the machine that it is for.
+    /// Restores the saved core. `region` finds the region of an address in the machine that it is for.
     pub fn back(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
         let mut core = self.core.clone();
         if let Some((base, offset)) = self.at {
@@ -79,7 +80,7 @@ impl ParkedPages<v7m::core::Core> {
 }
 
 impl ParkedPages<v6m::core::Core> {
-    /// Parks a copy of a core.
+    /// Saves a copy of a core.
     pub fn of(core: &v6m::core::Core) -> ParkedPages<v6m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
@@ -90,7 +91,7 @@ impl ParkedPages<v6m::core::Core> {
         ParkedPages { core, at }
     }
 
-    /// Puts the core back into its place.
+    /// Restores the saved core into `core`. `region` finds the region of an address in the machine that it is for.
     pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::region::Region>) {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {
@@ -104,7 +105,7 @@ impl ParkedPages<v6m::core::Core> {
     }
 }
 
-/// Pages of `1 << shift` bytes whose mark has `bit` and in which two contents differ, as offset and length.
+/// Returns the pages of `1 << shift` bytes whose mark has `bit` and whose contents differ, as offset and length.
 pub(crate) fn changed_pages<'a>(
     now: &'a [u8],
     then: &'a [u8],

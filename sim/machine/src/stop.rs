@@ -1,6 +1,6 @@
 //! The end of a run.
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
     /// The cycles asked for have passed.
@@ -22,13 +22,13 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// True for what an instrument asked for: such a stop comes in its cycle and never before, so that a run is as
-    /// long with it as without. The firmware's own request ends a run at once.
+    /// Whether an instrument asked for the stop, rather than the firmware or the board. The firmware's own request ends
+    /// a run at once.
     pub fn is_requested(self) -> bool {
         matches!(self, StopReason::Until | StopReason::Watch)
     }
 
-    /// Name as results print it.
+    /// Returns the name as results print it.
     pub const fn name(self) -> &'static str {
         match self {
             StopReason::Cycles => "cycles",
@@ -43,7 +43,7 @@ impl StopReason {
     }
 }
 
-/// The end of a run.
+/// The end of a run: the reason, the place and one sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
     /// Why.

@@ -16,7 +16,7 @@ const RUNG_CYCLES: u64 = 128;
 /// Longer than any instruction takes: the walker steps so many cycles before an arrival.
 const INSTRUCTION_CYCLES: u64 = 256;
 
-/// The stimulus, and the instructions that answer it.
+/// What a sweep measures: the stimulus, and the instructions that answer it.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     /// The stimulus to the board.
@@ -31,7 +31,7 @@ pub struct Plan {
     pub patience_cycles: u64,
 }
 
-/// One arrival.
+/// One measurement of a sweep: the cycle of the stimulus and the cycles until it was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Cycle of the stimulus.
@@ -47,8 +47,8 @@ pub struct Arrival {
     pub asleep: bool,
 }
 
-/// Measures the arrivals at `cycles` (ascending, none before the snapshot's), shared among `threads`. Errors: one
-/// sentence.
+/// Measures the response to a stimulus at each of these cycles (ascending, none before the snapshot's), shared among
+/// `threads`. Errors: one sentence.
 pub fn sweep(
     chip: &str,
     options: &Options,
@@ -81,7 +81,7 @@ pub fn sweep(
     Ok(arrivals)
 }
 
-/// One thread's boards.
+/// One thread of a sweep, with its boards.
 struct Worker<'a> {
     plan: &'a Plan,
     walker: Walker,
@@ -89,6 +89,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
+    /// Creates the thread's boards from the snapshot.
     fn new(chip: &str, options: &Options, snapshot: &Snapshot, plan: &'a Plan) -> Result<Worker<'a>, String> {
         let open = || board_from(chip, options, snapshot).map_err(|error| error.0);
         let mut board = open()?;
@@ -105,7 +106,7 @@ impl<'a> Worker<'a> {
         Ok(Worker { plan, walker: Walker::new(open()?, plan.core), board })
     }
 
-    /// Measures the arrivals at these cycles, in ascending order.
+    /// Measures the responses at these cycles, in ascending order.
     fn measure(&mut self, cycles: &[u64]) -> Result<Vec<Arrival>, String> {
         let Some(&first) = cycles.first() else { return Ok(Vec::new()) };
         self.walker.run_to(first.saturating_sub(INSTRUCTION_CYCLES));
@@ -122,7 +123,7 @@ impl<'a> Worker<'a> {
         Ok(arrivals)
     }
 
-    /// One arrival, from a snapshot before it.
+    /// Measures one response, from a snapshot before it.
     fn arrive(&mut self, rung: &Snapshot, cycle: u64, executing: Position) -> Result<Arrival, String> {
         let (plan, board) = (self.plan, &mut self.board);
         board.restore(rung);
@@ -160,7 +161,7 @@ impl<'a> Worker<'a> {
 /// Cycles run between two looks for the handler, when no task's start ends the run.
 const HANDLER_STEP_CYCLES: u64 = 64;
 
-/// A board that goes through the undisturbed run.
+/// A board that executes the undisturbed run.
 struct Walker {
     board: Box<dyn Board>,
     core: usize,
@@ -169,12 +170,13 @@ struct Walker {
 }
 
 impl Walker {
+    /// Creates a walker that follows this core.
     fn new(board: Box<dyn Board>, core: usize) -> Walker {
         let executing = board.position(core);
         Walker { board, core, executing }
     }
 
-    /// Runs to a cycle, unless it has passed. Nothing brings a board on that has come to an end.
+    /// Runs to a cycle, unless it has passed. A board whose run has ended stays there.
     fn run_to(&mut self, cycle: u64) {
         while self.board.cycle() < cycle {
             let stop = self.board.run(cycle - self.board.cycle());
@@ -198,7 +200,7 @@ impl Walker {
         self.executing
     }
 
-    /// Notes what the core executes, if it has begun it.
+    /// Notes which instruction the core executes, if it has begun it.
     fn note(&mut self) {
         let position = self.board.position(self.core);
         if position.asleep || position.t <= self.board.cycle() {

@@ -21,12 +21,13 @@ const CYCLES: u64 = 20_000;
 /// After the vectors of any chip.
 const CODE: u32 = 0x400;
 
+/// Returns halfwords as little-endian bytes.
 fn bytes(halfwords: &[u16]) -> Vec<u8> {
     halfwords.iter().flat_map(|half| half.to_le_bytes()).collect()
 }
 
-/// A board that begins to execute `code`. On an STM32 the vector table says `stack`, `entry` (none: the code) and `handler`
-/// for all else.
+/// Creates a board that begins to execute `code`. On an STM32 the vector table says `stack`, `entry` (none: the code)
+/// and `handler` for all else.
 fn start(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16]) -> Box<dyn Board> {
     let mut board = board(chip, &Options { strict, ..Options::default() }).expect("a chip");
     let image = if chip == "rp2040" {
@@ -42,7 +43,7 @@ fn start(chip: &str, strict: bool, entry: Option<u32>, handler: u32, code: &[u16
     board
 }
 
-/// Code that makes these accesses: address, and the value of a write; then it stays where it is.
+/// Returns code that makes these accesses: address, and the value of a write. Then it loops.
 fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
     let mut code = Vec::new();
     for &(address, value) in accesses {
@@ -56,7 +57,7 @@ fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
     code
 }
 
-/// The code warns once with a sentence that begins so, and stops there if the board is strict.
+/// Checks that the code warns once with a sentence that begins so, and stops there if the board is strict.
 fn warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
     let twice = accesses.repeat(2);
     let mut plain = start(chip, false, None, 0, &touching(&twice));
@@ -350,7 +351,7 @@ fn extreme_exception_settings_keep_time_monotonic() {
     }
 }
 
-/// The chips with an ARMv7-M core.
+/// Returns the chips with an ARMv7-M core.
 fn v7m_chips() -> impl Iterator<Item = &'static str> {
     CHIPS.into_iter().filter(|chip| *chip != "rp2040" && !chip.starts_with("stm32l0"))
 }
@@ -369,8 +370,8 @@ fn missing_debug_features_warn_once_and_stop_a_strict_run() {
     }
 }
 
-/// A board whose TIM3 interrupts every 200 cycles. The handler's code ends with `ending`, after the store that clears
-/// the flag. R0 is the register's address there.
+/// Creates a board whose TIM3 interrupts every 200 cycles. The handler's code ends with `ending`, after the store that
+/// clears the flag. R0 is the register's address there.
 fn with_timer(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<dyn Board> {
     const DIER: (u32, Option<u32>) = (0x4000_040c, Some(1));
     const ARR: (u32, Option<u32>) = (0x4000_042c, Some(199));
@@ -428,7 +429,7 @@ fn late_interrupt_clear_warns_once() {
     }
 }
 
-/// Code that asks for an interrupt between two readings of the core's counter, and a handler that reads it first.
+/// A test in which code requests an interrupt between two readings of the core's counter, and a handler reads it first.
 struct Readings {
     code: Vec<u16>,
     /// Addresses: the first reading, the handler's, the one it returns to.
@@ -474,6 +475,7 @@ impl Readings {
         Readings { code, first, handler, last }
     }
 
+    /// Creates a board that executes the test.
     fn start(&self, chip: &str) -> Box<dyn Board> {
         if chip != "rp2040" {
             return start(chip, false, None, self.handler | 1, &self.code);

@@ -15,12 +15,12 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// No warning yet. A strict run stops where others warn, the first time and every time.
+    /// Creates an empty list. A strict run stops where others warn, the first time and every time.
     pub fn new(strict: bool) -> Warnings {
         Warnings { strict, ..Warnings::default() }
     }
 
-    /// The warnings in the order in which they came.
+    /// Returns the warnings in the order in which they came.
     pub fn texts(&self) -> &[String] {
         &self.texts
     }
@@ -41,13 +41,13 @@ impl Warnings {
         stops
     }
 
-    /// Warns once of an address that is not modelled, whatever the access.
+    /// Warns once of an address that is not modelled, whatever the access is.
     #[must_use]
     pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
         self.once(&format!("at 0x{address:08x} "), not_modelled(what, address, pc))
     }
 
-    /// Warns once that the instruction at `pc` asked for something unsupported.
+    /// Warns once that the instruction at `pc` requested something unsupported.
     #[must_use]
     pub fn unsupported_request(&mut self, about: &str, pc: u32) -> Option<String> {
         let known = self.texts.iter().any(|text| text.starts_with(about));
@@ -61,7 +61,7 @@ impl Warnings {
         self.strict.then_some(text)
     }
 
-    /// Warns of a fault that the firmware handles, if it is among the first ones.
+    /// Warns of a fault that the firmware handles, if it is one of the first.
     pub fn fault(&mut self, text: String) {
         if self.faults < FAULTS {
             self.faults += 1;
@@ -70,7 +70,7 @@ impl Warnings {
     }
 }
 
-/// That an address is not modelled, in a person's words.
+/// Returns the sentence that an address is not modelled.
 pub fn not_modelled(what: &str, address: u32, pc: u32) -> String {
     format!("{what} at 0x{address:08x} is not modelled (first used by 0x{pc:08x})")
 }

@@ -1,6 +1,6 @@
 //! Parts of words in memories.
 
-/// Little-endian value of up to four bytes.
+/// Returns the little-endian value of up to four bytes.
 #[inline(always)]
 pub fn get(memory: &[u8], offset: u32, bytes: u32) -> u32 {
     let at = offset as usize;

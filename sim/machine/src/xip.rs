@@ -11,7 +11,7 @@ pub const LINE_BYTES: u32 = 8;
 /// Bytes that a miss fetches: half a line.
 pub const FILL_BYTES: u32 = 4;
 
-/// A place in the cache.
+/// A way of a cache set, with the line that it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Way {
     /// Number of the line. Without meaning while nothing of it is there.
@@ -29,7 +29,7 @@ impl Way {
     }
 }
 
-/// The content of the cache, without derived values.
+/// The content of the XIP cache for a snapshot, without derived values.
 #[derive(Debug, Clone)]
 pub struct XipTags {
     ways: Vec<[Way; 2]>,
@@ -37,7 +37,8 @@ pub struct XipTags {
     enabled: bool,
 }
 
-/// Tags and residency. Lines are numbered by flash offset / 8, halves of lines by flash offset / 4.
+/// The XIP cache of the flash: tags and residency. Lines are numbered by flash offset / 8, halves of lines by flash
+/// offset / 4.
 #[derive(Debug)]
 pub struct XipCache {
     ways: Vec<[Way; 2]>,
@@ -51,7 +52,7 @@ pub struct XipCache {
 }
 
 impl XipCache {
-    /// An empty cache over a flash of `bytes`.
+    /// Creates an empty cache over a flash of `bytes`.
     pub fn new(bytes: u32) -> XipCache {
         XipCache {
             ways: vec![[Way::EMPTY; 2]; SETS],
@@ -63,24 +64,25 @@ impl XipCache {
         }
     }
 
-    /// True if the half of a line is in the cache.
+    /// Whether this half of a line is in the cache.
     #[inline(always)]
     pub fn resident(&self, half: u32) -> bool {
         self.resident[half as usize]
     }
 
-    /// Whether each half of a line is in the cache.
+    /// Returns, for each half of a line, whether it is in the cache.
     pub fn halves(&self) -> &[bool] {
         &self.resident
     }
 
-    /// How many halves it has lost so far.
+    /// Returns how many halves of lines the cache has lost so far.
     #[inline(always)]
     pub fn lost_count(&self) -> u64 {
         self.lost
     }
 
-    /// Puts half a line into the cache. Returns the line that it replaces. A disabled cache keeps nothing.
+    /// Loads half a line into the cache. Returns the line that it replaces. Returns the line that it replaces. A
+    /// disabled cache keeps nothing.
     pub fn fill(&mut self, half: u32) -> Option<u32> {
         if !self.enabled || self.resident(half) {
             return None;
@@ -106,7 +108,7 @@ impl XipCache {
         replaces.then_some(evicted.line)
     }
 
-    /// Enters the content of a way into the residency, or removes it.
+    /// Adds the content of a way to the residency, or removes it.
     fn show(&mut self, way: Way, there: bool) {
         for (number, _) in way.valid.into_iter().enumerate().filter(|(_, valid)| *valid) {
             self.resident[way.line as usize * HALVES + number] = there;
@@ -114,7 +116,7 @@ impl XipCache {
         }
     }
 
-    /// Drops one line (a store to the cached alias does this).
+    /// Drops one line, as a store to the cached alias does.
     pub fn invalidate(&mut self, line: u32) {
         let set = line as usize % SETS;
         for number in 0..2 {
@@ -126,13 +128,13 @@ impl XipCache {
         }
     }
 
-    /// The state for a snapshot.
+    /// Returns the cache's content for a snapshot.
     pub fn tags(&self) -> XipTags {
         let XipCache { ways, victim, resident: _, lost: _, enabled } = self;
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
 
-    /// Restores a state. Returns the lines whose cached part has changed.
+    /// Restores the content from a snapshot. Returns the lines whose cached part has changed.
     pub fn restore(&mut self, tags: &XipTags) -> Vec<u32> {
         let mut changed = Vec::new();
         for set in 0..SETS {

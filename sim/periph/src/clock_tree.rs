@@ -1,6 +1,6 @@
 //! The clock frequencies that peripherals convert with.
 
-/// Frequencies in Hz, all derived from the crystal, the ring oscillator and the PLL settings.
+/// The frequencies of all clocks in Hz, derived from the crystal, the ring oscillator and the PLL settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockTree {
     /// clk_sys: the cores, the bus and the unit of all cycle numbers.

@@ -18,7 +18,7 @@ pub use rate::RateCounter;
 /// A cycle number that is never reached: "nothing scheduled".
 pub const NEVER: u64 = u64::MAX;
 
-/// A peripheral's view of the machine during an access or an event.
+/// What a peripheral sees of the machine during an access or an event: time, clocks and the effects to fill.
 pub struct Access<'a> {
     /// clk_sys cycle at which the access reaches the peripheral.
     pub now_cycles: u64,
@@ -30,7 +30,7 @@ pub struct Access<'a> {
     pub effects: &'a mut Effects,
 }
 
-/// Consequences of an access beyond the peripheral's own registers. The machine drains it after every call.
+/// The consequences of an access beyond the peripheral's own registers. The machine applies them after every call.
 #[derive(Debug, Clone, Default)]
 pub struct Effects {
     /// A clock source, PLL, divider or the watchdog tick changed: the machine recomputes its [`ClockTree`].
@@ -55,7 +55,7 @@ pub struct Effects {
     pub limit: Option<&'static rp2040::Limit>,
 }
 
-/// A memory-mapped block. Offsets are already stripped of the base address and of the atomic alias.
+/// A memory-mapped block of registers. Offsets are already stripped of the base address and of the atomic alias.
 pub trait Peripheral {
     /// The data sheet's name of the block, for warnings.
     const NAME: &'static str;
@@ -69,27 +69,27 @@ pub trait Peripheral {
     /// Writes a whole register (narrow stores are already replicated by the bus).
     fn write(&mut self, offset: u32, value: u32, access: &mut Access);
 
-    /// Current value without side effects, as the read-modify-write of an atomic alias sees it.
+    /// Returns a register's current value without side effects, as the read-modify-write of an atomic alias sees it.
     fn peek(&self, offset: u32, access: &Access) -> u32;
 
-    /// True for write-1-to-clear and strobe registers: an atomic alias hands them the written bits unchanged,
-    /// whichever alias it is (firmware clears TIMER.INTR through the CLR alias).
+    /// Whether a register is a strobe or cleared by writing 1, so that an atomic alias passes the written bits on
+    /// unchanged.
     fn is_strobe(&self, _offset: u32) -> bool {
         false
     }
 
-    /// clk_sys cycle at which [`Peripheral::advance`] must be called next, or [`NEVER`].
+    /// Returns the clk_sys cycle at which [`Peripheral::advance`] must be called next, or [`NEVER`].
     fn due(&self) -> u64 {
         NEVER
     }
 
-    /// Brings the block up to `access.now_cycles` (called when it is due, and before a clock change).
+    /// Advances the block to `access.now_cycles`. Called when it is due, and before a clock change.
     fn advance(&mut self, _access: &mut Access) {}
 
-    /// Called after a clock change with the new tree in force: rebase any rate-dependent schedule.
+    /// Updates everything that depends on a clock's rate, after a clock change, with the new tree in force.
     fn clocks_changed(&mut self, _access: &mut Access) {}
 
-    /// Level of each NVIC interrupt line this block drives.
+    /// Returns the level of each NVIC interrupt line that this block drives.
     fn irq_levels(&self) -> u32 {
         0
     }

@@ -6,7 +6,7 @@
 
 use crate::NEVER;
 
-/// Counts at `num / den` per clk_sys cycle.
+/// A counter that counts at `num / den` per clk_sys cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateCounter {
     base_cycle: u64,
@@ -19,7 +19,7 @@ pub struct RateCounter {
     den: u64,
 }
 
-/// The greatest common divisor.
+/// Returns the greatest common divisor.
 const fn gcd(a: u128, b: u128) -> u128 {
     let (mut a, mut b) = (a, b);
     while b != 0 {
@@ -28,7 +28,7 @@ const fn gcd(a: u128, b: u128) -> u128 {
     a
 }
 
-/// `rate_num / rate_den` Hz against `sys_hz` cycles per second, in lowest terms. (0, 1) if any of them is 0.
+/// Returns `rate_num / rate_den` Hz against `sys_hz` cycles per second, in lowest terms. (0, 1) if any of them is 0.
 fn reduce(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
     if rate_num == 0 || rate_den == 0 || sys_hz == 0 {
         return (0, 1);
@@ -46,26 +46,27 @@ impl Default for RateCounter {
 }
 
 impl RateCounter {
-    /// A counter that is at `value` until it is given a rate.
+    /// Creates a counter that stays at `value` until it is given a rate.
     #[must_use]
     pub const fn stop(value: u64) -> Self {
         Self { base_cycle: 0, base_value: value, phase: 0, num: 0, den: 1 }
     }
 
-    /// Starts at `value` in cycle `now`, counting at `rate_num / rate_den` Hz while clk_sys runs at `sys_hz`.
+    /// Creates a counter that is at `value` in cycle `now`, and counts at `rate_num / rate_den` Hz while clk_sys runs
+    /// at `sys_hz`.
     #[must_use]
     pub fn start(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
         let (num, den) = reduce(rate_num, rate_den, sys_hz);
         Self { base_cycle: now, base_value: value, phase: 0, num, den }
     }
 
-    /// True while the rate is not 0.
+    /// Whether the rate is not 0.
     #[must_use]
     pub const fn running(&self) -> bool {
         self.num != 0
     }
 
-    /// Counts done and the remainder in `1 / den` at `cycle`.
+    /// Returns the counts done at `cycle`, and the remainder in `1 / den`.
     fn split(&self, cycle: u64) -> (u64, u64) {
         let elapsed = cycle.saturating_sub(self.base_cycle);
         // The 64-bit path covers every ordinary run. 128-bit division costs several times as much.
@@ -79,14 +80,14 @@ impl RateCounter {
         }
     }
 
-    /// The value at `cycle` (at or after the last start, set or rebase).
+    /// Returns the value at `cycle` (at or after the last start, set or rebase).
     #[must_use]
     pub fn value(&self, cycle: u64) -> u64 {
         self.base_value.wrapping_add(self.split(cycle).0)
     }
 
-    /// First cycle at which the value has advanced to `target`, or [`NEVER`] if stopped. A target at or below the
-    /// value at the base is reached at the base cycle.
+    /// Returns the first cycle at which the value has reached `target`, or [`NEVER`] if stopped. A target at or below
+    /// the value at the base is reached at the base cycle.
     #[must_use]
     pub fn cycle_of(&self, target: u64) -> u64 {
         if target <= self.base_value {
@@ -105,15 +106,16 @@ impl RateCounter {
         u64::try_from(u128::from(self.base_cycle) + cycles).unwrap_or(NEVER)
     }
 
-    /// Sets the value at `now`. The fraction of the running count is kept, as a prescaler upstream keeps it.
+    /// Sets the value at cycle `now`. The fraction of the running count stays, as a prescaler upstream has it.
     pub fn set(&mut self, now: u64, value: u64) {
         self.phase = self.split(now).1;
         self.base_cycle = now;
         self.base_value = value;
     }
 
-    /// Changes the rate at `now`. Value and fraction carry over. The fraction is rounded down to the new
-    /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
+    /// Changes the rate at cycle `now`. Value and fraction carry over. Value and fraction carry over. The fraction is
+    /// rounded down to the new denominator, so the error per change is below one new `1 / den` of a count, and never
+    /// accumulates a count.
     pub fn rebase(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
         let (done, rest) = self.split(now);
         let (num, den) = reduce(rate_num, rate_den, sys_hz);

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rtoslab_gdb::{End, Host, Task, serve};
 
-use crate::snapshot::{Make, Snapshot};
+use crate::snapshot::{BoardRecipe, Snapshot};
 use crate::{Machine, SimError};
 
 /// Between two looks for gdb while it is waited for.
@@ -23,7 +23,7 @@ struct Listener<'py> {
     print: Bound<'py, PyAny>,
     note: Bound<'py, PyAny>,
     tasks: Bound<'py, PyAny>,
-    make: Arc<Make>,
+    make: Arc<BoardRecipe>,
     /// The first exception that one of them raised, or a signal's.
     raised: Option<PyErr>,
 }
@@ -31,12 +31,14 @@ struct Listener<'py> {
 /// Control block, name and state, core, registers by name.
 type TaskRow = (u32, String, Option<usize>, Vec<(String, u32)>);
 
+/// Converts a task as Python gives it.
 fn task((block, about, core, registers): TaskRow) -> Task {
     Task { block, about, core, registers }
 }
 
 impl Listener<'_> {
-    fn hear(&mut self, result: PyResult<()>) {
+    /// Stores the exception of a callback, if it is the first one.
+    fn store_exception(&mut self, result: PyResult<()>) {
         if let (Err(error), None) = (result, &self.raised) {
             self.raised = Some(error);
         }
@@ -46,12 +48,12 @@ impl Listener<'_> {
 impl Host for Listener<'_> {
     fn print(&mut self, channel: &str, text: &[u8]) {
         let result = self.print.call1((channel, PyBytes::new(self.py, text))).map(drop);
-        self.hear(result);
+        self.store_exception(result);
     }
 
     fn note(&mut self, sentence: &str) {
         let result = self.note.call1((sentence,)).map(drop);
-        self.hear(result);
+        self.store_exception(result);
     }
 
     fn tasks(&mut self, now: &rtoslab_machine::Snapshot) -> Vec<Task> {
@@ -59,7 +61,7 @@ impl Host for Listener<'_> {
         match self.tasks.call1((snapshot,)).and_then(|tasks| tasks.extract::<Vec<TaskRow>>()) {
             Ok(rows) => rows.into_iter().map(task).collect(),
             Err(error) => {
-                self.hear(Err(error));
+                self.store_exception(Err(error));
                 Vec::new()
             }
         }
@@ -67,7 +69,7 @@ impl Host for Listener<'_> {
 
     fn goes_on(&mut self) -> bool {
         let signals = self.py.check_signals();
-        self.hear(signals);
+        self.store_exception(signals);
         self.raised.is_none()
     }
 }
@@ -75,27 +77,33 @@ impl Host for Listener<'_> {
 /// The part of a machine that an attached debugger sees without stopping it.
 #[pymethods]
 impl Machine {
+    /// Answers semihosting calls (BKPT 0xAB) from now on, or no longer.
     fn serve_semihosting(&mut self, on: bool) {
         self.inner.debugger().serves = on;
     }
 
+    /// Enables every stimulus port of the ITM at each reset.
     fn open_itm(&mut self) {
         self.inner.debugger().opens_itm = true;
     }
 
+    /// Appends to the text that the firmware can read from semihosting's standard input.
     fn type_semihosting(&mut self, text: &[u8]) {
         self.inner.debugger().type_text(text);
     }
 
+    /// Removes the text that came by semihosting and ITM and returns it, with the channel of each part.
     fn take_debug_text<'py>(&mut self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
         let texts = self.inner.debugger().take().into_iter();
         texts.map(|(channel, text)| (channel.name(), PyBytes::new(py, &text))).collect()
     }
 
+    /// Whether the firmware used the ITM while nothing had enabled it.
     fn asks_for_itm(&self) -> bool {
         self.inner.asks_for_itm()
     }
 
+    /// Returns the exit code with which the firmware ended last by semihosting.
     fn exit_code(&mut self) -> Option<u32> {
         self.inner.debugger().exit_code
     }
@@ -135,6 +143,7 @@ impl Machine {
     }
 }
 
+/// Waits for a connection, and for signals meanwhile.
 fn accept(py: Python<'_>, listener: &TcpListener) -> PyResult<(TcpStream, SocketAddr)> {
     loop {
         match listener.accept() {

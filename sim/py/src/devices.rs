@@ -13,26 +13,27 @@ use crate::{Machine, SimError};
 pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
-    /// Keeps an exception, unless there is one already.
+    /// Stores an exception, unless there is one already.
     fn keep(&self, error: PyErr) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// Raises the exception that was kept.
+    /// Raises the stored exception.
     pub fn raise(&self) -> PyResult<()> {
         let error = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), Err)
     }
 }
 
-/// An object with the methods of a device. A method that it lacks does nothing.
+/// A device that a Python object implements. A method that the object lacks does nothing.
 struct PythonDevice {
     object: Py<PyAny>,
     failure: Failure,
 }
 
 impl PythonDevice {
-    /// Calls a method. `default` if the object has none, if it returns None, and if it raises an exception.
+    /// Calls a method of the object. Returns `default` if it has none, if it returns None, and if it raises an
+    /// exception.
     fn call<T, A>(&self, name: &str, arguments: A, default: T) -> T
     where
         T: for<'a, 'py> FromPyObject<'a, 'py, Error = PyErr>,
@@ -104,6 +105,7 @@ impl Device for PythonDevice {
 /// The part of a machine that devices concern.
 #[pymethods]
 impl Machine {
+    /// Attaches a device to a bus, a serial port or the pins.
     #[pyo3(signature = (device, bus, number=0, *, address=None, select=None))]
     fn attach(
         &mut self,
@@ -125,6 +127,7 @@ impl Machine {
         self.inner.attach(connection, Attached(Box::new(device))).map_err(SimError::new_err)
     }
 
+    /// Sets the voltage at a pin that an ADC converts.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> PyResult<()> {
         self.inner.set_analog(pin, millivolts).map_err(SimError::new_err)
     }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rtoslab_machine::flat::{Flat, STATE_WORDS};
 
-/// A v7-M core with nothing but RAM.
+/// A bare ARMv7-M core with nothing but RAM, for tests of what instructions do.
 #[pyclass(unsendable, module = "rtoslab._sim")]
 pub struct FlatCore {
     inner: Flat,
@@ -13,6 +13,7 @@ pub struct FlatCore {
 
 #[pymethods]
 impl FlatCore {
+    /// Creates a core by its short name: m3, m4 or m7.
     #[new]
     fn new(kind: &str) -> PyResult<FlatCore> {
         match Flat::named(kind) {
@@ -21,10 +22,12 @@ impl FlatCore {
         }
     }
 
+    /// Makes runs stop before this address.
     fn until(&mut self, address: u32) {
         self.inner.until(address);
     }
 
+    /// Copies bytes into the RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
         match self.inner.write(address, data) {
             true => Ok(()),
@@ -32,6 +35,7 @@ impl FlatCore {
         }
     }
 
+    /// Returns bytes of the RAM.
     fn read<'py>(&mut self, py: Python<'py>, address: u32, length: usize) -> PyResult<Bound<'py, PyBytes>> {
         match self.inner.read(address, length) {
             Some(bytes) => Ok(PyBytes::new(py, bytes)),
@@ -39,10 +43,12 @@ impl FlatCore {
         }
     }
 
+    /// Returns r0 to r12, SP, LR, PC, APSR, S0 to S31 and FPSCR.
     fn state(&self) -> Vec<u32> {
         self.inner.state().to_vec()
     }
 
+    /// Sets the registers that `state` returns.
     fn set_state(&mut self, words: Vec<u32>) -> PyResult<()> {
         let words: [u32; STATE_WORDS] = words.try_into().map_err(|words: Vec<u32>| {
             SimError::new_err(format!("{} words are not the state of a core", words.len()))
@@ -51,19 +57,23 @@ impl FlatCore {
         Ok(())
     }
 
+    /// Sets CCR.
     fn set_ccr(&mut self, value: u32) {
         self.inner.set_ccr(value);
     }
 
+    /// Sets CPACR.
     fn set_cpacr(&mut self, value: u32) {
         self.inner.set_cpacr(value);
     }
 
+    /// Executes up to `cycles` instructions, `pause` at a time. Returns why it stopped.
     #[pyo3(signature = (cycles, pause=u64::MAX))]
     fn run(&mut self, cycles: u64, pause: u64) -> String {
         format!("{:?}", self.inner.run(cycles, pause))
     }
 
+    /// Returns the number of instructions executed so far.
     fn instructions(&self) -> u64 {
         self.inner.instructions()
     }

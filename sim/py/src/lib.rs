@@ -33,15 +33,16 @@ const SLICE_CYCLES: u64 = 20_000_000;
 /// The sources that this module was built from, as `build.rs` found them.
 const SOURCES: &str = include_str!(concat!(env!("OUT_DIR"), "/sources.txt"));
 
-/// A virtual board.
+/// A virtual board, as Python uses it.
 #[pyclass(unsendable, module = "rtoslab._sim")]
 struct Machine {
     inner: Box<dyn Board>,
-    make: Arc<snapshot::Make>,
+    make: Arc<snapshot::BoardRecipe>,
 }
 
 #[pymethods]
 impl Machine {
+    /// Creates a board by its chip. 0 means the chip's usual value.
     #[new]
     #[pyo3(signature = (chip, *, cores=0, flash_bytes=0, crystal_hz=0, console_port=0, strict=false, wires=vec![]))]
     #[allow(clippy::too_many_arguments)]
@@ -60,34 +61,44 @@ impl Machine {
         let inner = board(chip, &options).map_err(|error| SettingError::new_err(error.0))?;
         Ok(Machine {
             inner,
-            make: Arc::new(snapshot::Make { chip: chip.to_owned(), options, failure: devices::Failure::default() }),
+            make: Arc::new(snapshot::BoardRecipe {
+                chip: chip.to_owned(),
+                options,
+                failure: devices::Failure::default(),
+            }),
         })
     }
 
+    /// Returns every setting: key, value in force, description, grade.
     fn settings(&self) -> Vec<(String, u64, String, String)> {
         let rows = self.inner.settings().into_iter();
         rows.map(|(key, rule, value)| (key, value, rule.about.to_owned(), rule.grade.name().to_owned())).collect()
     }
 
+    /// Overrides the value of a timing rule by its key.
     fn set(&mut self, key: &str, value: u64) -> PyResult<()> {
         self.inner.set(key, value).map_err(|error| SettingError::new_err(error.0))
     }
 
+    /// Loads an ELF or UF2 image and resets the board.
     fn load(&mut self, image: &[u8], name: &str) -> PyResult<()> {
         self.inner.load(image, name).map_err(|error| ImageError::new_err(error.0))
     }
 
+    /// Returns the address of a symbol, by its name in the image or its readable name.
     fn symbol(&self, name: &str) -> Option<u32> {
         let symbols = self.inner.symbols();
         let exact = symbols.iter().find(|symbol| symbol.name == name);
         exact.or_else(|| symbols.iter().find(|symbol| readable(&symbol.name) == name)).map(|symbol| symbol.address)
     }
 
+    /// Returns the functions and objects of the image: address, size in bytes, readable name.
     fn symbols(&self) -> Vec<(u32, u32, String)> {
         let named = self.inner.symbols().iter().filter(|symbol| !symbol.label);
         named.map(|symbol| (symbol.address, symbol.bytes, readable(&symbol.name).into_owned())).collect()
     }
 
+    /// Runs for at most `cycles` more cycles, without the GIL. Returns why the run stopped.
     fn run<'py>(&mut self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyDict>> {
         let mut left = cycles;
         loop {
@@ -104,18 +115,21 @@ impl Machine {
         }
     }
 
+    /// Stops the run when this address is about to execute.
     fn until(&mut self, address: u32) -> PyResult<()> {
         self.check_executable(address)?;
         self.inner.until(address);
         Ok(())
     }
 
+    /// Records an event with this `ident` whenever the address is about to execute.
     fn watch_exec(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;
         self.inner.watch_exec(address, ident);
         Ok(())
     }
 
+    /// Records an event with this `ident` whenever a function is called.
     #[pyo3(signature = (address, ident, third = false))]
     fn watch_call(&mut self, address: u32, ident: u16, third: bool) -> PyResult<()> {
         self.check_executable(address)?;
@@ -123,12 +137,14 @@ impl Machine {
         Ok(())
     }
 
+    /// Records an event with this `ident` whenever a watched call returns to the address.
     fn watch_return(&mut self, address: u32, ident: u16) -> PyResult<()> {
         self.check_executable(address)?;
         self.inner.watch_return(address, ident);
         Ok(())
     }
 
+    /// Records an event with this `ident` whenever a word is written, and stops the run then if `stop`.
     #[pyo3(signature = (address, ident, stop=false))]
     fn watch_write(&mut self, address: u32, ident: u16, stop: bool) -> PyResult<()> {
         if self.inner.watch_write(address, ident, stop) {
@@ -137,20 +153,24 @@ impl Machine {
         Err(SimError::new_err(format!("0x{address:08x} is neither in RAM nor a register, so it cannot be watched")))
     }
 
+    /// Records an event at each entry and exit of a handler, or no longer.
     fn trace_exceptions(&mut self, on: bool) {
         self.inner.trace_exceptions(on);
     }
 
+    /// Records an event at each pin edge, or no longer.
     fn trace_pins(&mut self, on: bool) {
         self.inner.trace_pins(on);
     }
 
+    /// Measures the cycles between executions of two addresses. Returns the index for `between_result`.
     fn between(&mut self, start: u32, end: u32) -> PyResult<usize> {
         self.check_executable(start)?;
         self.check_executable(end)?;
         Ok(self.inner.between(start, end))
     }
 
+    /// Returns the statistics of the interval with this index.
     fn between_result<'py>(&mut self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
         let Some(result) = self.inner.between_result(index) else {
             return Err(SimError::new_err(format!("there is no interval number {index}")));
@@ -163,10 +183,12 @@ impl Machine {
         Ok(dict)
     }
 
+    /// Switches the per-instruction profile on (from zero) or off.
     fn profile(&mut self, on: bool) {
         self.inner.profile(on);
     }
 
+    /// Removes a core's profile and returns it as packed records.
     fn take_profile<'py>(&mut self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyBytes>> {
         self.check_core(core)?;
         let mut bytes = Vec::new();
@@ -180,6 +202,7 @@ impl Machine {
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Starts or ends the observation of every cycle and instruction.
     #[pyo3(signature = (on, *, priorities=vec![], keep_intervals=0, calls=vec![], measured=vec![], arrivals=vec![], events=false))]
     #[allow(clippy::too_many_arguments)] // each is a keyword of its own in Python
     fn observe(
@@ -203,6 +226,7 @@ impl Machine {
         Ok(())
     }
 
+    /// Returns the observations since the last call.
     fn observed<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         match self.inner.observed() {
             Some(taken) => observed::to_dict(py, &taken),
@@ -210,11 +234,13 @@ impl Machine {
         }
     }
 
+    /// Returns the cycle in which a core's next instruction can begin.
     fn core_cycle(&self, core: usize) -> PyResult<u64> {
         self.check_core(core)?;
         Ok(self.inner.core_cycle(core))
     }
 
+    /// Removes the recorded events and returns them as packed records.
     fn take_events<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let events = self.inner.take_events();
         let packed = PyBytes::new(py, &Event::all_bytes(&events));
@@ -222,12 +248,14 @@ impl Machine {
         packed
     }
 
+    /// Removes what a console has received and returns it.
     #[pyo3(signature = (port=0))]
     fn take_uart<'py>(&mut self, py: Python<'py>, port: usize) -> PyResult<Bound<'py, PyBytes>> {
         self.check_port(port)?;
         Ok(PyBytes::new(py, &self.inner.take_uart(port)))
     }
 
+    /// Types text into a console at line speed.
     #[pyo3(signature = (text, port=0))]
     fn type_uart(&mut self, text: &[u8], port: usize) -> PyResult<()> {
         self.check_port(port)?;
@@ -235,6 +263,7 @@ impl Machine {
         Ok(())
     }
 
+    /// Adds lines to a console's script: prompt and text.
     #[pyo3(signature = (steps, port=0))]
     fn script_uart(&mut self, steps: Vec<(Vec<u8>, Vec<u8>)>, port: usize) -> PyResult<()> {
         self.check_port(port)?;
@@ -244,33 +273,40 @@ impl Machine {
         Ok(())
     }
 
+    /// Returns the number of scripted lines that were not typed yet.
     #[pyo3(signature = (port=0))]
     fn script_steps_left(&mut self, port: usize) -> PyResult<usize> {
         self.check_port(port)?;
         Ok(self.inner.steps_left(port))
     }
 
+    /// Returns how many cycles of busy waits for a register were skipped.
     fn passed_over(&self) -> u64 {
         self.inner.passed_over()
     }
 
-    fn remembered(&self) -> (u64, u64) {
+    /// Returns how often cached timing was used, and how often it was missing.
+    fn timing_cache_counts(&self) -> (u64, u64) {
         let counts = self.inner.timing_counts();
         (counts.hits, counts.misses)
     }
 
-    fn translated(&self) -> u64 {
+    /// Returns how many traces or blocks native code has executed.
+    fn native_trace_count(&self) -> u64 {
         self.inner.timing_counts().translated
     }
 
-    fn translations(&self) -> u64 {
+    /// Returns how many traces or blocks were JIT-compiled.
+    fn translation_count(&self) -> u64 {
         self.inner.timing_counts().translations
     }
 
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, executions: u32) {
         self.inner.translate_after(executions);
     }
 
+    /// Returns the statistics of all cores and spinlocks.
     fn stats<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let cores = PyList::empty(py);
         for core in 0..self.inner.cores() {
@@ -299,22 +335,27 @@ impl Machine {
         Ok(stats)
     }
 
+    /// Sets all statistics to zero.
     fn reset_stats(&mut self) {
         self.inner.reset_stats();
     }
 
+    /// Returns the current cycle.
     fn cycle(&self) -> u64 {
         self.inner.cycle()
     }
 
+    /// Returns the core clock in Hz.
     fn clock_hz(&self) -> u64 {
         self.inner.clock_hz()
     }
 
+    /// Returns one sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&mut self) -> Vec<String> {
         self.inner.warnings()
     }
 
+    /// Reads memory without side effects.
     fn read<'py>(&mut self, py: Python<'py>, address: u32, length: usize) -> PyResult<Bound<'py, PyBytes>> {
         match self.inner.read(address, length) {
             Some(bytes) => Ok(PyBytes::new(py, &bytes)),
@@ -324,6 +365,7 @@ impl Machine {
         }
     }
 
+    /// Reads memory or registers without side effects.
     fn peek<'py>(
         &mut self,
         py: Python<'py>,
@@ -342,12 +384,14 @@ impl Machine {
         content.map(|content| PyBytes::new(py, &content)).ok_or_else(nowhere)
     }
 
+    /// Reads words as a core would now, on a copy of the board. None where the access faults.
     fn read_registers(&self, core: usize, addresses: Vec<u32>) -> PyResult<Vec<Option<u32>>> {
         self.check_core(core)?;
         let mut copy = self.copy()?;
         Ok(addresses.into_iter().map(|address| copy.read_as_core(core, address)).collect())
     }
 
+    /// Writes to RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
         if self.inner.write(address, data) {
             return Ok(());
@@ -355,6 +399,7 @@ impl Machine {
         Err(SimError::new_err(format!("{} bytes at 0x{address:08x} are not all in SRAM", data.len())))
     }
 
+    /// Sets a register of a core by name.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> PyResult<()> {
         self.check_core(core)?;
         if self.inner.set_register(core, name, value) {
@@ -365,6 +410,7 @@ impl Machine {
         )))
     }
 
+    /// Returns the registers of a core, by name.
     fn registers<'py>(&self, py: Python<'py>, core: usize) -> PyResult<Bound<'py, PyDict>> {
         self.check_core(core)?;
         let dict = PyDict::new(py);
@@ -376,12 +422,13 @@ impl Machine {
 }
 
 impl Machine {
-    /// Another board that stands as this one does, to do with as one likes.
+    /// Returns another board in the same state, whose use does not change this one.
     fn copy(&self) -> PyResult<Box<dyn Board>> {
         let board = board_from(&self.make.chip, &self.make.options, &self.inner.snapshot());
         board.map_err(|error| SettingError::new_err(error.0))
     }
 
+    /// Raises SimError unless the board has this core.
     fn check_core(&self, core: usize) -> PyResult<()> {
         if core < self.inner.cores() {
             return Ok(());
@@ -389,6 +436,7 @@ impl Machine {
         Err(SimError::new_err(format!("there is no core {core}; the chip has {}", self.inner.cores())))
     }
 
+    /// Raises SimError unless the board has this console.
     fn check_port(&self, port: usize) -> PyResult<()> {
         if port < self.inner.ports() {
             return Ok(());
@@ -396,6 +444,7 @@ impl Machine {
         Err(SimError::new_err(format!("there is no console {port}; the board has {}", self.inner.ports())))
     }
 
+    /// Raises SimError unless code can execute at this address.
     fn check_executable(&mut self, address: u32) -> PyResult<()> {
         if self.inner.executable(address) {
             return Ok(());
@@ -404,18 +453,20 @@ impl Machine {
     }
 }
 
-/// Lends the machine to the thread that runs without the GIL.
+/// The machine as it is lent to the thread that runs without the GIL.
 struct Shared<'a>(&'a mut dyn Board);
 
 // SAFETY: the machine's raw pointers lead into tables it owns, and the borrow is exclusive for the whole call.
 unsafe impl Send for Shared<'_> {}
 
 impl Shared<'_> {
+    /// Runs for at most `cycles` more cycles.
     fn run(self, cycles: u64) -> Stop {
         self.0.run(cycles)
     }
 }
 
+/// Returns the statistics of a core as a dictionary.
 fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResult<Bound<'py, PyDict>> {
     let stats = machine.stats(core);
     let dict = PyDict::new(py);
@@ -435,6 +486,7 @@ fn core_stats<'py>(py: Python<'py>, machine: &dyn Board, core: usize) -> PyResul
     Ok(dict)
 }
 
+/// Returns the end of a run as a dictionary.
 fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("reason", stop.reason.name())?;
@@ -450,6 +502,7 @@ type Row = (String, u64, u64, bool, Option<(u64, u64)>);
 /// Structure, and its members.
 type Members = Vec<(String, Vec<Row>)>;
 
+/// Returns the members of these structures by an image's debug information.
 #[pyfunction]
 fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
     let structures =
@@ -458,17 +511,19 @@ fn structures(image: &[u8], names: Vec<String>) -> PyResult<Members> {
     Ok(structures.into_iter().map(|(name, members)| (name, members.into_iter().map(row).collect())).collect())
 }
 
+/// Returns the source file of each compilation unit of an image, and the addresses of its code.
 #[pyfunction]
 fn sources(image: &[u8]) -> PyResult<Vec<rtoslab_debuginfo::Source>> {
     rtoslab_debuginfo::sources(image).map_err(|error| ImageError::new_err(error.to_string()))
 }
 
-/// The name of a C++ or Rust function as its source has it. Another name as it is.
+/// Returns a symbol's name as its C++ or Rust source has it. Any other name stays as it is.
 #[pyfunction]
 fn readable_name(name: &str) -> String {
     readable(name).into_owned()
 }
 
+/// Adds all classes, functions and constants to the Python module.
 #[pymodule]
 fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

@@ -12,33 +12,36 @@ use rtoslab_machine::sweep::{Plan, sweep};
 use crate::devices::Failure;
 use crate::{Machine, SettingError, SimError};
 
-/// How a board was made: what another one of its kind needs.
-pub struct Make {
+/// How a board was made: what is needed to make another one of its kind.
+pub struct BoardRecipe {
     pub chip: String,
     pub options: Options,
     /// The first exception that a device has raised and no run has reported.
     pub failure: Failure,
 }
 
-/// A board as it stood.
+/// The state of a board at some cycle.
 #[pyclass(frozen, module = "rtoslab._sim")]
 pub struct Snapshot {
-    pub make: Arc<Make>,
+    pub make: Arc<BoardRecipe>,
     pub inner: rtoslab_machine::Snapshot,
 }
 
 #[pymethods]
 impl Snapshot {
+    /// Returns the cycle in which the snapshot was taken.
     fn cycle(&self) -> u64 {
         self.inner.cycle()
     }
 
+    /// Creates another board of the same kind in this state.
     fn open(&self) -> PyResult<Machine> {
         let board = board_from(&self.make.chip, &self.make.options, &self.inner);
         let inner = board.map_err(|error| SettingError::new_err(error.0))?;
         Ok(Machine { inner, make: self.make.clone() })
     }
 
+    /// Measures the response to a stimulus at each of these cycles, from this state on.
     #[pyo3(signature = (cycles, exception, *, core=0, task=None, pin=None, level=true, patience_cycles=10_000_000, threads=1))]
     #[allow(clippy::too_many_arguments)]
     fn sweep<'py>(
@@ -58,7 +61,7 @@ impl Snapshot {
             None => Stimulus::Exception { core, number: exception },
         };
         let plan = Plan { stimulus, core, exception, task: task.map(|address| address & !1), patience_cycles };
-        let Make { chip, options, .. } = &*self.make;
+        let BoardRecipe { chip, options, .. } = &*self.make;
         let arrivals = py.detach(|| sweep(chip, options, &self.inner, &plan, &cycles, threads));
         let mut bytes = Vec::with_capacity(32 * cycles.len());
         for arrival in arrivals.map_err(SimError::new_err)? {
@@ -75,10 +78,12 @@ impl Snapshot {
 /// The part of a machine that snapshots and stimuli concern.
 #[pymethods]
 impl Machine {
+    /// Returns the board's present state.
     fn snapshot(&self) -> Snapshot {
         Snapshot { make: self.make.clone(), inner: self.inner.snapshot() }
     }
 
+    /// Restores the state in a snapshot.
     fn restore(&mut self, snapshot: &Snapshot) -> PyResult<()> {
         match self.inner.restore(&snapshot.inner) {
             true => Ok(()),
@@ -89,15 +94,18 @@ impl Machine {
         }
     }
 
+    /// Schedules an exception that becomes pending in a cycle.
     #[pyo3(signature = (cycle, number, core=0))]
     fn inject_exception(&mut self, cycle: u64, number: u32, core: usize) -> PyResult<()> {
         self.inner.inject(cycle, Stimulus::Exception { core, number }).map_err(SimError::new_err)
     }
 
+    /// Schedules the level of a pin from a cycle on.
     fn inject_pin(&mut self, cycle: u64, pin: u16, level: bool) -> PyResult<()> {
         self.inner.inject(cycle, Stimulus::Pin { pin, level }).map_err(SimError::new_err)
     }
 
+    /// Returns the cycle and address of a core's next instruction, and whether the core sleeps.
     fn position(&self, core: usize) -> PyResult<(u64, u32, bool)> {
         self.check_core(core)?;
         let position = self.inner.position(core);

@@ -9,6 +9,7 @@ use rtoslab_tables::{self as tables, Column, TableError, Values, compress, decom
 /// Name, type (numpy's word, or `text`), little-endian values, the texts that a column of texts has places in, validity.
 type ColumnParts<Bytes> = (String, String, Bytes, Vec<String>, Option<Bytes>);
 
+/// Converts an error to Python's ValueError.
 fn value_error(error: TableError) -> PyErr {
     PyValueError::new_err(error.0)
 }
@@ -22,6 +23,7 @@ macro_rules! numbers {
     };
 }
 
+/// Converts a column's bytes, as numpy has them, to values of this type.
 fn values(kind: &str, data: &[u8], texts: Vec<String>) -> PyResult<Values> {
     Ok(match kind {
         "bool" => Values::Bool(data.iter().map(|byte| *byte != 0).collect()),
@@ -35,10 +37,12 @@ fn values(kind: &str, data: &[u8], texts: Vec<String>) -> PyResult<Values> {
     })
 }
 
+/// Returns values as little-endian bytes.
 fn bytes<T, const N: usize>(values: Vec<T>, to_bytes: fn(T) -> [u8; N]) -> Vec<u8> {
     values.into_iter().flat_map(to_bytes).collect()
 }
 
+/// Returns a column's type, bytes and texts, as numpy needs them.
 fn parts(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
     match values {
         Values::Bool(values) => ("bool", values.into_iter().map(u8::from).collect(), Vec::new()),
@@ -51,6 +55,7 @@ fn parts(values: Values) -> (&'static str, Vec<u8>, Vec<String>) {
     }
 }
 
+/// Returns the columns as a Parquet file.
 #[pyfunction]
 pub fn write_parquet<'py>(py: Python<'py>, columns: Vec<ColumnParts<PyBackedBytes>>) -> PyResult<Bound<'py, PyBytes>> {
     let columns = columns.into_iter().map(|(name, kind, data, texts, valid)| {
@@ -61,6 +66,7 @@ pub fn write_parquet<'py>(py: Python<'py>, columns: Vec<ColumnParts<PyBackedByte
     Ok(PyBytes::new(py, &tables::write_parquet(&columns).map_err(value_error)?))
 }
 
+/// Returns the columns of a Parquet file with at most `limit` values.
 #[pyfunction]
 pub fn read_parquet<'py>(
     py: Python<'py>,
@@ -76,11 +82,13 @@ pub fn read_parquet<'py>(
     Ok(columns.collect())
 }
 
+/// Returns the content compressed by Zstandard.
 #[pyfunction]
 pub fn compress_zstd<'py>(py: Python<'py>, content: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     Ok(PyBytes::new(py, &compress(content).map_err(value_error)?))
 }
 
+/// Returns the unpacked content, or None if it has more than `limit` bytes.
 #[pyfunction]
 pub fn decompress_zstd<'py>(py: Python<'py>, content: &[u8], limit: usize) -> PyResult<Option<Bound<'py, PyBytes>>> {
     Ok(decompress(content, limit).map_err(value_error)?.map(|unpacked| PyBytes::new(py, &unpacked)))

@@ -8,11 +8,13 @@ use rtoslab_lab::tally::{Identities, Sections, Tally};
 /// Core, the tasks before and behind, the identity of the call that caused it, how often.
 type SwitchCount = (u8, u32, u32, Option<u16>, u64);
 
+/// Counts of events: calls, task switches and critical sections.
 #[pyclass]
 pub struct EventTally(Tally);
 
 #[pymethods]
 impl EventTally {
+    /// Creates empty counts.
     #[new]
     fn new(
         calls: (u16, u16),
@@ -26,24 +28,29 @@ impl EventTally {
         EventTally(Tally::new(Identities { calls, current, nesting }, tasks, sections))
     }
 
+    /// Counts the next packed events, in the order of time.
     fn feed(&mut self, events: &[u8]) {
         self.0.feed(events);
     }
 
-    fn events(&self) -> u64 {
-        self.0.events()
+    /// Returns the number of events so far.
+    fn event_count(&self) -> u64 {
+        self.0.event_count()
     }
 
-    fn objects(&self) -> Vec<(u8, u16, u32, u64)> {
-        self.0.objects()
+    /// Returns the counted calls: core, identity, first argument and number.
+    fn call_counts(&self) -> Vec<(u8, u16, u32, u64)> {
+        self.0.call_counts()
     }
 
-    fn switches(&self) -> Vec<SwitchCount> {
+    /// Returns the kinds of task switches and their numbers.
+    fn switch_counts(&self) -> Vec<SwitchCount> {
         let rows =
             |(kind, count): (rtoslab_lab::tally::Switch, u64)| (kind.core, kind.before, kind.after, kind.cause, count);
-        self.0.switches().into_iter().map(rows).collect()
+        self.0.switch_counts().into_iter().map(rows).collect()
     }
 
+    /// Returns a core's critical sections: their number, cycles, and the cycles of the longest.
     fn sections(&self, core: usize) -> Option<(u64, u64, u64)> {
         self.0.sections(core).map(|sections| (sections.count, sections.cycles, sections.longest_cycles))
     }

@@ -64,14 +64,14 @@ impl Values {
         }
     }
 
-    /// Returns whether there is no value.
+    /// Whether there is no value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A table or a compressed text that cannot be read or written. The message says why.
+/// The reason why a table or a compressed text cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TableError(pub String);
@@ -90,7 +90,7 @@ pub fn compress(content: &[u8]) -> Result<Vec<u8>, TableError> {
     zstd::bulk::compress(content, 1).map_err(|error| TableError(error.to_string()))
 }
 
-/// Returns what `content` unpacks to, or `None` if that is more than `limit` bytes.
+/// Returns the unpacked `content`, or `None` if it has more than `limit` bytes.
 ///
 /// # Errors
 /// `TableError` for content that Zstandard did not write.

@@ -26,6 +26,7 @@ pub fn read_parquet(content: &[u8], limit: u64) -> Result<Vec<Column>, TableErro
         .unwrap_or_else(|_| Err(TableError("the file is damaged".to_owned())))
 }
 
+/// Returns the columns of a Parquet file with at most `limit` values.
 fn read_file(content: Bytes, limit: u64) -> Result<Vec<Column>, TableError> {
     let file = SerializedFileReader::new(content)?;
     let described = file.metadata().file_metadata();
@@ -37,6 +38,7 @@ fn read_file(content: Bytes, limit: u64) -> Result<Vec<Column>, TableError> {
     columns.map(|(place, column)| read_column(&file, place, column, rows)).collect()
 }
 
+/// Returns the error of a column whose number of rows is wrong.
 fn wrong_rows() -> TableError {
     TableError("the file is damaged: its columns have another number of rows than the file states".to_owned())
 }
@@ -89,6 +91,7 @@ fn read_column(
     if column.row_count() as u64 == rows { Ok(column) } else { Err(wrong_rows()) }
 }
 
+/// Returns an empty list of the column's type. An error for types that are not supported.
 fn empty_values(column: &ColumnDescriptor) -> Result<Values, TableError> {
     let unsigned = matches!(
         column.converted_type(),
@@ -106,6 +109,7 @@ fn empty_values(column: &ColumnDescriptor) -> Result<Values, TableError> {
     })
 }
 
+/// Returns the error of a column whose type is not supported.
 fn wrong_type(column: &ColumnDescriptor) -> TableError {
     TableError(format!("its column {} has values of type {}", column.name(), column.physical_type()))
 }

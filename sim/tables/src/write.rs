@@ -14,7 +14,7 @@ use crate::{Column, TableError, Values};
 /// Stands in each file as its writer. Without a version, so that a new one gives the same bytes.
 const WRITER: &str = "rtoslab";
 
-/// Returns the file: one row group, compressed by Zstandard.
+/// Returns the columns as a Parquet file: one row group, compressed by Zstandard.
 ///
 /// # Errors
 /// `TableError` if the columns differ in their number of rows, or a column's values do not fit its valid rows.
@@ -39,6 +39,7 @@ pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, TableError> {
     Ok(file.into_inner()?)
 }
 
+/// Checks that all columns have the same number of rows, and each as many values as valid rows.
 fn check(columns: &[Column]) -> Result<(), TableError> {
     let rows = columns.first().map_or(0, Column::row_count);
     for column in columns {
@@ -59,6 +60,7 @@ fn check(columns: &[Column]) -> Result<(), TableError> {
     Ok(())
 }
 
+/// Returns the schema of a column.
 fn field(column: &Column) -> Result<TypePtr, TableError> {
     let unsigned = |bit_width| Some(LogicalType::integer(bit_width, false));
     let (physical, logical) = match column.values {
@@ -76,6 +78,7 @@ fn field(column: &Column) -> Result<TypePtr, TableError> {
     Ok(Arc::new(builder.build()?))
 }
 
+/// Writes the values of a column, with the validity of its rows.
 fn write_values(writer: &mut SerializedColumnWriter, column: &Column) -> Result<(), TableError> {
     let levels: Vec<i16> = match &column.valid {
         Some(valid) => valid.iter().map(|has| i16::from(*has)).collect(),

@@ -17,7 +17,7 @@ pub mod stm32_flash;
 /// test `python/tests/timing/test_timing_version.py` notices a raise that was forgotten.
 pub const VERSION: u32 = 1;
 
-/// How well a timing rule is known.
+/// How well a timing rule is known: documented, approximate or assumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grade {
     /// Printed in a manual.
@@ -31,7 +31,7 @@ pub enum Grade {
 }
 
 impl Grade {
-    /// Lower-case name as manifests print it.
+    /// Returns the lower-case name, as manifests print it.
     pub fn name(self) -> &'static str {
         match self {
             Grade::Documented => "documented",
@@ -42,7 +42,7 @@ impl Grade {
     }
 }
 
-/// One adjustable timing rule.
+/// One adjustable timing rule: its name, value, limits, source and grade.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// Name after `timing.`, with the unit last.

@@ -100,19 +100,21 @@ pub const SETTINGS: [Setting; 8] = [
 /// issue 190) has the store as its last statement, so that one to three instructions follow it to the return.
 pub const LATE_CLEAR_INSTRUCTIONS: u64 = 3;
 
-/// Extra data-phase cycles of an APB access begun in core cycle `at`: bridge, start of the next APB clock, transfer.
+/// Returns the extra data-phase cycles of an APB access begun in core cycle `at`: bridge, start of the next APB clock,
+/// transfer.
 ///
 /// `prescaler` is the number of core cycles an APB clock (AHB and APB prescaler together).
 pub fn apb_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 {
     transfer_wait(values, at, prescaler, values[key::APB_BRIDGE])
 }
 
-/// The same of a store that a core's store buffer takes: the next one waits for the transfer alone, after which the
-/// bridge's cycles are hidden. An STM32F103 at 72 MHz sets and clears a pin in four cycles (data sheet 2.3.21: 18 MHz).
+/// Returns the extra cycles of an APB store that a core's store buffer takes. An STM32F103 at 72 MHz sets and clears a
+/// pin in four cycles (data sheet 2.3.21: 18 MHz).
 pub fn apb_buffered_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64) -> u64 {
     transfer_wait(values, at, prescaler, 0)
 }
 
+/// Returns the extra data-phase cycles of an APB access behind a bridge of so many cycles.
 fn transfer_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64, bridge: u64) -> u64 {
     let data_phase = at + 1;
     let begins = (data_phase + bridge).next_multiple_of(prescaler);

@@ -29,7 +29,7 @@ pub const WENT_ON: u8 = 2;
 /// It is inside another call of the same function.
 pub const INSIDE_ITSELF: u8 = 4;
 
-/// One call of a function asked for.
+/// The measurement of one call of a watched function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Call {
     /// The identifier given.
@@ -64,7 +64,7 @@ pub struct Call {
     pub interruptions: u32,
 }
 
-/// The cycles taken from a context so far.
+/// The cycles that interrupts and other threads have taken from a context so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct TimeTaken {
     interrupt_cycles: u64,
@@ -72,7 +72,7 @@ struct TimeTaken {
     interruptions: u32,
 }
 
-/// A call in progress.
+/// A measured call in progress.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     node: u32,
@@ -93,7 +93,7 @@ struct Open {
     flags: u8,
 }
 
-/// The calls in progress of one thread or handler, outermost first, and what was taken from it.
+/// The measured calls in progress of one thread or handler, outermost first, and the cycles that others took from it.
 #[derive(Debug, Clone, Default)]
 pub struct Activity {
     open: Vec<Open>,
@@ -105,7 +105,7 @@ pub struct Activity {
     left: Option<u64>,
 }
 
-/// The begin of a call.
+/// The begin of a call: where, and how it was reached.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Its call path.
@@ -120,8 +120,8 @@ pub struct Entry {
     pub sp: u32,
 }
 
-/// Functions asked for, with their identifiers, and where their calls go.
-pub struct Book<'a> {
+/// The functions to measure, with their identifiers, and the list to which their calls are appended.
+pub struct CallRecorder<'a> {
     /// Functions by first address.
     pub wanted: &'a HashMap<u32, u16>,
     /// Calls that have ended.
@@ -131,7 +131,7 @@ pub struct Book<'a> {
 }
 
 impl Activity {
-    /// No call is in progress yet.
+    /// Whether no call is in progress yet.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -150,12 +150,12 @@ impl Activity {
         self.at = self.at.max(until);
     }
 
-    /// Notes that something else executes from now on.
+    /// Notes that another context executes from now on.
     pub fn leave(&mut self) {
         self.left.get_or_insert(self.at);
     }
 
-    /// Continues after other contexts. `switched`: another thread has run meanwhile.
+    /// Continues after other contexts have executed. `switched`: one of them was another thread.
     pub fn resume(&mut self, at: u64, switched: bool) {
         let Some(left) = self.left.take() else { return };
         let cycles = at.saturating_sub(left);
@@ -169,7 +169,7 @@ impl Activity {
     }
 
     /// Begins the call of a function, or the first function.
-    pub fn enter(&mut self, at: u64, to: Entry, book: &mut Book) {
+    pub fn enter(&mut self, at: u64, to: Entry, book: &mut CallRecorder) {
         let mut flags = 0;
         if let Some(before) = self.open.last_mut().filter(|open| open.depth == to.depth) {
             before.flags |= WENT_ON;
@@ -200,7 +200,7 @@ impl Activity {
     }
 
     /// Ends the innermost call.
-    pub fn exit(&mut self, at: u64, end: End, book: &mut Book) {
+    pub fn exit(&mut self, at: u64, end: End, book: &mut CallRecorder) {
         let Some(open) = self.open.pop() else { return };
         let call = self.call(&open, at, end, book.thread);
         if let Some(outer) = self.open.last_mut() {
@@ -211,8 +211,8 @@ impl Activity {
         self.note(&open, call, book);
     }
 
-    /// All of them end with the handler that this is, which returns. Those in which it should have returned first are left.
-    pub fn finish(&mut self, book: &mut Book) {
+    /// Ends all calls, because the handler returns. Calls in which it should have returned first count as left.
+    pub fn finish(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
             let end = if open.depth == 0 { End::Returned } else { End::Left };
             self.exit(self.at, end, book);
@@ -220,21 +220,21 @@ impl Activity {
     }
 
     /// Ends all calls as lost.
-    pub fn lose(&mut self, book: &mut Book) {
+    pub fn lose(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
             self.exit(self.at, End::Lost, book);
         }
     }
 
-    /// Those in progress, as if they ended now.
-    pub fn in_progress(&self, book: &mut Book) {
+    /// Appends the records of the calls in progress, as if they ended now.
+    pub fn in_progress(&self, book: &mut CallRecorder) {
         let mut so_far = self.clone();
         while !so_far.open.is_empty() {
             so_far.exit(self.at, End::Open, book);
         }
     }
 
-    /// The record of a call that ends in cycle `at`.
+    /// Returns the record of a call that ends in cycle `at`.
     fn call(&self, open: &Open, at: u64, end: End, thread: u32) -> Call {
         let until = at.max(open.start);
         let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;
@@ -262,7 +262,7 @@ impl Activity {
     }
 
     /// Appends the record of a call, if its function is measured.
-    fn note(&self, open: &Open, call: Call, book: &mut Book) {
+    fn note(&self, open: &Open, call: Call, book: &mut CallRecorder) {
         if let Some(&id) = book.wanted.get(&open.entry) {
             let inside = self.open.iter().any(|outer| outer.entry == open.entry);
             let flags = call.flags | if inside { INSIDE_ITSELF } else { 0 };
@@ -291,12 +291,12 @@ mod tests {
         }
 
         fn enter(&mut self, at: u64, entry: u32, depth: usize, sp: u32) {
-            let mut book = Book { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
+            let mut book = CallRecorder { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
             self.activity.enter(at, Entry { node: entry, entry, depth, core: 0, sp }, &mut book);
         }
 
         fn exit(&mut self, at: u64) {
-            let mut book = Book { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
+            let mut book = CallRecorder { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
             self.activity.exit(at, End::Returned, &mut book);
         }
     }

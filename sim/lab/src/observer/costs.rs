@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::quick::Quick;
 
-/// The place of an observation.
+/// The place of an observation: a call path and an instruction's address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
     /// Number of the call path's node.
@@ -13,7 +13,7 @@ pub struct Place {
     pub pc: u32,
 }
 
-/// The cause of spent cycles.
+/// The cause for which a cycle was spent: executing, waiting, sleep and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum CycleCause {
@@ -36,7 +36,7 @@ pub enum CycleCause {
 /// Ways to spend cycles.
 pub const WAYS: usize = 7;
 
-/// Cycles by [`Spent`], and instructions completed.
+/// A number of cycles by [`CycleCause`], and of completed instructions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Cycles by [`Spent`].
@@ -45,7 +45,7 @@ pub struct Cost {
     pub executions: u64,
 }
 
-/// A section of time at one place. The ways in the order in which it was spent.
+/// A section of time at one place, with its causes in the order in which they occurred.
 #[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     place: Place,
@@ -55,7 +55,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Takes what was spent before a cycle. Instructions count in the window in which they were begun.
+    /// Removes what was spent before a cycle from the section, and returns it. Instructions count in the window in
+    /// which they were begun.
     fn cut(&mut self, at: u64) -> Cost {
         let cut = at.clamp(self.start, self.end);
         let mut before = std::mem::take(&mut self.cost);
@@ -87,7 +88,7 @@ const ORDER: [CycleCause; WAYS] = [
 /// is room for twice as many.
 const KEPT: usize = 4;
 
-/// One core's account. Every cycle up to [`Costs::until`] is in it once.
+/// The cycle account of one core. Every cycle up to [`Costs::until`] is in it once.
 #[derive(Debug, Clone, Default)]
 pub struct Costs {
     /// The last pieces. Each begins at the end of the one before. They may be beyond the end of a window.
@@ -99,17 +100,17 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// An account that begins at a cycle.
+    /// Creates an account that begins at a cycle.
     pub fn new(at: u64) -> Costs {
         Costs { kept: [Piece { start: at, end: at, ..Piece::default() }; KEPT], from: at, ..Costs::default() }
     }
 
-    /// First cycle that is not accounted for.
+    /// Returns the first cycle that is not accounted for.
     pub fn until(&self) -> u64 {
         self.kept[self.last].end
     }
 
-    /// The time up to `end`, all spent in one way. Nothing if it has passed.
+    /// Accounts the time up to `end` to one place and cause. Nothing happens if it has passed.
     pub fn spend(&mut self, place: Place, end: u64, way: CycleCause) {
         if end > self.until() {
             let mut cost = Cost::default();
@@ -118,7 +119,8 @@ impl Costs {
         }
     }
 
-    /// The time up to `end`, in the ways of `cost`, which add up to it. Time that has passed already takes none.
+    /// Accounts the time up to `end` to one place, with the causes of `cost`, which add up to it. Time that has passed
+    /// already takes none.
     pub fn add(&mut self, place: Place, end: u64, cost: Cost) {
         let start = self.until();
         if end <= start {
@@ -131,8 +133,8 @@ impl Costs {
         self.commit(first.place, first.cost);
     }
 
-    /// Completes the account up to `now`: the first cycle covered, the one after the last, and the rows. The next
-    /// account begins there.
+    /// Completes the account up to `now` and returns it: the first cycle covered, the one after the last, and the rows.
+    /// The next account begins there.
     pub fn take(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
         let first = (self.last + 1) % KEPT;
         let cut = now.clamp(self.kept[first].start, self.until());

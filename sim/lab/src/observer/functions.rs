@@ -1,6 +1,6 @@
 //! Which function an address belongs to.
 
-/// The functions of an image, by address.
+/// A table of the functions of an image, by address.
 #[derive(Debug, Clone, Default)]
 pub struct Functions {
     /// First address and the address after the last, in order.
@@ -21,7 +21,8 @@ impl Functions {
         Functions { ranges }
     }
 
-    /// The function that contains an address, or the gap between functions: first address and the one after the last.
+    /// Returns the first address, and the one after the last, of the function that contains an address, or of the gap
+    /// between functions.
     pub fn around(&self, address: u32) -> (u32, u32) {
         let behind = self.ranges.partition_point(|range| range.0 <= address);
         let (start, end) = behind.checked_sub(1).map_or((0, 0), |index| self.ranges[index]);
@@ -36,7 +37,7 @@ impl Functions {
         self.ranges.binary_search_by_key(&address, |range| range.0).is_ok()
     }
 
-    /// The first address of the function that contains an address. In a gap the address itself.
+    /// Returns the first address of the function that contains an address. In a gap it is the address itself.
     pub fn entry(&self, address: u32) -> u32 {
         let (start, _) = self.around(address);
         if self.begins(start) { start } else { address }

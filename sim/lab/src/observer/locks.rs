@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::costs::Place;
 
-/// The events of a lock, in the order in which they can happen in one cycle.
+/// The kind of an access to a spinlock, in the order in which they can happen in one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockAct {
     /// A write freed it.
@@ -28,7 +28,7 @@ pub struct LockEvent {
     pub act: LockAct,
 }
 
-/// Whether a sum is of holding or of waiting.
+/// Whether an interval is of holding a spinlock or of waiting for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Span {
     /// The interval from the read that took the lock to the write that freed it.
@@ -40,7 +40,7 @@ pub enum Span {
 /// Key of a sum: what, lock, core, where it began, where it ended. For a wait the latter is where its holder took it.
 pub type LockKey = (Span, u8, usize, Place, Place);
 
-/// Count, total and longest of intervals, with the cycle in which the longest began.
+/// Statistics of the intervals of a spinlock: count, total and longest, with the cycle in which the longest began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LockSum {
     /// How many.
@@ -53,7 +53,7 @@ pub struct LockSum {
     pub max_start: u64,
 }
 
-/// The recorder.
+/// A recorder of the intervals in which spinlocks are held or waited for.
 #[derive(Debug, Clone, Default)]
 pub struct Locks {
     held: HashMap<u8, (u64, usize, Place)>,
@@ -95,7 +95,7 @@ impl Locks {
         }
     }
 
-    /// Takes the sums of ended calls.
+    /// Removes the sums of ended intervals and returns them.
     pub fn take(&mut self) -> BTreeMap<LockKey, LockSum> {
         std::mem::take(&mut self.sums)
     }

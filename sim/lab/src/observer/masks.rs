@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use super::costs::Place;
 
-/// An interval that has ended.
+/// An interval, which has ended, in which interrupts of one priority were masked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaskedInterval {
     /// Priority of the interrupts held off.
@@ -26,7 +26,7 @@ pub struct MaskedInterval {
     pub closer: Place,
 }
 
-/// All intervals of one opener and closer.
+/// Statistics of all masked intervals that were opened at one place and closed at another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaskedSum {
     /// How many.
@@ -38,20 +38,20 @@ pub struct MaskedSum {
 }
 
 /// Key of a sum: level, core, opener, closer.
-type Between = (i16, usize, Place, Place);
+type MaskedKey = (i16, usize, Place, Place);
 
-/// The recorder. One interval can be open for each level and core.
+/// A recorder of masked intervals. One can be open for each level and core.
 #[derive(Debug, Clone, Default)]
 pub struct Masks {
     levels: Vec<i16>,
     open: [Vec<Option<(u64, Place)>>; 2],
-    sums: HashMap<Between, MaskedSum>,
+    sums: HashMap<MaskedKey, MaskedSum>,
     kept: usize,
     all: Vec<MaskedInterval>,
 }
 
 impl Masks {
-    /// Records for interrupts of these priorities. Keeps the `kept` first intervals whole.
+    /// Creates a recorder for interrupts of these priorities. It stores the first `kept` intervals one by one.
     pub fn new(levels: Vec<i16>, kept: usize) -> Masks {
         let open = [vec![None; levels.len()], vec![None; levels.len()]];
         Masks { levels, open, kept, ..Masks::default() }
@@ -78,16 +78,17 @@ impl Masks {
         }
     }
 
-    /// Takes what was recorded. Open intervals stay open. The sums, and the intervals kept whole in order of time.
+    /// Removes what was recorded and returns it: the sums, and the intervals that were stored one by one, in order of
+    /// time. Open intervals stay open. The sums, and the intervals kept whole in order of time.
     pub fn take(&mut self) -> (Vec<MaskedSum>, Vec<MaskedInterval>) {
-        let mut sums: Vec<(Between, MaskedSum)> = self.sums.drain().collect();
+        let mut sums: Vec<(MaskedKey, MaskedSum)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);
         (sums.into_iter().map(|sum| sum.1).collect(), std::mem::take(&mut self.all))
     }
 }
 
 /// Adds an interval to the sum of its core, level and places.
-fn add(sums: &mut HashMap<Between, MaskedSum>, masked: MaskedInterval) {
+fn add(sums: &mut HashMap<MaskedKey, MaskedSum>, masked: MaskedInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
     let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });
     sum.count += 1;

@@ -15,7 +15,7 @@ pub mod threads;
 use rtoslab_cpu::step::Step;
 
 use crate::event::{Event, Kind};
-use calls::{Book, Call};
+use calls::{Call, CallRecorder};
 use costs::{Cost, Costs, CycleCause, Place};
 use functions::Functions;
 use locks::{LockAct, LockEvent, Locks};
@@ -25,8 +25,9 @@ pub use report::{Account, Arrival, CoreView, ObservationReport, ObservationReque
 use telling::{event, follow_measured, record_move, record_thread, resume_measured};
 use threads::{Context, Threads};
 
+/// The observation of one core: its cycle account, its thread and its handlers.
 #[derive(Debug, Clone, Default)]
-struct WatchedCall {
+struct CoreObservation {
     costs: Costs,
     /// Sleep that is accounted for, as [`CoreView::sleep_cycles`] counts it.
     slept: u64,
@@ -49,7 +50,7 @@ pub struct Observer {
     functions: Functions,
     paths: Paths,
     threads: Threads,
-    cores: Vec<WatchedCall>,
+    cores: Vec<CoreObservation>,
     masks: Masks,
     locks: Locks,
     /// Accesses to spinlocks in this turn of the run loop.
@@ -60,7 +61,8 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begins now, with the cores as they are. `symbols`: first address and size of each function.
+    /// Creates an observer that begins now, with the cores as they are. `symbols`: first address and size of each
+    /// function.
     pub fn new(
         wanted: ObservationRequest,
         symbols: impl IntoIterator<Item = (u32, u32)>,
@@ -69,12 +71,12 @@ impl Observer {
     ) -> Observer {
         let begin = |look: &CoreView| {
             let slept = look.sleep_cycles + look.asleep_since.map_or(0, |since| now.saturating_sub(since));
-            WatchedCall {
+            CoreObservation {
                 costs: Costs::new(now),
                 slept,
                 stopped: look.stopped,
                 priority: 256,
-                ..WatchedCall::default()
+                ..CoreObservation::default()
             }
         };
         let mut observer = Observer {
@@ -97,12 +99,12 @@ impl Observer {
             watched.place = Place { node, pc: look.pc };
             // The rest of an instruction in progress, or of reset.
             watched.costs.spend(watched.place, look.t, CycleCause::Execute);
-            observer.prioritise(core, look.t, look.priority);
+            observer.note_priority(core, look.t, look.priority);
         }
         observer
     }
 
-    /// Accounts for the time since a core's last instruction, as it is about to execute.
+    /// Accounts for the time since a core's last instruction, before it executes again.
     pub fn settle(&mut self, core: usize, look: &CoreView) {
         let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
@@ -112,10 +114,10 @@ impl Observer {
         }
         let watched = &mut self.cores[core];
         watched.costs.spend(watched.place, look.t, rest);
-        self.prioritise(core, look.t, look.priority);
+        self.note_priority(core, look.t, look.priority);
     }
 
-    /// Notes cycles outside the executor, by the instruction at `pc`.
+    /// Accounts for cycles spent outside the executor, by the instruction at `pc`.
     pub fn note_execution(&mut self, core: usize, pc: u32, look: &CoreView) {
         let watched = &mut self.cores[core];
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
@@ -145,13 +147,13 @@ impl Observer {
             self.cores[core].place = place;
             self.arrive(core, step);
             if step.priority != self.cores[core].priority {
-                self.prioritise(core, step.end, step.priority);
+                self.note_priority(core, step.end, step.priority);
             }
             self.follow(core, step);
         }
     }
 
-    /// All cores have told what they executed: what they did to spinlocks is put in the order of time.
+    /// Sorts the accesses of all cores to spinlocks by time, after all have reported their turn.
     pub fn end_of_turn(&mut self) {
         self.accesses.sort_by_key(|(access, _)| (access.cycle, access.act));
         for (access, place) in self.accesses.drain(..) {
@@ -159,7 +161,7 @@ impl Observer {
         }
     }
 
-    /// Notes an arrival at a watched address.
+    /// Records the execution of a watched address.
     fn arrive(&mut self, core: usize, step: &Step) {
         let instructions = self.cores[core].executed;
         self.cores[core].executed += u64::from(step.executions);
@@ -264,7 +266,7 @@ impl Observer {
         }
     }
 
-    /// A handler's first instruction is next.
+    /// Notes that a core enters a handler, whose first instruction is next.
     pub fn note_entry(&mut self, core: usize, exception: u32, look: &CoreView) {
         self.sleep(core, look);
         let node = self.paths.handler(exception, self.functions.entry(look.pc));
@@ -280,21 +282,21 @@ impl Observer {
             resume_measured(&mut context, &self.wanted, &self.paths, &mut self.calls, core, look.t, look.sp);
         }
         watched.handlers.push(context);
-        self.prioritise(core, look.t, look.priority);
+        self.note_priority(core, look.t, look.priority);
     }
 
-    /// A handler returned straight into another.
+    /// Notes that a handler returned straight into another.
     pub fn note_chained(&mut self, core: usize, exception: u32, look: &CoreView) {
         self.end_of_handler(core);
         self.note_entry(core, exception, look);
     }
 
-    /// A handler returned to what is next now.
+    /// Notes that a handler returned to what is next now.
     pub fn note_return(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         watched.costs.spend(watched.place, look.t, CycleCause::Exception);
         self.end_of_handler(core);
-        self.prioritise(core, look.t, look.priority);
+        self.note_priority(core, look.t, look.priority);
         match self.cores[core].handlers.last_mut() {
             Some(handler) => handler.activity.resume(look.t, false),
             None => self.thread_goes_on(core, look),
@@ -304,14 +306,14 @@ impl Observer {
     /// Accounts for sleep into which a handler returned.
     pub fn slept(&mut self, core: usize, look: &CoreView) {
         self.end_of_handler(core);
-        self.prioritise(core, look.t, look.priority);
+        self.note_priority(core, look.t, look.priority);
     }
 
     /// Ends the innermost handler and its calls.
     fn end_of_handler(&mut self, core: usize) {
         if let Some(mut handler) = self.cores[core].handlers.pop() {
             let measured = &self.wanted.measured;
-            handler.activity.finish(&mut Book { wanted: measured, calls: &mut self.calls, thread: 0 });
+            handler.activity.finish(&mut CallRecorder { wanted: measured, calls: &mut self.calls, thread: 0 });
             let mut moves = Vec::new();
             if !self.wanted.calls.is_empty() {
                 handler.finish(&mut |call| moves.push(call));
@@ -322,7 +324,7 @@ impl Observer {
         }
     }
 
-    /// A core was reset: whatever it did is over.
+    /// Notes that a core was reset, which ends all that it did.
     pub fn note_restart(&mut self, core: usize) {
         let watched = &mut self.cores[core];
         self.threads.end(watched.thread.take());
@@ -331,7 +333,7 @@ impl Observer {
         watched.stopped = true;
     }
 
-    /// Takes what was observed up to `now`.
+    /// Returns the observations up to `now`, and begins the next ones there.
     pub fn take(&mut self, now: u64, looks: &[CoreView]) -> ObservationReport {
         let mut accounts = Vec::new();
         for (core, look) in looks.iter().enumerate() {
@@ -360,22 +362,30 @@ impl Observer {
         ObservationReport { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
     }
 
-    /// Measured calls that have ended, and those in progress.
+    /// Returns the measured calls that have ended, and those in progress.
     fn take_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
         let measured = &self.wanted.measured;
         for mut context in self.threads.take_over() {
-            context.activity.lose(&mut Book { wanted: measured, calls: &mut self.calls, thread: context.number });
+            context.activity.lose(&mut CallRecorder {
+                wanted: measured,
+                calls: &mut self.calls,
+                thread: context.number,
+            });
         }
         let mut open = Vec::new();
         let running = self.cores.iter().flat_map(|watched| watched.thread.iter().chain(&watched.handlers));
         for context in running.chain(self.threads.waiting_contexts()) {
-            context.activity.in_progress(&mut Book { wanted: measured, calls: &mut open, thread: context.number });
+            context.activity.in_progress(&mut CallRecorder {
+                wanted: measured,
+                calls: &mut open,
+                thread: context.number,
+            });
         }
         open.sort_unstable_by_key(|call| (call.start, call.thread, call.id));
         (std::mem::take(&mut self.calls), open)
     }
 
-    /// Takes the events.
+    /// Removes the recorded events and returns them.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
@@ -391,14 +401,14 @@ impl Observer {
         }
     }
 
-    /// Notes the execution priority of a core.
-    fn prioritise(&mut self, core: usize, at: u64, priority: i16) {
+    /// Notes the execution priority of a core from cycle `at` on, for masked intervals.
+    fn note_priority(&mut self, core: usize, at: u64, priority: i16) {
         let watched = &mut self.cores[core];
         watched.priority = priority;
         self.masks.change(core, at, priority, watched.place);
     }
 
-    /// Thread mode continues where `look` says: the thread that was interrupted, another, or a new one.
+    /// Finds the thread that continues where `look` says: the one that was interrupted, another, or a new one.
     fn thread_goes_on(&mut self, core: usize, look: &CoreView) {
         let is_there_now = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
         if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| is_there_now(thread)) {

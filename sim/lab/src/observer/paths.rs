@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// No node.
 pub const NONE: u32 = u32::MAX;
 
-/// One function at the end of one call path.
+/// One node of the tree of call paths: a function and the path by which it was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
     /// Who called it. [`NONE`] for a thread's first function and for handlers.
@@ -16,7 +16,7 @@ pub struct Node {
     pub exception: u32,
 }
 
-/// All call paths seen, each node once.
+/// The tree of all call paths seen.
 #[derive(Debug, Clone, Default)]
 pub struct Paths {
     nodes: Vec<Node>,
@@ -24,33 +24,33 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// The node of a function that is called at a node.
+    /// Returns the number of the node of a function that is called at node `parent`.
     pub fn child(&mut self, parent: u32, entry: u32) -> u32 {
         self.node(Node { parent, entry, exception: 0 })
     }
 
-    /// The node of a handler.
+    /// Returns the number of the node of an exception handler.
     pub fn handler(&mut self, exception: u32, entry: u32) -> u32 {
         self.node(Node { parent: NONE, entry, exception })
     }
 
-    /// The node of a function that replaces the one at a node by a tail call.
+    /// Returns the number of the node of a function that replaces the one at node `of` by a tail call.
     pub fn sibling(&mut self, of: u32, entry: u32) -> u32 {
         let here = self.get(of);
         self.node(Node { entry, ..here })
     }
 
-    /// The node with a number.
+    /// Returns the node with this number.
     pub fn get(&self, number: u32) -> Node {
         self.nodes[number as usize]
     }
 
-    /// All nodes. A parent's number is below its children's.
+    /// Returns all nodes. A parent's number is below its children's.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The number of a node, which is new if there was none.
+    /// Returns the number of a node, which is added if it is new.
     fn node(&mut self, node: Node) -> u32 {
         let nodes = &mut self.nodes;
         *self.numbers.entry((node.parent, node.entry, node.exception)).or_insert_with(|| {

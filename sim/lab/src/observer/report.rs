@@ -8,7 +8,7 @@ use super::locks::{LockKey, LockSum};
 use super::masks::{MaskedInterval, MaskedSum};
 use super::paths::Node;
 
-/// The observations to make beside the account.
+/// What to observe besides the account of all cycles.
 #[derive(Debug, Clone, Default)]
 pub struct ObservationRequest {
     /// Priorities of interrupts whose held-off intervals are recorded.
@@ -25,7 +25,7 @@ pub struct ObservationRequest {
     pub events: bool,
 }
 
-/// A core as the machine sees it between instructions.
+/// A core as the observer sees it between instructions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CoreView {
     /// Its local time.
@@ -46,7 +46,7 @@ pub struct CoreView {
     pub priority: i16,
 }
 
-/// The account of one core from the first cycle of a window to the one after its last.
+/// The cycle account of one core, from the first cycle of a window to the one after its last.
 #[derive(Debug, Clone, Default)]
 pub struct Account {
     /// First cycle.
@@ -57,7 +57,7 @@ pub struct Account {
     pub rows: Vec<(Place, Cost)>,
 }
 
-/// An instruction asked for was executed.
+/// One execution of a watched instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Cycle after it.
@@ -70,7 +70,7 @@ pub struct Arrival {
     pub core: u32,
 }
 
-/// The observations since the last time.
+/// The observations since the last report.
 #[derive(Debug, Clone, Default)]
 pub struct ObservationReport {
     /// One a core.

@@ -2,13 +2,13 @@
 
 use rtoslab_cpu::step::Step;
 
-use super::calls::{Book, Call, End, Entry};
+use super::calls::{Call, CallRecorder, End, Entry};
 use super::paths::Paths;
 use super::report::ObservationRequest;
 use super::threads::{Context, Move};
 use crate::event::{Event, Kind};
 
-/// Continues a measured context after others, or begins its first function.
+/// Continues a context that contains measured calls after others, or begins its first function.
 pub(super) fn resume_measured(
     context: &mut Context,
     wanted: &ObservationRequest,
@@ -21,11 +21,11 @@ pub(super) fn resume_measured(
     context.activity.resume(at, true);
     if context.activity.is_empty() {
         let to = Entry { node: context.node, entry: paths.get(context.node).entry, depth: 0, core, sp };
-        context.activity.enter(at, to, &mut Book { wanted: &wanted.measured, calls, thread: context.number });
+        context.activity.enter(at, to, &mut CallRecorder { wanted: &wanted.measured, calls, thread: context.number });
     }
 }
 
-/// Enters or leaves a function of a measured context.
+/// Follows a context that contains measured calls into a function, or out of one.
 pub(super) fn follow_measured(
     context: &mut Context,
     change: Move,
@@ -36,7 +36,7 @@ pub(super) fn follow_measured(
     step: &Step,
 ) {
     let depth = context.depth();
-    let book = &mut Book { wanted: &wanted.measured, calls, thread: context.number };
+    let book = &mut CallRecorder { wanted: &wanted.measured, calls, thread: context.number };
     match change {
         Move::Into(node) => {
             let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
@@ -48,7 +48,7 @@ pub(super) fn follow_measured(
     }
 }
 
-/// Records the event that a context entered or left a function whose calls are asked for. `context` is as it is after it.
+/// Records the event that a context entered or left a watched function. `context` is as it is after it.
 pub(super) fn record_move(
     wanted: &ObservationRequest,
     events: &mut Vec<Event>,
@@ -83,7 +83,7 @@ pub(super) fn record_thread(
     }
 }
 
-/// An event of a core.
+/// Creates an event of a core.
 pub(super) fn event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
     Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 }
 }

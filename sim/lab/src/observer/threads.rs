@@ -15,7 +15,7 @@ use super::paths::Paths;
 /// Calls in progress beyond which something else than calling continues. The path then begins anew.
 const DEEPEST: usize = 1000;
 
-/// A call in progress.
+/// A call in progress on a thread's or handler's call path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Frame {
     /// The address at which the caller continues.
@@ -26,7 +26,7 @@ struct Frame {
     node: u32,
 }
 
-/// How a step changed the path.
+/// How an instruction changed the call path: a call, a return, a tail call and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     /// Into the function at the end of this path.
@@ -39,7 +39,7 @@ pub enum Move {
     Onward(u32),
 }
 
-/// A thread, or a handler in progress.
+/// The call path of a thread, or of a handler in progress.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// Number of the thread. Handlers have none and share 0.
@@ -65,7 +65,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// One that begins in the function at a path's end.
+    /// Creates a context that begins in the function at the end of a path.
     pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
         let around = functions.around(pc);
         let (frames, replaced) = (Vec::new(), Vec::new());
@@ -74,17 +74,17 @@ impl Context {
         Context { number, node, pc, sp, last, process_stack, activity, root: node, frames, replaced, around }
     }
 
-    /// Number of calls in progress.
+    /// Returns the number of calls in progress.
     pub fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    /// The node of its first function.
+    /// Returns the node of its first function.
     pub fn root(&self) -> u32 {
         self.root
     }
 
-    /// Follows an instruction.
+    /// Updates the call path by an instruction, and calls `tell` with each change.
     pub fn follow(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, mut tell: impl FnMut(Move)) {
         // A return that goes to itself: of a recursive call after which nothing but the return is left.
         let again = step.next == step.pc && step.sp > self.sp;
@@ -99,7 +99,7 @@ impl Context {
         }
     }
 
-    /// Follows a call.
+    /// Updates the call path by a call.
     fn call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         if self.frames.len() == DEEPEST {
             self.unwind(0, true, tell);
@@ -110,7 +110,7 @@ impl Context {
         tell(Move::Into(self.node));
     }
 
-    /// Follows a jump: a return, a tail call, or a jump inside the function.
+    /// Updates the call path by a jump: a return, a tail call, or a jump inside the function.
     fn jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         let next = step.next;
         if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
@@ -138,7 +138,7 @@ impl Context {
         self.around = functions.around(next);
     }
 
-    /// The function that executes continues as the one at `next`, and returns when that does.
+    /// Replaces the current function by the one at `next`, which returns in its place.
     fn tail_call(&mut self, next: u32, handler: bool, tell: &mut impl FnMut(Move)) {
         let depth = self.frames.len();
         if depth == 0 {
@@ -176,7 +176,7 @@ impl Context {
     }
 }
 
-/// Threads that no core executes.
+/// The threads that no core executes now.
 #[derive(Debug, Clone, Default)]
 pub struct Threads {
     suspended: HashMap<u32, Context>,
@@ -186,7 +186,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Notes a thread that is interrupted.
+    /// Stores a thread that is interrupted.
     pub fn suspend(&mut self, context: Context) {
         let before = self.suspended.insert(context.sp, context);
         self.end(before);
@@ -203,17 +203,17 @@ impl Threads {
         None
     }
 
-    /// The thread with that stack pointer, wherever it continues.
+    /// Removes the thread with that stack pointer, wherever it continues, and returns it.
     pub fn on_stack(&mut self, sp: u32) -> Option<Context> {
         self.suspended.remove(&sp)
     }
 
-    /// All that wait to continue.
+    /// Returns all threads that wait to continue.
     pub fn waiting_contexts(&self) -> impl Iterator<Item = &Context> {
         self.suspended.values()
     }
 
-    /// Takes the threads that ended with calls in progress.
+    /// Removes the threads that ended with calls in progress and returns them.
     pub fn take_over(&mut self) -> Vec<Context> {
         std::mem::take(&mut self.over)
     }

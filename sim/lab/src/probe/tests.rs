@@ -5,44 +5,44 @@ use super::*;
 #[test]
 fn interval_that_ends_where_the_run_stops_is_counted_once() {
     let mut probes = Probes::default();
-    let interval = probes.add_between(0x100, 0x200);
+    let interval = probes.add_interval(0x100, 0x200);
     probes.until(0x200);
     assert!(!probes.issue(0x100, 0, 10, ProbedRegisters::default(), false));
     assert!(probes.issue(0x200, 0, 17, ProbedRegisters::default(), false));
     assert!(!probes.issue(0x200, 0, 17, ProbedRegisters::default(), true));
-    let result = probes.between(interval).unwrap();
+    let result = probes.interval(interval).unwrap();
     assert_eq!((result.count, result.total_cycles), (1, 7));
 }
 
 #[test]
 fn one_address_as_both_ends_measures_from_execution_to_execution() {
     let mut probes = Probes::default();
-    let interval = probes.add_between(0x100, 0x100);
+    let interval = probes.add_interval(0x100, 0x100);
     for cycle in [5, 25, 60] {
         probes.issue(0x100, 0, cycle, ProbedRegisters::default(), false);
     }
-    let result = probes.between(interval).unwrap();
+    let result = probes.interval(interval).unwrap();
     assert_eq!((result.count, result.min_cycles, result.max_cycles), (2, Some(20), Some(35)));
 }
 
 #[test]
 fn rewound_probes_stay_and_forget_what_came_later() {
     let mut probes = Probes::default();
-    let early = probes.add_between(0x100, 0x200);
+    let early = probes.add_interval(0x100, 0x200);
     probes.watch_exec(0x100, 1);
     probes.issue(0x100, 0, 10, ProbedRegisters::default(), false);
     let then = probes.clone();
-    let late = probes.add_between(0x100, 0x100);
+    let late = probes.add_interval(0x100, 0x100);
     probes.issue(0x200, 0, 17, ProbedRegisters::default(), false);
     probes.issue(0x100, 0, 20, ProbedRegisters::default(), false);
     probes.issue(0x100, 0, 21, ProbedRegisters::default(), false);
     probes.rewind(&then);
-    assert_eq!(probes.between(early).map(|interval| interval.count), Some(0));
-    assert_eq!(probes.between(late).map(|interval| interval.count), Some(0));
+    assert_eq!(probes.interval(early).map(|interval| interval.count), Some(0));
+    assert_eq!(probes.interval(late).map(|interval| interval.count), Some(0));
     assert_eq!(probes.take_events().len(), 1);
     // The interval that was open then is open again.
     probes.issue(0x200, 0, 15, ProbedRegisters::default(), false);
-    assert_eq!(probes.between(early).map(|interval| interval.total_cycles), Some(5));
+    assert_eq!(probes.interval(early).map(|interval| interval.total_cycles), Some(5));
     assert!(probes.watches_code(0x200));
 }
 

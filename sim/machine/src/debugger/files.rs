@@ -7,7 +7,7 @@ const MOST: usize = 16;
 /// Content of `:semihosting-features`: a magic number, then SYS_EXIT_EXTENDED and separate standard output and error.
 const FEATURES: [u8; 5] = [b'S', b'H', b'F', b'B', 3];
 
-/// An open file.
+/// A file that the firmware has opened by semihosting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum File {
     /// `:tt` to be read.
@@ -20,7 +20,7 @@ pub enum File {
     Features(u32),
 }
 
-/// Why a file is not opened.
+/// The reason why a file is not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// It is a file of the host.
@@ -29,7 +29,7 @@ pub enum Refusal {
     Invalid,
 }
 
-/// Open files by handle, and what the standard input still holds.
+/// The open files of semihosting by handle, and the text that the standard input still contains.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     open: Vec<Option<File>>,
@@ -56,7 +56,7 @@ impl Files {
         Ok(place as u32 + 1)
     }
 
-    /// The file of a handle.
+    /// Returns the open file with this handle.
     pub fn get(&mut self, handle: u32) -> Option<&mut File> {
         self.open.get_mut((handle as usize).checked_sub(1)?)?.as_mut()
     }
@@ -67,7 +67,8 @@ impl Files {
         place.and_then(Option::take).is_some()
     }
 
-    /// Reads up to `bytes` bytes. From a terminal a line at most, nothing at its end. `None` if it cannot be read.
+    /// Reads up to `bytes` bytes from a file. From a terminal a line at most, nothing at its end. `None` if it cannot
+    /// be read.
     pub fn read(&mut self, handle: u32, bytes: usize) -> Option<Vec<u8>> {
         match self.get(handle)? {
             File::Input => {
@@ -86,12 +87,12 @@ impl Files {
 }
 
 impl File {
-    /// Bytes in it. A terminal has none.
+    /// Returns the length of the file in bytes. A terminal has none.
     pub fn length(self) -> u32 {
         if matches!(self, File::Features(_)) { FEATURES.len() as u32 } else { 0 }
     }
 
-    /// Whether it is the terminal.
+    /// Whether the file is the terminal.
     pub fn is_terminal(self) -> bool {
         !matches!(self, File::Features(_))
     }

@@ -10,7 +10,7 @@ use files::Files;
 /// Seconds of the chip as integers: its clock may change at any time.
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// A way on which text reaches the debugger.
+/// A channel by which text reaches the debugger: semihosting, its error output, or an ITM port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
     /// Semihosting: single characters, strings, and the standard output.
@@ -22,7 +22,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The name that users see.
+    /// Returns the channel's name that users see.
     pub fn name(self) -> String {
         match self {
             Channel::Semihosting => "semihosting".to_owned(),
@@ -32,7 +32,7 @@ impl Channel {
     }
 }
 
-/// Virtual time since reset, through changes of the clock.
+/// The virtual time since reset, which follows changes of the clock.
 #[derive(Debug, Clone, Default)]
 struct VirtualTime {
     /// Time at the last change.
@@ -43,13 +43,14 @@ struct VirtualTime {
 }
 
 impl VirtualTime {
+    /// Returns the virtual time at a cycle, in nanoseconds since reset.
     fn at(&self, cycle: u64) -> u64 {
         let cycles = u128::from(cycle.saturating_sub(self.cycle));
         self.ns + (cycles * NS_PER_S).checked_div(u128::from(self.hz)).unwrap_or(0) as u64
     }
 }
 
-/// The state of a debugger that is attached to a board.
+/// A debugger that is attached to a board, for semihosting and the ITM.
 #[derive(Debug, Clone, Default)]
 pub struct Debugger {
     /// It answers semihosting calls. Otherwise they are breakpoints without a debugger.
@@ -65,12 +66,12 @@ pub struct Debugger {
 }
 
 impl Debugger {
-    /// Takes what was printed, in order, with the channel of each part.
+    /// Removes the text that was printed and returns it, in order, with the channel of each part.
     pub fn take(&mut self) -> Vec<(Channel, Vec<u8>)> {
         std::mem::take(&mut self.texts)
     }
 
-    /// Adds text of a channel.
+    /// Appends text that the firmware printed on a channel.
     pub fn print(&mut self, channel: Channel, text: &[u8]) {
         match self.texts.last_mut() {
             Some((last, whole)) if *last == channel => whole.extend_from_slice(text),
@@ -79,12 +80,12 @@ impl Debugger {
         }
     }
 
-    /// Adds to what the firmware can read from its standard input.
+    /// Appends to the text that the firmware can read from its standard input.
     pub fn type_text(&mut self, text: &[u8]) {
         self.files.input.extend(text);
     }
 
-    /// The core clock is `hz` from `cycle` on.
+    /// Sets the core clock to `hz` from `cycle` on, for the virtual time.
     pub fn clock_changed(&mut self, cycle: u64, hz: u64) {
         let ns = self.time.at(cycle);
         self.time = VirtualTime { ns, cycle, hz };

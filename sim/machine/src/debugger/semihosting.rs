@@ -22,15 +22,15 @@ const NO_SUCH_FILE: u32 = 2;
 const BAD_HANDLE: u32 = 9;
 const INVALID: u32 = 22;
 
-/// The memory in which parameters and buffers are.
+/// The board's memory in which parameters and buffers of semihosting calls are.
 pub trait TargetMemory {
-    /// Bytes of memory, without side effects. `None` where there is no memory.
+    /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>>;
-    /// Writes RAM. False outside.
+    /// Writes bytes to RAM. False outside of RAM.
     fn put(&mut self, address: u32, bytes: &[u8]) -> bool;
 }
 
-/// The answer to a call.
+/// The answer to a semihosting call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
     /// This value goes to R0.
@@ -42,7 +42,7 @@ pub enum Answer {
 }
 
 impl Debugger {
-    /// Carries out the call `operation` at a cycle.
+    /// Executes the semihosting call `operation` at a cycle.
     pub fn call(&mut self, operation: u32, parameter: u32, cycle: u64, memory: &mut dyn TargetMemory) -> Answer {
         let block = words(memory, parameter);
         let words = |count: usize| block.get(..count);
@@ -92,6 +92,7 @@ impl Debugger {
         )
     }
 
+    /// Executes SYS_OPEN.
     fn open(&mut self, block: Option<&[u32]>, memory: &dyn TargetMemory) -> Answer {
         let block = block.filter(|block| block[2] as usize <= MOST_BYTES);
         let name = block.and_then(|block| memory.bytes(block[0], block[2] as usize));
@@ -113,16 +114,18 @@ impl Debugger {
         }
     }
 
+    /// Executes SYS_EXIT.
     fn exit(&mut self, code: u32) -> Answer {
         self.exit_code = Some(code);
         Answer::Exit(code)
     }
 
+    /// Executes SYS_CLOSE. Returns 0, or -1 on failure.
     fn close(&mut self, handle: u32) -> u32 {
         if self.files.close(handle) { 0 } else { self.fail(BAD_HANDLE) }
     }
 
-    /// Returns the bytes that were not written.
+    /// Executes SYS_WRITE. Returns the number of bytes that were not written.
     fn write(&mut self, block: &[u32], memory: &dyn TargetMemory) -> Option<u32> {
         let channel = match self.files.get(block[0]) {
             Some(File::Output) => Channel::Semihosting,
@@ -137,7 +140,7 @@ impl Debugger {
         Some(block[2] - text.len() as u32)
     }
 
-    /// Returns the bytes that were not read: all of them at the end of the file.
+    /// Executes SYS_READ. Returns the number of bytes that were not read: all of them at the end of the file.
     fn read(&mut self, block: &[u32], memory: &mut dyn TargetMemory) -> Option<u32> {
         let Some(text) = self.files.read(block[0], (block[2] as usize).min(MOST_BYTES)) else {
             self.errno = BAD_HANDLE;
@@ -146,6 +149,7 @@ impl Debugger {
         (text.is_empty() || memory.put(block[1], &text)).then(|| block[2] - text.len() as u32)
     }
 
+    /// Executes SYS_SEEK. Returns 0, or -1 on failure.
     fn seek(&mut self, handle: u32, place: u32) -> u32 {
         match self.files.get(handle) {
             Some(File::Features(at)) => {
@@ -157,16 +161,19 @@ impl Debugger {
         }
     }
 
+    /// Returns a value of the file with this handle, or -1 if it is not open.
     fn of_file(&mut self, handle: u32, value: impl FnOnce(File) -> u32) -> u32 {
         let file = self.files.get(handle).copied();
         file.map_or_else(|| self.fail(BAD_HANDLE), value)
     }
 
+    /// Sets the error number, and returns -1.
     fn fail(&mut self, errno: u32) -> u32 {
         self.errno = errno;
         FAILED
     }
 
+    /// Returns the answer to a known operation that is not supported.
     fn unsupported(&mut self, operation: u32) -> Answer {
         let what = match operation {
             0x0d => "temporary file names are",
@@ -177,6 +184,7 @@ impl Debugger {
         Answer::Unsupported(self.fail(INVALID), format!("semihosting: {what} not supported"))
     }
 
+    /// Returns the answer to an unknown operation.
     fn unknown(&mut self, operation: u32) -> Answer {
         Answer::Unsupported(self.fail(INVALID), format!("semihosting: the operation 0x{operation:02x} is unknown"))
     }
@@ -188,19 +196,19 @@ impl From<u32> for Answer {
     }
 }
 
-/// The sentence of a stop by the firmware's own wish.
+/// Returns the sentence of a stop because the firmware has exited.
 pub fn exit_sentence(code: u32) -> String {
     format!("The firmware ended with exit code {code}.")
 }
 
-/// The words of a parameter block, three at most: as many as there is memory for.
+/// Returns the words of a parameter block, three at most: as many as there is memory for.
 fn words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
     let word = |place: u32| memory.bytes(address.wrapping_add(4 * place), 4);
     let word = |place: u32| word(place)?.try_into().ok().map(u32::from_le_bytes);
     (0..3).map_while(word).collect()
 }
 
-/// The bytes of a string up to its zero.
+/// Returns the bytes of a string up to its zero.
 fn string(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     while text.len() < MOST_BYTES {
@@ -212,7 +220,7 @@ fn string(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// The command line is empty.
+/// Executes SYS_GET_CMDLINE: the command line is empty.
 fn command_line(block: &[u32], parameter: u32, memory: &mut dyn TargetMemory) -> u32 {
     let fits = block[1] > 0 && memory.put(block[0], &[0]) && memory.put(parameter.wrapping_add(4), &[0; 4]);
     if fits { 0 } else { FAILED }

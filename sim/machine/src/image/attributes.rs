@@ -21,7 +21,7 @@ const V8_1_M_MAIN: u64 = 21;
 /// The first value of `Tag_FP_arch` that means instructions of FPv5.
 const FP_V5: u64 = 7;
 
-/// The core's abilities that the attributes require.
+/// The abilities of a core that build attributes may require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Core {
     /// ARMv6-M.
@@ -35,7 +35,7 @@ pub enum Core {
 }
 
 impl Core {
-    /// The core's name for messages.
+    /// Returns the core's name for messages.
     fn name(self) -> &'static str {
         match self {
             Core::M0Plus => "Cortex-M0+",
@@ -46,7 +46,7 @@ impl Core {
     }
 }
 
-/// The attributes that say which instructions the code may have. 0 where nothing is said.
+/// The build attributes of an image that say which instructions its code may have. 0 where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Needs {
     arch: u64,
@@ -55,7 +55,7 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// The attributes of a file. A section that is damaged says nothing.
+    /// Returns the build attributes of a file. A section that is damaged says nothing.
     pub(super) fn of(header: &FileHeader32<Endianness>, endian: Endianness, data: &[u8]) -> Needs {
         let mut needs = Needs::default();
         let Ok(sections) = header.sections(endian, data) else { return needs };
@@ -109,7 +109,7 @@ impl Needs {
         Ok(())
     }
 
-    /// The first thing that the image needs and a core lacks, and the core's name.
+    /// Returns the first thing that the image needs and a core lacks, and the core's name.
     pub(super) fn lacking(self, core: Core) -> Option<(&'static str, &'static str)> {
         let needs = match self.profile.try_into().map(char::from_u32) {
             Ok(Some('A')) => "an A-profile core",

@@ -9,7 +9,7 @@ const FAMILY_RP2040: u32 = 0xe48b_ff56;
 const NOT_MAIN_FLASH: u32 = 1;
 const FAMILY_PRESENT: u32 = 0x2000;
 
-/// The image of a UF2 file (format: github.com/microsoft/uf2), which has neither symbols nor an entry of its own.
+/// Parses a UF2 file (format: github.com/microsoft/uf2), which has neither symbols nor an entry point.
 pub(super) fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
     if !data.len().is_multiple_of(512) {
         return Err(ImageError(format!(
@@ -60,7 +60,7 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// The block at a place in the file.
+    /// Parses the block at a place in the file.
     fn parse(block: &'a [u8], place: usize, name: &str) -> Result<Self, ImageError> {
         let word = |offset: usize| {
             u32::from_le_bytes([block[offset], block[offset + 1], block[offset + 2], block[offset + 3]])
@@ -82,7 +82,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Returns what the numbers of blocks lack: each block counts all of them, those of its family or of the whole file.
+/// Returns which numbers of blocks are missing: each block counts all of them, those of its family or of the whole
+/// file.
 fn missing_block(blocks: &[&Block]) -> Option<String> {
     let total = blocks.first()?.total;
     if let Some(other) = blocks.iter().find(|block| block.total != total) {
@@ -96,7 +97,7 @@ fn missing_block(blocks: &[&Block]) -> Option<String> {
     Some(format!("it has {} of its {total} blocks, and block {gap} is missing", numbers.len()))
 }
 
-/// Joins pieces that follow each other.
+/// Joins pieces of memory whose addresses follow each other.
 fn join(pieces: BTreeMap<u32, Vec<u8>>) -> Vec<(u32, Vec<u8>)> {
     let mut joined: Vec<(u32, Vec<u8>)> = Vec::new();
     for (address, bytes) in pieces {

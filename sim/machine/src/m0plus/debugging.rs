@@ -9,13 +9,13 @@ use crate::debugger::semihosting::BREAKPOINT;
 /// BKPT and the refill of the pipeline after it, as for a branch. The manual says no more of it.
 pub const CYCLES: u64 = 2;
 
-/// Whether a request is a semihosting call. `code` gives the halfword at an address.
+/// Whether a core has stopped at a semihosting call (BKPT 0xAB). `code` returns the halfword at an address.
 pub fn is_call(core: &Core, request: Request, code: impl FnOnce(u32) -> Option<u16>) -> bool {
     let stands = matches!(request, Request::Fault(_)) && core.thumb && core.stray.is_none() && !core.ip.is_null();
     stands && code(core.pc()) == Some(BREAKPOINT)
 }
 
-/// Continues after the breakpoint that the core stands at. The time in between does not exist for the core.
+/// Continues after the BKPT at which the core has halted. The time in between does not exist for the core.
 pub fn step_over_breakpoint<B: Bus>(core: &mut Core, bus: &mut B) {
     core.t += CYCLES;
     core.instructions += 1;

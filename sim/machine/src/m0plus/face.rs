@@ -6,17 +6,17 @@ use rtoslab_cpu::v6m::exception;
 
 use crate::board::{Position, Stats};
 
-/// Address of the next instruction. 0 before a start, if nothing was branched to.
+/// Returns the address of the next instruction. 0 before a start, if nothing was branched to.
 pub fn pc(core: &Core) -> u32 {
     if core.ip.is_null() { core.stray.unwrap_or(0) } else { core.pc() }
 }
 
-/// The position of a core.
+/// Returns the position of a core.
 pub fn position(core: &Core) -> Position {
     Position { t: core.t, pc: pc(core), asleep: core.asleep() }
 }
 
-/// Registers by name.
+/// Returns the registers of a core, by name.
 pub fn registers(core: &Core) -> Vec<(String, u32)> {
     let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();
     let rest = [
@@ -56,7 +56,7 @@ pub fn set_register<B: Bus>(core: &mut Core, bus: &mut B, name: &str, value: u32
     true
 }
 
-/// Statistics of a core since power-on, at cycle `now`.
+/// Returns the statistics of a core since power-on, at cycle `now`.
 pub fn totals(core: &Core, now: u64) -> Stats {
     let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {
@@ -72,7 +72,7 @@ pub fn totals(core: &Core, now: u64) -> Stats {
     }
 }
 
-/// Enters the core's region again, whose profile cells have come or gone.
+/// Looks up the core's region again, whose profile cells have come or gone.
 pub fn enter_again<B: Bus>(core: &mut Core, bus: &mut B) {
     if !core.ip.is_null() && core.stray.is_none() {
         let target = core.pc() | u32::from(core.thumb);

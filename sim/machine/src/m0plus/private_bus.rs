@@ -9,15 +9,15 @@ use super::UNMAPPED;
 
 const WORDS_ONLY: Trap = Trap::Fault("narrow or unprivileged access to the private peripheral bus");
 
-/// A chip around a Cortex-M0+ with its private peripheral bus.
+/// A chip with a Cortex-M0+ whose private peripheral bus is modelled here.
 pub trait PrivateBus: Bus {
-    /// Cycle of the chip's next event: what [`Bus::due`] gives.
+    /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::due`].
     fn due_mut(&mut self) -> &mut u64;
 
-    /// Warns once of a missing register at an address. Stops the run if that is asked for.
+    /// Warns once of a missing register at an address, and stops a strict run.
     fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64);
 
-    /// A load of so many bytes at cycle `t`, which it advances.
+    /// Loads from the private peripheral bus at cycle `t`, which it advances.
     fn load_private(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
         admit(core, bytes)?;
         let (value, unmodelled) = ppb::load(core, address, *t).ok_or(UNMAPPED)?;
@@ -29,7 +29,7 @@ pub trait PrivateBus: Bus {
         Ok(value)
     }
 
-    /// A store of so many bytes at cycle `t`, which it advances.
+    /// Stores to the private peripheral bus at cycle `t`, which it advances.
     fn store_private(
         &mut self,
         core: &mut Core,
@@ -47,7 +47,7 @@ pub trait PrivateBus: Bus {
         Ok(())
     }
 
-    /// An access may have pended, enabled or rescheduled something.
+    /// Makes the machine look at the core, because an access may have pended, enabled or rescheduled something.
     fn look_at(&mut self, core: &mut Core) {
         let due = core.systick.due();
         if due < *self.due_mut() {
@@ -61,7 +61,7 @@ pub trait PrivateBus: Bus {
     }
 }
 
-/// Whether an access is allowed: whole words, by privileged code.
+/// Checks that an access is allowed: whole words, by privileged code.
 fn admit(core: &Core, bytes: u32) -> Result<(), Trap> {
     if bytes == 4 && core.is_privileged() { Ok(()) } else { Err(WORDS_ONLY) }
 }

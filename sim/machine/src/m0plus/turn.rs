@@ -7,12 +7,12 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v6m::exec;
 
-/// A core that executes, or stacks for an exception.
+/// Whether a core executes, or stacks for an exception.
 pub fn is_active(core: &Core) -> bool {
     matches!(core.phase, Phase::Run | Phase::Entry { .. })
 }
 
-/// A fault that a core took.
+/// A fault that a core took: the reason, its place, and the sentence of a lock-up.
 pub struct FaultOutcome {
     /// The cause, in a few words.
     pub why: &'static str,
@@ -24,7 +24,8 @@ pub struct FaultOutcome {
     pub lock_up: Option<String>,
 }
 
-/// Serves what made a core leave the interpreter. Requests of a chip of its own, as ROM functions, are left alone.
+/// Does what a core has left the interpreter for: an SVC, an exception return or a fault. A chip's own requests, such
+/// as ROM functions, are left alone.
 pub fn serve<B: Bus>(
     core: &mut Core,
     bus: &mut B,
@@ -48,7 +49,7 @@ pub fn serve<B: Bus>(
     }
 }
 
-/// Wakes a sleeping core for which there is a cause, at cycle `now` or when it fell asleep. Returns the outcome of an
+/// Wakes a sleeping core for which there is a reason, at cycle `now` or when it fell asleep. Returns the outcome of an
 /// exception, and the cycle in which it began. `None` if it sleeps on.
 pub fn wake<B: Bus>(
     core: &mut Core,
@@ -97,12 +98,12 @@ pub fn enter<B: Bus>(
     }
 }
 
-/// Why a core is locked up that has no frame or vector to fetch.
+/// Returns the reason why a core is locked up that cannot store its frame or fetch its vector.
 pub fn lock_up_at_entry(core: &Core) -> String {
     format!("core {} is locked up: its stack or vector table cannot be accessed", core.id)
 }
 
-/// Executes `cores[turn]`, and under `contend` the other one too, in the mode that `watch` asks for.
+/// Executes `cores[turn]`, and under `contend` the other one too, in the mode that `watch` selects.
 ///
 /// # Safety
 /// As for [`exec::run`].

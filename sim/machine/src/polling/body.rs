@@ -6,7 +6,7 @@
 const MOST_OPCODES: usize = 16;
 const LINK_AND_ABOVE: u32 = 14;
 
-/// The operand that a register is compared with.
+/// The operand with which a register is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     /// A constant.
@@ -15,7 +15,7 @@ pub enum Operand {
     Register(usize),
 }
 
-/// A register that counts by one in each repetition and is compared alone: a limit of the wait.
+/// A register that counts down or up by one in each repetition and is only compared: a limit of the busy wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// Its number.
@@ -26,7 +26,7 @@ pub struct Counter {
     pub limits: Vec<Operand>,
 }
 
-/// A loop of straight code: it reads one register, moves core registers about, and goes back to its start.
+/// The body of a polling loop: it reads one register, moves core registers about, and goes back to its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     /// Address of its first opcode.
@@ -41,7 +41,7 @@ pub struct Body {
     pub counter: Option<Counter>,
 }
 
-/// The kind of an opcode in such a loop.
+/// The kind of an opcode in a polling loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Core registers and flags only. Those that it reads and writes, a bit each.
@@ -61,17 +61,17 @@ enum Kind {
 /// One opcode: what it is and its bytes.
 type DecodedLoop = (Kind, u32);
 
-/// The bit of a register in a mask.
+/// Returns the bit of a register in a mask.
 const fn bit(register: u32) -> u16 {
     1 << register
 }
 
-/// An opcode that only reads and writes registers, by their masks.
+/// Returns the kind of an opcode that only reads and writes registers, by their masks.
 fn plain(reads: u16, writes: u16) -> Kind {
     Kind::Plain { reads, writes }
 }
 
-/// The opcode at an address, if such a loop may hold it. `code` gives a halfword.
+/// Decodes the opcode at an address, if a polling loop may contain it. `code` returns a halfword.
 fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoop> {
     let h = u32::from(code(address)?);
     if h >> 11 >= 0b11101 {
@@ -80,7 +80,7 @@ fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoo
     Some((narrow(h, address)?, 2))
 }
 
-/// The 16-bit opcode `h`, if such a loop may contain it.
+/// Decodes a 16-bit opcode, if a polling loop may contain it.
 fn narrow(h: u32, address: u32) -> Option<Kind> {
     let (r0, r3, r6, r8) = (h & 7, h >> 3 & 7, h >> 6 & 7, h >> 8 & 7);
     let target = |distance: u32| address.wrapping_add(4).wrapping_add(distance);
@@ -134,7 +134,8 @@ fn narrow(h: u32, address: u32) -> Option<Kind> {
     })
 }
 
-/// LDR, LDRB and LDRH with an offset of 12 bits, AND and TST with a constant.
+/// Decodes a 32-bit opcode, if a polling loop may contain it: LDR, LDRB and LDRH with an offset of 12 bits, AND and TST
+/// with a constant.
 fn wide(first: u32, second: u32) -> Option<Kind> {
     let (base, top, rd) = (first & 15, second >> 12, second >> 8 & 15);
     match first >> 4 {
@@ -150,8 +151,8 @@ fn wide(first: u32, second: u32) -> Option<Kind> {
     }
 }
 
-/// The opcodes from `at` to `end`, or to the first branch that leads to `load` or before it. After them, and where that
-/// leads.
+/// Collects the opcodes from `at` to `end`, or to the first branch that leads to `load` or before it. After them, and
+/// where that leads.
 fn straight(
     opcodes: &mut Vec<Kind>,
     mut at: u32,
@@ -173,7 +174,7 @@ fn straight(
     Some((at, at))
 }
 
-/// The loop around the load at `load`, if it is one. `code` gives the halfword at an address.
+/// Returns the polling loop around the load at `load`, if it is one. `code` returns the halfword at an address.
 pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     let (kind @ Kind::Load { .. }, length) = decode(load, &code)? else { return None };
     let (mut opcodes, behind_load) = (vec![kind], load + length);
@@ -192,7 +193,8 @@ pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     Some(Body { start, end, behind_load, instructions: opcodes.len() as u64 + 1, counter })
 }
 
-/// The register that counts, `Some(None)` if there is none. `None` if it is used for anything else, or there are two.
+/// Returns the register that counts the repetitions, or `Some(None)` if there is none. `None` if it is used for
+/// anything else, or there are two.
 fn counter(opcodes: &[Kind]) -> Option<Option<Counter>> {
     let mut counting = opcodes.iter().filter_map(|kind| match kind {
         Kind::Count { register, up } => Some((*register, *up)),

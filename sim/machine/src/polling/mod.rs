@@ -24,7 +24,7 @@ const MARGIN_CYCLES: u64 = 256;
 /// Loads that are known to be in no such loop.
 const REFUSED: usize = 8;
 
-/// The effects of register accesses for the machine.
+/// The detector of busy waits for a register, whose repetitions are skipped.
 #[derive(Debug, Default)]
 pub struct Polling {
     /// The machine would make use of it.
@@ -41,12 +41,13 @@ pub struct Polling {
 }
 
 impl Polling {
-    /// Says whether the machine makes use of it from now on.
+    /// Switches the detection of busy waits on or off.
     pub fn switch(&mut self, on: bool) {
         self.on = on;
     }
 
-    /// The instruction at `load` read `value` from a register. True if the machine must look before the next one.
+    /// Notes that the instruction at `load` read `value` from a register. True if a busy wait may have begun, so that
+    /// the machine must look before the next instruction. True if the machine must look before the next one.
     /// `is_steady` tells whether reading has no effect and the value changes only at events.
     #[inline]
     pub fn note(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
@@ -66,67 +67,68 @@ impl Polling {
         true
     }
 
-    /// Cycles passed over so far.
+    /// Returns the number of cycles skipped so far.
     pub fn fast_forward_cycles(&self) -> u64 {
         self.passed_cycles
     }
 
-    /// Whether a wait is to be looked at.
+    /// Whether a busy wait may have begun.
     pub fn is_ripe(&self) -> bool {
         self.ripe
     }
 
+    /// Excludes the current load from the detection, because it is in no loop that can be skipped.
     fn refuse(&mut self) {
         self.refused[self.next] = self.load;
         self.next = (self.next + 1) % REFUSED;
     }
 }
 
-/// The parts of a machine and its one active core that the fast-forward needs.
+/// The parts of a machine and its one active core that skipping a busy wait needs.
 pub trait Waiting {
     /// The age in cycles from which on events are equal for every state.
     const ANCIENT_CYCLES: u64;
     /// All that future timing depends on beside registers, as distances from now.
     type State: Copy + PartialEq;
 
-    /// The place where register reads are noted.
+    /// Returns the detector of busy waits.
     fn polling(&mut self) -> &mut Polling;
 
-    /// The core's time.
+    /// Returns the core's time in cycles.
     fn time(&self) -> u64;
 
-    /// Address of its next instruction.
+    /// Returns the address of the core's next instruction.
     fn place(&self) -> u32;
 
-    /// R0 to R14.
+    /// Returns R0 to R14.
     fn registers(&self) -> [u32; 15];
 
-    /// Flags and all else of the program's state.
+    /// Returns the flags and all else of the program's state.
     fn flags(&self) -> u32;
 
-    /// The state of pipeline, buses and memories. `None` if it cannot be told.
+    /// Returns the state of pipeline, buses and memories. `None` if it is not known.
     fn state(&self) -> Option<Self::State>;
 
-    /// After how many cycles the clocks of all buses are in the same phase again.
+    /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
     fn phases(&self) -> u64;
 
-    /// Returns what only counts: instructions, cycles lost in several ways.
+    /// Returns the numbers that only count: instructions, cycles lost in several ways.
     fn counts(&self) -> [u64; 4];
 
-    /// The halfword of code at an address. `None` if there is none, or if a probe sits there.
+    /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code(&self, address: u32) -> Option<u16>;
 
     /// Executes the next instruction, or the next two if they issue together. False if something else happened.
     fn step(&mut self) -> bool;
 
-    /// Time passes, in this state. The counts grow by so much.
+    /// Advances the time by so many cycles, in this state, and the counts by these numbers.
     fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
 
-    /// Sets a register.
+    /// Sets a core register by its number.
     fn set_register(&mut self, number: usize, value: u32);
 }
 
-/// A core in a wait, after the load.
+/// The state of a core in a busy wait, right after the load.
 #[derive(Clone, Copy)]
 struct Moment<S> {
     time: u64,
@@ -136,19 +138,21 @@ struct Moment<S> {
     counts: [u64; 4],
 }
 
+/// Returns the core's present state. `None` if it is not known.
 fn moment<M: Waiting>(machine: &M) -> Option<Moment<M::State>> {
     let state = machine.state()?;
     let (time, flags) = (machine.time(), machine.flags());
     Some(Moment { time, registers: machine.registers(), flags, state, counts: machine.counts() })
 }
 
-/// Passes over as much of a wait as there is up to `until`, where the next event is.
+/// Skips as much of a busy wait as there is up to `until`, where the next event is.
 pub fn pass_over<M: Waiting>(machine: &mut M, until: u64) {
     look(machine, until);
     let polling = machine.polling();
     (polling.ripe, polling.reads) = (false, 0);
 }
 
+/// Checks whether the core is in a polling loop, and skips its repetitions if they repeat exactly.
 fn look<M: Waiting>(machine: &mut M, until: u64) {
     let load = machine.polling().load;
     let Some(body) = body::find(load, |address| machine.code(address)) else {
@@ -192,7 +196,7 @@ fn look<M: Waiting>(machine: &mut M, until: u64) {
     machine.polling().refuse();
 }
 
-/// Executes one repetition. False if anything else happens in it or an event is near.
+/// Executes one repetition of the loop. False if anything else happens in it or an event is near.
 fn repeat<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     let executed = machine.counts()[0] + body.instructions;
     while machine.counts()[0] < executed {
@@ -206,7 +210,7 @@ fn repeat<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     machine.counts()[0] == executed && machine.place() == body.behind_load
 }
 
-/// Whether all is as it was so many repetitions ago, but for the counter, time and counts.
+/// Whether everything is as it was so many repetitions ago, except for the counter, time and counts.
 fn recurs<S: PartialEq>(before: &Moment<S>, now: &Moment<S>, body: &Body, repetitions: u32, phases: u64) -> bool {
     let mut registers = before.registers;
     if let Some(counter) = &body.counter {
@@ -217,7 +221,7 @@ fn recurs<S: PartialEq>(before: &Moment<S>, now: &Moment<S>, body: &Body, repeti
     registers == now.registers && now.flags == before.flags && now.state == before.state && same_phase
 }
 
-/// How often the counter may count on before a flag that depends on it changes.
+/// Returns how often the counter may still count before a flag that depends on it changes.
 fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
     const SIGN: u32 = 1 << 31;
     let Some(counter) = &body.counter else { return u64::MAX };
@@ -233,7 +237,7 @@ fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
     u64::from(bounds.map(distance).min().unwrap_or(0).saturating_sub(2))
 }
 
-/// Passes over whole periods of so many repetitions.
+/// Skips whole periods of so many repetitions.
 fn skip<M: Waiting>(
     machine: &mut M,
     before: &Moment<M::State>,

@@ -15,7 +15,7 @@ use crate::m0plus::{UNALIGNED, UNMAPPED};
 use crate::words::{get, put};
 use crate::xip::{FILL_BYTES, LINE_BYTES};
 
-/// The bytes of a register word that a narrow load selects.
+/// Returns the bytes of a register word that a narrow load selects.
 fn lanes(word: u32, address: u32, bytes: u32) -> u32 {
     match bytes {
         1 => word >> (8 * (address & 3)) & 0xff,
@@ -24,7 +24,7 @@ fn lanes(word: u32, address: u32, bytes: u32) -> u32 {
     }
 }
 
-/// A narrow store to a register is replicated over all lanes (RP2040 data sheet 2.1.4).
+/// Returns a narrow store's value replicated over all byte lanes, as a register gets it (RP2040 data sheet 2.1.4).
 fn replicate(value: u32, bytes: u32) -> u32 {
     match bytes {
         1 => (value & 0xff) * 0x0101_0101,
@@ -41,27 +41,28 @@ const DIVIDER: std::ops::RangeInclusive<u32> = 0x60..=DIVIDER_STATE;
 const QUOTIENT: u32 = 0x70;
 const DIVIDER_STATE: u32 = 0x78;
 
-/// The number of the spinlock at this offset in SIO.
+/// Returns the number of the spinlock at this offset in SIO.
 fn lock_at(offset: u32) -> u8 {
     ((offset - 0x100) / 4) as u8
 }
 
 impl System {
-    /// The word at `address` with a narrow store carried out in it.
+    /// Returns the word at `address` with a narrow store merged into it.
     fn merge_narrow_store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) -> u32 {
         let mut word = self.peripheral_read(core, address & !3, now).unwrap_or(0).to_le_bytes();
         put(&mut word, address & 3, bytes, value);
         u32::from_le_bytes(word)
     }
 
-    /// True if a core is before an instruction that does not even fetch (`Op::is_local`, second in its word):
-    /// whether it executes before or after another core's access of the same cycle is all the same. A stub op, for a
-    /// probe or for code that is not decoded yet, does not count.
+    /// Whether a core is before an instruction whose order against the other core's access of the same cycle does not
+    /// matter, because it does not even fetch (`Op::is_local`, second in its word). A stub op, for a probe or for code
+    /// that is not decoded yet, does not count.
     fn is_order_irrelevant(&self, core: &Core) -> bool {
         core.phase == Phase::Run && core.stray.is_none() && self.is_local_at(core.pc())
     }
 
-    /// The same of an instruction at this address.
+    /// Whether the order of the instruction at this address against the other core's access of the same cycle does not
+    /// matter.
     pub(super) fn is_local_at(&self, address: u32) -> bool {
         if address & 2 == 0 {
             return false;
@@ -70,7 +71,7 @@ impl System {
         resident && self.decode_at(address).is_local()
     }
 
-    /// True if core 0 has still to execute an instruction of cycle `t`: on a tie SIO serves core 0 first.
+    /// Whether core 0 must still execute an instruction of cycle `t` first: on a tie SIO serves core 0 first.
     fn must_defer<const CONTEND: bool>(&mut self, core: &Core, other: Option<&Core>, t: u64) -> bool {
         if !CONTEND || core.id == 0 || core.limit > t + 1 {
             return false;
@@ -85,8 +86,8 @@ impl System {
         tied
     }
 
-    /// A load of a basic block ahead of time. Only SIO is accessed in time order, and only registers that ask for nothing
-    /// else.
+    /// Loads ahead of time in a basic block, from SIO or another register. Only SIO is accessed in time order, and only
+    /// registers that ask for nothing else.
     #[inline(never)]
     pub(super) fn load_ordered(&mut self, core: &mut Core, address: u32, bytes: u32) -> OrderedAccess<u32> {
         if address >> 28 != SIO || bytes != 4 || address & 3 != 0 || self.watches_registers {
@@ -114,8 +115,8 @@ impl System {
         }
     }
 
-    /// Returns what a register of the core's divider reads as at any time from the begin of the basic block on, if no
-    /// division is under way then and to read it changes nothing. The other core has no part in it.
+    /// Returns the value of a register of the core's divider, if it stays the same from the begin of the basic block on
+    /// and reading it changes nothing. The other core has no part in it.
     #[inline(never)]
     fn divider_ahead(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
         const READY: u32 = 1;
@@ -129,7 +130,8 @@ impl System {
         is_at.then(|| self.sio_read(core, offset, begun))
     }
 
-    /// A store of a basic block ahead of time, likewise.
+    /// Stores ahead of time in a basic block. Only SIO is accessed in the order of cycles, and only registers that ask
+    /// for nothing else.
     #[inline(never)]
     pub(super) fn store_ordered(
         &mut self,
@@ -163,7 +165,7 @@ impl System {
         }
     }
 
-    /// A load outside ordinary memory: ROM, flash, aliases, registers.
+    /// Loads from outside ordinary memory: ROM, flash, aliases, registers. Advances `t`.
     #[cold]
     #[inline(never)]
     pub(super) fn load_elsewhere<const CONTEND: bool>(
@@ -181,6 +183,7 @@ impl System {
         Ok(value)
     }
 
+    /// Loads from outside ordinary memory, by the address's top bits.
     #[inline(always)]
     fn load_by_address<const CONTEND: bool>(
         &mut self,
@@ -228,7 +231,7 @@ impl System {
         }
     }
 
-    /// A store outside ordinary memory: flash, aliases, registers.
+    /// Stores outside ordinary memory: flash, aliases, registers. Advances `t`.
     #[cold]
     #[inline(never)]
     pub(super) fn store_elsewhere<const CONTEND: bool>(
@@ -247,6 +250,7 @@ impl System {
         Ok(())
     }
 
+    /// Stores outside ordinary memory, by the address's top bits.
     #[inline(always)]
     fn store_by_address<const CONTEND: bool>(
         &mut self,
@@ -298,7 +302,7 @@ impl System {
         }
     }
 
-    /// XIP windows, XIP and SSI registers, the cache as SRAM.
+    /// Loads from XIP windows, XIP and SSI registers, or the cache as SRAM.
     fn load_flash_side<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -346,7 +350,7 @@ impl System {
         }
     }
 
-    /// A store to an address of the flash: its cache's memory, its registers or its aliases.
+    /// Stores to an address of the flash: its cache's memory, its registers or its aliases.
     fn store_flash_side<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -374,7 +378,8 @@ impl System {
         }
     }
 
-    /// Slot on the way to a register block, with the cycles beyond the core's two.
+    /// Claims the way to a peripheral register. Returns the transfer's cycle, and the cycles that the access takes
+    /// beyond the core's two.
     fn register_path<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, write: bool, t: u64) -> (u64, u64) {
         let (slave, mut extra) = match address >> 28 {
             4 => {

@@ -16,8 +16,9 @@ use crate::observe::record_outcome;
 use crate::words::get;
 
 impl System {
-    /// A slave takes nothing before cycle `until`: a transfer there lasts longer than others. Data accesses look at
-    /// that themselves. The machine also reports the other core's fetches from the flash, as soon as it has its turn.
+    /// Makes a bus slave refuse transfers before cycle `until`, because a long transfer occupies it. Data accesses look
+    /// at that themselves. The machine also reports the other core's fetches from the flash, as soon as it has its
+    /// turn.
     pub(super) fn hold_busy<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
         self.busy[slave] = self.busy[slave].max(until);
         if CONTEND && slave == slave::XIP {
@@ -25,7 +26,7 @@ impl System {
         }
     }
 
-    /// A data transfer to any slave, which may also be busy with a long transfer.
+    /// Claims a slot for a data transfer to any slave, which may also be busy with a long transfer. Returns its cycle.
     pub(super) fn claim_data(&mut self, core: &mut Core, slave: usize, at: u64) -> u64 {
         core.bus_free = core.bus_free.max(self.busy[slave]);
         let slot = self.claim(core, System::row_of(slave), at, true);
@@ -35,20 +36,20 @@ impl System {
         slot
     }
 
-    /// First transfer slot of a slave.
+    /// Returns the first transfer slot of a slave.
     #[inline(always)]
     pub(super) fn row_of(slave: usize) -> usize {
         slave * SLOTS
     }
 
-    /// The slot of a cycle in the row that begins with slot `row`.
+    /// Returns the transfer slot of a cycle in the row that begins with slot `row`.
     #[inline(always)]
     pub(super) fn slot(&mut self, row: usize, cycle: u64) -> &mut u64 {
         let all = self.slots.len();
         &mut self.slots[(row + cycle as usize % SLOTS) % all]
     }
 
-    /// The core lost its slot: it goes first in the next tie, unless the chip fixes who does.
+    /// Notes that the core lost its slot: it goes first in the next tie, unless the chip fixes who does.
     #[inline(always)]
     pub(super) fn note_lost(&mut self, core: &mut Core) {
         if self.fixed_first.is_none() {
@@ -57,7 +58,7 @@ impl System {
         }
     }
 
-    /// A claim that lost its slot: to the other core, or to this core's own delayed fetch.
+    /// Claims the next free slot after one was lost to the other core, or to this core's own delayed fetch.
     #[cold]
     #[inline(never)]
     pub(super) fn claim_later(&mut self, core: &mut Core, row: usize, wanted: u64, stalls: bool) -> u64 {
@@ -84,7 +85,7 @@ const MEMORIES: usize = slave::ROM + 1;
 const _: () = assert!(MEMORIES * SLOTS == 2 * u64::BITS as usize);
 
 impl System {
-    /// The slots of memories that are taken from cycle `now` on, by looking at all of them.
+    /// Returns the slots of memories that are taken from cycle `now` on, by looking at all of them.
     #[cfg(debug_assertions)]
     fn all_taken(&self, now: u64) -> [u64; 2] {
         let mut taken = [0; 2];
@@ -96,7 +97,7 @@ impl System {
         taken
     }
 
-    /// The slots of memories that are taken in cycles from `now` to `last`, one bit each.
+    /// Returns the slots of memories that are taken in cycles from `now` to `last`, one bit each.
     fn taken_slots(&self, now: u64, last: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for ahead in 0..(last + 1 - now).min(SLOTS as u64) {

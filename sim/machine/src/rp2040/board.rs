@@ -12,7 +12,7 @@ use crate::debugger::Debugger;
 use crate::m0plus::face;
 use crate::setting::SettingError;
 
-/// Makes a virtual Pico. Errors: a number of cores or a size of flash that cannot be.
+/// Creates a virtual Pico. Errors: a number of cores or a size of flash that is impossible.
 pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
     let defaults = Options::default();
     let cores = if options.cores == 0 { defaults.cores } else { options.cores };

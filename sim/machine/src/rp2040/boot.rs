@@ -20,7 +20,7 @@ const WATCHDOG_MAGIC: u32 = 0xb007_c0d3;
 const WATCHDOG_KEY: u32 = 0x4ff8_3f2d;
 
 impl Machine {
-    /// Puts an image into the memories. Errors: a piece outside flash and SRAM, no valid boot block.
+    /// Copies an image into the memories. Errors: a piece outside flash and SRAM, no valid boot block.
     pub(super) fn place(&mut self, image: &Image, name: &str) -> Result<(), ImageError> {
         let flash_end = u64::from(FLASH_BASE) + self.system.flash_len() as u64;
         let sram_end = u64::from(SRAM_BASE + SRAM_BYTES);
@@ -86,7 +86,7 @@ impl Machine {
         }
     }
 
-    /// Releases core 1 into the ROM's wait-for-vector routine.
+    /// Starts core 1 in the ROM's wait-for-vector routine.
     pub(super) fn start_core1(&mut self) {
         let core1 = &mut self.cores[1];
         core1.reset();

@@ -10,7 +10,7 @@ use super::system::{MARK_CODE, System};
 use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 impl System {
-    /// Brings the stand-ins of a line up to date, and that of a 32-bit opcode which reaches into it.
+    /// Updates the stub ops of a cache line, and that of a 32-bit opcode which reaches into it.
     pub(super) fn refresh_line(&mut self, line: u32) {
         let first = (line * LINE_BYTES).saturating_sub(2);
         let last = (line * LINE_BYTES + LINE_BYTES).min(self.flash_len() as u32);
@@ -19,14 +19,14 @@ impl System {
         }
     }
 
-    /// Makes the interpreter look at an address again after probes on it changed.
+    /// Makes the interpreter look at an address again, after probes on it changed.
     pub(super) fn refresh(&mut self, address: u32) {
         self.show(address);
         self.alone.translations.clear();
         self.pairs.clear_code();
     }
 
-    /// Brings the table up to date where something was decoded.
+    /// Updates the op of an address, if something was decoded there.
     fn show(&mut self, address: u32) {
         let Some(ip) = self.op_at(address) else {
             return;
@@ -39,7 +39,7 @@ impl System {
         }
     }
 
-    /// The table entry of an address in the default windows.
+    /// Returns the table's entry of an address in the default windows.
     pub(super) fn op_at(&mut self, address: u32) -> Option<*mut Op> {
         match address {
             FLASH_BASE..=0x10ff_ffff => {
@@ -52,7 +52,7 @@ impl System {
         }
     }
 
-    /// Decodes the instruction at an address, whatever is in the table.
+    /// Decodes the instruction at an address, whatever op is in the table.
     pub(super) fn decode_at(&self, address: u32) -> Op {
         let (region_base, region_bytes) = match address >> 28 {
             0 => (0, ROM_BYTES),
@@ -63,7 +63,8 @@ impl System {
         decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place)
     }
 
-    /// The same of an instruction with a probe, that was mostly decoded before, and the number of its site.
+    /// Returns the decoded instruction at an address with a probe, and the number of its site. Most were decoded
+    /// before.
     pub(super) fn probe_at(&mut self, address: u32) -> (Op, u32) {
         let halfwords = self.fetch_halfwords(address);
         if let Some(known) = self.known.find(address, halfwords) {
@@ -73,7 +74,7 @@ impl System {
         self.known.store(address, halfwords, decoded, site)
     }
 
-    /// True if the cache does not hold all of an instruction in flash.
+    /// Whether the cache does not contain all of an instruction in flash.
     pub(super) fn is_away(&self, address: u32, decoded: Op) -> bool {
         address >> 28 == 1 && {
             let offset = self.flash_offset(address);
@@ -82,7 +83,7 @@ impl System {
         }
     }
 
-    /// Returns what the table shows of an instruction: itself, or the stand-in that asks for attention.
+    /// Returns the op that the table has for an instruction: itself, or the stub op that asks for attention.
     pub(super) fn visible(&self, address: u32, decoded: Op) -> Op {
         if self.is_away(address, decoded) || self.probes.watches_code(address) {
             Op::bare(Code::Attend)
@@ -110,7 +111,7 @@ impl System {
         }
     }
 
-    /// The core at `pc` stores to a page of SRAM that holds decoded code: forgets all of it, once, if the core is not in it. A
+    /// Drops the decoded code of a page of SRAM to which the core at `pc` stores, unless the core executes in it. A
     /// program's start often ran where its data or stack lie later: the second stage of the boot, mostly.
     pub(super) fn drop_code(&mut self, pc: u32, offset: u32) {
         let page = (offset >> 8) as usize;
@@ -130,7 +131,7 @@ impl System {
         }
     }
 
-    /// Two bytes of code, without effects. 0 outside memory.
+    /// Returns a halfword of code, without side effects. 0 outside memory.
     fn fetch_halfword(&self, address: u32) -> u16 {
         let at = |memory: &[u8], offset: u32| {
             let offset = offset as usize;
@@ -143,7 +144,7 @@ impl System {
         }
     }
 
-    /// Two in a row. Most of these are from the flash.
+    /// Returns two halfwords of code that follow each other. Most of these are from the flash.
     #[inline]
     fn fetch_halfwords(&self, address: u32) -> [u16; 2] {
         let rest = || self.periph.ssi.flash.bytes().get(self.flash_offset(address) as usize..);
@@ -153,7 +154,7 @@ impl System {
         }
     }
 
-    /// The region of code in SRAM that contains an offset.
+    /// Returns the region of code in SRAM that contains an offset.
     pub(super) fn sram_region(&mut self, offset: u32) -> Region {
         if offset < 0x40000 {
             return Region { bytes: 0x40000, ..self.sram_code.region(System::row_of(slave::SRAM0), 4) };

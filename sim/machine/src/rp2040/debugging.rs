@@ -24,7 +24,7 @@ impl System {
         self.debugger.serves && is_call(core, request, halfword)
     }
 
-    /// Serves the call of the breakpoint that a core stands at.
+    /// Serves the semihosting call at whose breakpoint a core has halted.
     pub(super) fn serve_semihosting(&mut self, core: &mut Core) {
         let (pc, at) = (core.pc(), core.t);
         let mut debugger = std::mem::take(&mut self.debugger);

@@ -5,7 +5,7 @@
 
 use rtoslab_cpu::step::Step;
 
-/// How far a core's steps were counted.
+/// A counter of the words that a core fetches, by the steps that it logs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FetchLog {
     /// Steps of this turn that were looked at.
@@ -17,7 +17,7 @@ pub struct FetchLog {
 }
 
 impl FetchLog {
-    /// Words that an instruction of so many bytes fetches.
+    /// Returns the number of words that an instruction of so many bytes fetches.
     pub fn words_of(&mut self, step: &Step, bytes: u32) -> u32 {
         let (first, last) = (step.pc >> 2, (step.pc + bytes - 1) >> 2);
         let is_present = self.word == Some(first) && self.next == step.pc;
@@ -26,7 +26,7 @@ impl FetchLog {
         last - first + u32::from(!is_present)
     }
 
-    /// A new turn begins with no steps.
+    /// Begins a new turn, which has no steps yet.
     pub fn begin_turn(&mut self) {
         self.steps = 0;
     }

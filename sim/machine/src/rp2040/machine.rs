@@ -29,7 +29,7 @@ const INTERRUPT_LINES: u32 = 32;
 /// GPIOs.
 const PINS: u16 = 30;
 
-/// How the board differs from a plain Pico.
+/// The options of a Pico, where it differs from a plain one.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// 1 keeps core 1 in reset.
@@ -70,7 +70,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A board with erased flash.
+    /// Creates a board with erased flash.
     pub fn new(options: Options) -> Machine {
         let mut machine = Machine {
             cores: Box::new([Core::new(0), Core::new(1)]),
@@ -96,7 +96,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Every timing rule with the value in force.
+    /// Returns every timing rule with the value in force.
     pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
         self.system.timing.list()
     }
@@ -112,22 +112,22 @@ impl Machine {
         Ok(())
     }
 
-    /// Address of a symbol of the image.
+    /// Returns the address of a symbol of the image.
     pub fn symbol(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
 
-    /// Functions and objects of the image by address.
+    /// Returns the functions and objects of the image, by address.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// Current cycle.
+    /// Returns the current cycle.
     pub fn cycle(&self) -> u64 {
         self.now
     }
 
-    /// clk_sys in Hz.
+    /// Returns clk_sys in Hz.
     pub fn clock_hz(&self) -> u64 {
         self.system.periph.clock_tree().sys_hz
     }
@@ -141,7 +141,7 @@ impl Machine {
         loop {
             self.serve_requests();
             self.wake_sleepers();
-            if self.locked.is_some() && !self.goes_on_without_the_locked() {
+            if self.locked.is_some() && !self.continues_without_locked_core() {
                 self.system.stop.clone_from(&self.locked);
             }
             if let Some(stop) = self.take_stop(end) {
@@ -177,8 +177,8 @@ impl Machine {
         }
     }
 
-    /// A stop whose cycle has come: no core that continues is after it. A core may have run ahead to where an instrument
-    /// stops it. The other one comes there first, and the end of the run may.
+    /// Returns a stop whose cycle has come, so that no core that continues is before it. A core may have run ahead to
+    /// where an instrument stops it. The other one comes there first, and the end of the run may.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_requested()) {
             self.system.held.push(stop);
@@ -194,19 +194,19 @@ impl Machine {
         Some(self.system.held.remove(first))
     }
 
-    /// While one core is locked up: whether the other one executes, or sleeps until something scheduled wakes it. A
+    /// Whether, while one core is locked up, the other one executes, or sleeps until something scheduled wakes it. A
     /// core 1 that waits in the boot ROM was never started.
-    fn goes_on_without_the_locked(&self) -> bool {
+    fn continues_without_locked_core(&self) -> bool {
         let scheduled = self.next_due() != NEVER;
         self.cores.iter().any(|core| is_active(core) || core.asleep() && scheduled && !core.region.rom)
     }
 
-    /// Earliest time of a core that is not asleep or in reset.
+    /// Returns the earliest time of a core that is not asleep or in reset.
     fn horizon(&self) -> Option<u64> {
         self.cores.iter().filter(|core| is_active(core)).map(|core| core.t).min()
     }
 
-    /// Cycle of the next scheduled event.
+    /// Returns the cycle of the next scheduled event.
     fn next_due(&self) -> u64 {
         let timers = self.cores[0].systick.due().min(self.cores[1].systick.due());
         timers.min(self.system.periph.due()).min(self.system.periph.dma_due()).min(self.system.injections.due())
@@ -230,7 +230,7 @@ impl Machine {
         }
     }
 
-    /// Deals with what made a core leave the interpreter.
+    /// Serves what made a core leave the interpreter.
     fn serve_requests(&mut self) {
         let timing = self.system.timing.exception();
         for index in 0..2 {
@@ -281,7 +281,7 @@ impl Machine {
         }
     }
 
-    /// Both cores start again in the boot ROM.
+    /// Restarts both cores in the boot ROM.
     pub(super) fn restart(&mut self) {
         self.boot();
         if let Some(observer) = &mut self.observer {
@@ -295,7 +295,7 @@ impl Machine {
         self.system.clocks_changed(&mut self.cores, now);
     }
 
-    /// Notes a fault of a core: a lock-up, or a warning.
+    /// Reports a fault of a core: a lock-up, or a warning.
     fn note_fault(&mut self, index: usize, FaultOutcome { why, pc, cycle, lock_up }: FaultOutcome) {
         match lock_up {
             Some(detail) => {
@@ -308,7 +308,7 @@ impl Machine {
         }
     }
 
-    /// Wakes the sleeping cores that have a cause to wake.
+    /// Wakes the sleeping cores that have a reason to wake.
     fn wake_sleepers(&mut self) {
         if !self.cores.iter().any(Core::asleep) {
             return;
@@ -413,7 +413,8 @@ impl Machine {
         }
     }
 
-    /// No core continues by itself. The run ends with the cycle in which the last of them ceased to, if that is in it.
+    /// Returns the end of a run in which no core continues by itself: in the cycle in which the last of them ceased to,
+    /// if that is in it.
     fn all_asleep(&mut self, end: u64) -> Stop {
         let since = self.last_activity();
         if since > end {
@@ -425,18 +426,18 @@ impl Machine {
         self.stop(StopReason::Deadlock, detail)
     }
 
-    /// Cycle from which on no core that stands still has done anything.
+    /// Returns the cycle from which on no core has done anything.
     fn last_activity(&self) -> u64 {
         let still = |core: &&Core| core.phase != Phase::Reset && !is_active(core);
         self.cores.iter().filter(still).map(|core| core.t).max().unwrap_or(0)
     }
 
-    /// A stop now, at core 0.
+    /// Returns a stop in the current cycle, at core 0.
     fn stop(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(0), detail }
     }
 
-    /// Reports what became of an exception, to the observer and as an event.
+    /// Reports the outcome of an exception step, to the observer and as an event.
     fn trace(&mut self, index: usize, outcome: ExceptionOutcome, before: u64) {
         if outcome == ExceptionOutcome::None {
             return;
@@ -448,7 +449,7 @@ impl Machine {
         record_outcome(&mut self.system.probes, core.id, (face::pc(core), core.t), outcome, before);
     }
 
-    /// Address of a core's next instruction.
+    /// Returns the address of a core's next instruction.
     pub fn pc(&self, core: usize) -> u32 {
         face::pc(&self.cores[core])
     }
@@ -463,23 +464,23 @@ impl Machine {
         done
     }
 
-    /// Statistics of a core since the start or the last [`Machine::reset_stats`].
+    /// Returns the statistics of a core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self, core: usize) -> Stats {
         self.totals(core).since(&self.stats_base[core])
     }
 
-    /// Statistics of a core since power-on.
+    /// Returns the statistics of a core since power-on.
     fn totals(&self, index: usize) -> Stats {
         Stats { xip_misses: self.system.misses[index], ..face::totals(&self.cores[index], self.now) }
     }
 
-    /// Starts all statistics again from now.
+    /// Sets all statistics to zero.
     pub fn reset_stats(&mut self) {
         self.stats_base = [self.totals(0), self.totals(1)];
         self.system.periph.sio.reset_stats(self.now);
     }
 
-    /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
+    /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();
@@ -497,7 +498,7 @@ impl Machine {
     }
 }
 
-/// Windows that hold code on the chip, and data only here.
+/// Returns the name of a window that contains code on the chip, and data only here.
 fn not_executed_here(address: u32) -> Option<&'static str> {
     match address >> 24 {
         0x11..=0x13 => Some("execution through an uncached XIP window"),
@@ -507,7 +508,7 @@ fn not_executed_here(address: u32) -> Option<&'static str> {
     }
 }
 
-/// The stop that a core's lock-up will be, once no other core continues.
+/// Returns the stop that a core's lock-up will be, once no other core continues.
 fn locked_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
 }

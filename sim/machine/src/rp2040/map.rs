@@ -33,13 +33,13 @@ pub const CPUID: u32 = 0xd000_0000;
 /// Boot ROM size.
 pub const ROM_BYTES: u32 = 0x4000;
 
-/// SRAM bank of an offset: words of the first 256 kB are striped over four banks.
+/// Returns the SRAM bank of an offset: words of the first 256 kB are striped over four banks.
 #[inline(always)]
 pub fn bank_of(offset: u32) -> usize {
     if offset < 0x40000 { (offset >> 2 & 3) as usize } else { slave::SRAM4 + (offset >> 12 & 1) as usize }
 }
 
-/// Offset of a non-striped alias (0x21000000) in striped storage, with its bank.
+/// Returns the striped storage's offset of a non-striped alias (0x21000000), and its bank.
 pub fn unstripe(address: u32) -> Option<(u32, usize)> {
     let offset = address.wrapping_sub(0x2100_0000);
     let bank = offset >> 16;

@@ -11,7 +11,7 @@ use super::system::System;
 use crate::xip;
 
 impl System {
-    /// Code is another now, or its time.
+    /// Forgets cached timing and native code, because code or its timing changed.
     pub(super) fn forget_cached(&mut self) {
         self.pairs.clear();
         self.alone.translations.clear();
@@ -47,7 +47,8 @@ impl NativePathBus for System {
         self.alone.is_now
     }
 
-    /// The other core may have transferred ahead of this one's time before it went to sleep.
+    /// Begins or ends the simulation of a trace without what the other core transferred ahead of this one's time before
+    /// it went to sleep.
     fn isolate_simulation(&mut self, on: bool) {
         if on {
             let System { slots, busy, others_claimed, first, .. } = *self;

@@ -26,7 +26,7 @@ impl ObservedMachine for Machine {
 }
 
 impl Machine {
-    /// Counts what the cores fetched, and hands over what they executed.
+    /// Counts what the cores fetched, and gives the observer what they executed.
     pub(super) fn after_turn(&mut self) {
         for core in self.cores.iter() {
             self.system.count_fetches(core);
@@ -48,6 +48,7 @@ impl Machine {
     }
 }
 
+/// Returns an access to a spinlock as the observer's event.
 fn lock_event(access: &LockAccess) -> LockEvent {
     let act = match access.kind {
         LockAccessKind::Busy => LockAct::Busy,

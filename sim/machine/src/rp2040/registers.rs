@@ -74,7 +74,7 @@ impl System {
         Some(())
     }
 
-    /// Carries out the events of PIOs up to an access: a core that waits for the bus accesses after the cycle in which its
+    /// Executes the events of PIOs up to an access: a core that waits for the bus accesses after the cycle in which its
     /// instruction began.
     #[inline]
     fn catch_up_pios(&mut self, core: usize, now: u64) {
@@ -88,7 +88,7 @@ impl System {
         }
     }
 
-    /// Deals with an access's effects. Requests that concern the cores wait for the machine, which is asked to look.
+    /// Applies an access's effects. Requests that concern the cores wait for the machine, which is asked to look.
     fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
         self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
@@ -113,7 +113,7 @@ impl System {
         }
     }
 
-    /// Settles the effects that need no core.
+    /// Applies the pending effects of peripherals that need no core.
     fn drain_effects(&mut self, core: usize, now: u64) {
         self.lines_may_differ = true;
         for (port, byte) in std::mem::take(&mut self.effects.uart_tx) {
@@ -152,12 +152,13 @@ impl System {
         self.due = 0;
     }
 
-    /// Levels of a core's interrupt lines.
+    /// Returns the levels of a core's interrupt lines.
     fn lines(&self, core: usize) -> u32 {
         self.periph.irq_levels(core) | self.periph.sio.irq_levels(core)
     }
 
-    /// Effects that reach into the cores: interrupt lines and the SysTick reference. Called between instructions.
+    /// Applies pending effects that change the cores: interrupt lines and the SysTick reference. Called between
+    /// instructions.
     pub(super) fn apply_core_effects(&mut self, cores: &mut [Core; 2], now: u64) {
         if std::mem::take(&mut self.effects.clocks_changed) {
             self.clocks_changed(cores, now);
@@ -178,7 +179,7 @@ impl System {
         }
     }
 
-    /// Takes over a new clock tree.
+    /// Updates cores and peripherals after the clock tree changed.
     pub(super) fn clocks_changed(&mut self, cores: &mut [Core; 2], now: u64) {
         self.clocks = self.periph.clock_tree().clone();
         let den = u128::from(self.clocks.tick_hz_den) * u128::from(self.clocks.sys_hz);
@@ -201,8 +202,8 @@ impl System {
         self.settle(cores, now);
     }
 
-    /// Lets the UARTs send what is in their FIFOs after the cores have come to an end: a program that prints and
-    /// returns ends while its last line is still on its way. Returns the cycle of the last byte, a second at most.
+    /// Lets the UARTs send what is in their FIFOs after the cores have come to an end. Returns the cycle of the last
+    /// byte, a second at most.
     pub(super) fn finish_sending(&mut self, cores: &mut [Core; 2], now: u64) -> u64 {
         let limit = now.saturating_add(self.clocks.sys_hz);
         let mut at = now;
@@ -213,13 +214,13 @@ impl System {
         at
     }
 
-    /// Carries out the effects of an event between instructions.
+    /// Applies the effects of an event, between instructions.
     pub(super) fn settle(&mut self, cores: &mut [Core; 2], now: u64) {
         self.drain_effects(0, now);
         self.apply_core_effects(cores, now);
     }
 
-    /// Carries out a stimulus at cycle `now`.
+    /// Applies a stimulus at cycle `now`.
     pub(super) fn stimulate(&mut self, cores: &mut [Core; 2], stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { core, number } => {
@@ -243,14 +244,14 @@ impl System {
         self.due = 0;
     }
 
-    /// Notes a DMA transfer's or a stimulus's request to a register.
+    /// Warns of an unsupported request to a register by a DMA transfer or a stimulus.
     pub(super) fn note_limit(&mut self, core: &mut Core, now: u64) {
         if let Some(limit) = self.effects.limit.take() {
             self.warn_unsupported(core, limit.about, now);
         }
     }
 
-    /// Recomputes the pads, traces the ones that changed, and tells the devices that look at them.
+    /// Recomputes the pads, traces the ones that changed, and notifies the devices that look at them.
     pub(super) fn sample_pins(&mut self, core: usize, now: u64) {
         let changed = self.trace_pins(core, now);
         if changed != 0 && self.periph.attachments.has_pins() {
@@ -258,7 +259,7 @@ impl System {
         }
     }
 
-    /// Tells devices which pins have changed, until they drive no others.
+    /// Notifies devices of changed pins, until they drive no others.
     fn tell_devices(&mut self, core: usize, mut changed: u32, now: u64) {
         let now_ns = nanoseconds(now, self.clocks.sys_hz);
         for _ in 0..MOST_ANSWERS {
@@ -279,7 +280,7 @@ impl System {
         }
     }
 
-    /// Recomputes the pads and traces the ones that changed, which are returned.
+    /// Recomputes the pads and traces the ones that changed, which it returns.
     fn trace_pins(&mut self, core: usize, now: u64) -> u32 {
         let levels = self.periph.update_pins(now).levels;
         if self.probes.trace_pins {
@@ -315,7 +316,7 @@ impl System {
         cores
     }
 
-    /// The state the boot ROM hands over: flash readable, its own blocks out of reset.
+    /// Sets the state that the boot ROM leaves: flash readable, its own blocks out of reset.
     pub(super) fn after_boot_rom(&mut self, now: u64) {
         self.periph.after_boot_rom(now, &mut self.effects);
         self.drain_effects(0, now);
@@ -331,7 +332,7 @@ impl System {
         self.alone.translations.profile(on);
     }
 
-    /// Takes the profile of a core.
+    /// Removes the profile of a core and returns it.
     pub(super) fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
         let single = self.alone.translations.take_profile();
         for (core, address, cell) in self.pairs.take_profile().into_iter().chain(single) {
@@ -346,18 +347,18 @@ impl System {
         tables.into_iter().flat_map(|table| table.take_profile(core)).collect()
     }
 
-    /// Remembers a fault for the run's warnings.
+    /// Notes a fault for the run's warnings.
     pub(super) fn note_fault(&mut self, core: usize, pc: u32, why: &str, cycle: u64) {
         self.warnings.fault(format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }
 }
 
-/// XIP_CTRL's CTR_HIT and CTR_ACC.
+/// Whether an address is that of XIP_CTRL's CTR_HIT or CTR_ACC.
 fn is_xip_counter(address: u32) -> bool {
     matches!(address & !0x3003, 0x1400_000c | 0x1400_0010)
 }
 
-/// A fraction in 64 bits, reduced by the greatest common divisor.
+/// Returns a fraction in 64 bits, reduced by the greatest common divisor.
 fn reduce(num: u128, den: u128) -> (u64, u64) {
     if num == 0 || den == 0 {
         return (0, 1);

@@ -9,7 +9,7 @@ use super::map::FLASH_BASE;
 use super::system::System;
 use crate::stop::StopReason;
 
-/// The core and the memories that a ROM function works on.
+/// The core and the memories on which a ROM function works.
 struct Host<'a> {
     core: &'a mut Core,
     system: &'a mut System,
@@ -60,7 +60,7 @@ impl RomHost for Host<'_> {
 }
 
 impl System {
-    /// Loads for a ROM function. 0 where nothing answers.
+    /// Loads for a ROM function. Returns 0 where nothing answers.
     fn load_plain(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
         self.load::<false, false>(core, None, address, bytes, t).unwrap_or(0)
     }
@@ -79,7 +79,7 @@ impl System {
         }
     }
 
-    /// Writes the flash as a debugger does. False outside.
+    /// Writes the flash as a debugger does. False outside of flash.
     pub(super) fn program(&mut self, address: u32, data: &[u8]) -> bool {
         let end = u64::from(FLASH_BASE) + self.flash_len() as u64;
         if address < FLASH_BASE || u64::from(address) + data.len() as u64 > end {
@@ -91,7 +91,7 @@ impl System {
         true
     }
 
-    /// Decoded code and cached lines of these flash bytes are stale.
+    /// Forgets the decoded code and cached lines of flash bytes that changed.
     fn flash_content_changed(&mut self, offset: u32, bytes: u32) {
         let size = self.flash_len() as u32;
         let start = offset.min(size) & !1;
@@ -127,7 +127,7 @@ impl System {
         exception::jump(core, self, target);
     }
 
-    /// Adds cycles and executions to the profile of the instruction that a core is at.
+    /// Adds cycles and executions to the profile of a core's current instruction.
     pub(super) fn charge(&mut self, core: &Core, cycles: u64, executions: u64) {
         // SAFETY: `ip` is an op inside the region, whose profile cells run parallel to the ops.
         unsafe {

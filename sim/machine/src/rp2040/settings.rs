@@ -5,7 +5,7 @@ use rtoslab_timing::{Setting, cortex_m0plus, rp2040};
 
 use crate::setting::SettingError;
 
-/// Values of every adjustable rule.
+/// The values of every adjustable timing rule of the RP2040.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timing {
     core: [u64; cortex_m0plus::SETTINGS.len()],
@@ -13,12 +13,12 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The defaults.
+    /// Creates the default values.
     pub fn new() -> Timing {
         Timing { core: cortex_m0plus::SETTINGS.map(|s| s.default), chip: rp2040::SETTINGS.map(|s| s.default) }
     }
 
-    /// Every setting: name with its `timing.` prefix, rule, value in force.
+    /// Returns every setting: name with its `timing.` prefix, rule, value in force.
     pub fn list(&self) -> Vec<(String, Setting, u64)> {
         let rules = cortex_m0plus::SETTINGS.iter().chain(&rp2040::SETTINGS);
         let values = self.core.iter().chain(&self.chip);
@@ -46,7 +46,7 @@ impl Timing {
         Err(SettingError(format!("there is no setting {key}; the settings are {}", known.join(", "))))
     }
 
-    /// The exception rules.
+    /// Returns the values of the exception timing.
     pub fn exception(&self) -> ExceptionTiming {
         use cortex_m0plus::key;
         ExceptionTiming {
@@ -57,7 +57,7 @@ impl Timing {
         }
     }
 
-    /// A chip rule by its index in [`rp2040::key`].
+    /// Returns the value of a chip rule by its index in [`rp2040::key`].
     pub fn chip(&self, key: usize) -> u64 {
         self.chip[key]
     }

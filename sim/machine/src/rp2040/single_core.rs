@@ -4,7 +4,7 @@ use rtoslab_cpu::v6m::native_path::NativePaths;
 use rtoslab_cpu::v6m::region::SLOTS;
 use rtoslab_cpu::v6m::translate::Translations;
 
-/// The transfers that arbitration records.
+/// The transfers that arbitration has recorded.
 #[derive(Debug, Clone)]
 pub(super) struct Transfers {
     pub slots: [u64; SLOTS * 16],
@@ -13,7 +13,7 @@ pub(super) struct Transfers {
     pub first: usize,
 }
 
-/// The state of a core that executes alone.
+/// The state for the native execution of a core that executes alone.
 #[derive(Debug, Default)]
 pub(super) struct SingleCoreState {
     pub translations: Translations,

@@ -25,7 +25,7 @@ use crate::xip::XipTags;
 /// log2 of the bytes that share a mark.
 const MARK_SHIFT: u32 = 8;
 
-/// A machine as it stood.
+/// The saved state of a whole [`Machine`].
 struct SavedBoard {
     cores: [ParkedPages<Core>; 2],
     core_count: usize,
@@ -37,7 +37,7 @@ struct SavedBoard {
     system: SavedSystem,
 }
 
-/// A [`System`] as it stood.
+/// The saved state of a [`System`].
 struct SavedSystem {
     sram: Box<[u8]>,
     cache_sram: Box<[u8]>,
@@ -69,7 +69,7 @@ struct SavedSystem {
 }
 
 impl Machine {
-    /// The board's present state.
+    /// Returns the board's present state.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
         let Machine {
@@ -97,7 +97,7 @@ impl Machine {
         Snapshot::new(*now, saved)
     }
 
-    /// Restores a state. False if the snapshot is of another chip, or of one with other settings.
+    /// Restores the state in a snapshot. False if the snapshot is of another chip, or of one with other settings.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let same_flash = |saved: &&SavedBoard| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
         let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };
@@ -204,7 +204,7 @@ impl System {
         }
     }
 
-    /// Takes over the state of a snapshot.
+    /// Replaces the state by that of a snapshot.
     fn restore(&mut self, saved: &SavedSystem) {
         let stale: Vec<(u32, u32)> =
             changed_pages(&self.sram, &saved.sram, &self.marks, MARK_CODE, MARK_SHIFT).collect();

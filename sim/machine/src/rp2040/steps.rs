@@ -6,7 +6,7 @@ use rtoslab_cpu::v6m::core::Core;
 use super::system::System;
 
 impl System {
-    /// Counts what a core has fetched since it was last asked.
+    /// Counts the words that a core has fetched since the last call.
     pub(super) fn count_fetches(&mut self, core: &Core) {
         let fetched = &mut self.fetched[core.id];
         let fresh = core.steps.get(fetched.steps..).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::stop::{Stop, StopReason};
 use crate::words::get;
 
 impl System {
-    /// The word around an offset was written: tells its watch, if it has one. True if the run must stop.
+    /// Reports the write of the word around an offset, if the word is watched. True if the run must stop.
     pub(super) fn look_at_watches(&mut self, offset: u32, writer: WriterAt) -> bool {
         let offset = offset & !3;
         if self.marks[(offset >> 8) as usize] & MARK_WATCH == 0 {
@@ -28,7 +28,7 @@ impl System {
         stops
     }
 
-    /// An access of a core to a register that may be watched. `written` is a store's value.
+    /// Reports an access of a core to a register, if it is watched. `written` is a store's value.
     #[cold]
     #[inline(never)]
     pub(super) fn note_register(&mut self, core: &mut Core, address: u32, written: Option<u32>, cycle: u64) {
@@ -61,12 +61,13 @@ impl System {
         offset < SRAM_BYTES
     }
 
-    /// Whether the word at this offset is watched. It may also say so of an address that is no longer watched.
+    /// Whether the word at this offset is watched. May also be true for a word that is no longer watched.
     pub(super) fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
 
-    /// The instruction at this address, which has probes or is not at hand: they fire in time order.
+    /// Returns the instruction at this address, which has probes or is not in the cache. Its probes fire in the order
+    /// of cycles.
     pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.pairs.is_served(core.id) {
             return OrderedAccess::Now(self.probe_at(address).0);
@@ -83,12 +84,12 @@ impl System {
         OrderedAccess::Now(instruction)
     }
 
-    /// Cycle of the next stop that is held.
+    /// Returns the cycle of the next stop that is held until its cycle comes.
     pub(super) fn next_held(&self) -> u64 {
         self.held.iter().map(|stop| stop.cycle).min().unwrap_or(NEVER)
     }
 
-    /// Stops the run with a reason that carries one sentence.
+    /// Stops the run for a reason, with one sentence in `detail`.
     pub(super) fn stop_at(&mut self, reason: StopReason, core: &Core, address: u32, cycle: u64, detail: String) {
         self.stop_now(Stop { reason, core: core.id, cycle, address, detail });
     }
@@ -105,7 +106,7 @@ impl System {
         self.stop_if_strict(core, address, cycle, stops);
     }
 
-    /// Warns once that the firmware asked for something unsupported. Under `strict` the run stops.
+    /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
         let stops = self.warnings.unsupported_request(about, address);
@@ -121,7 +122,7 @@ impl System {
     }
 }
 
-/// Whether an address may be a register's: a peripheral's, SIO's, or one of the core's own.
+/// Whether an address may be a register: a peripheral's, SIO's, or one of the core's own.
 pub(super) fn is_register(address: u32) -> bool {
     matches!(address >> 28, 0x4 | 0x5 | 0xd) || matches!(address >> 24, 0x14 | 0x18) || address >> 20 == 0xe00
 }

@@ -30,7 +30,7 @@ pub(super) const MARK_WATCH: u8 = 2;
 /// One for each 256 bytes of SRAM, and as many more as make a power of two: their number needs no comparison.
 const MARKS: usize = (SRAM_BYTES as usize >> 8).next_power_of_two();
 
-/// The writer to memory, for watchers. DMA stands for core 0 with no instruction: a `pc` of 0.
+/// Who writes to memory, for watches. DMA stands for core 0 with no instruction: a `pc` of 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WriterAt {
     pub core: usize,
@@ -38,7 +38,7 @@ pub(super) struct WriterAt {
     pub cycle: u64,
 }
 
-/// The chip without its cores. The memories that the interpreter touches all the time lie inline.
+/// The RP2040 without its cores. The memories that the interpreter touches all the time are inline.
 pub struct System {
     pub(super) sram: [u8; SRAM_BYTES as usize],
     pub(super) rom: Box<[u8]>,
@@ -104,7 +104,7 @@ pub struct System {
 }
 
 impl System {
-    /// A chip with erased flash.
+    /// Creates a chip with erased flash.
     pub fn new(crystal_hz: u64, flash_bytes: u32, strict: bool) -> Box<System> {
         let rom = rtoslab_periph::rp2040::bootrom::image().into_boxed_slice();
         let zeros = |bytes: u32| vec![0u8; bytes as usize].into_boxed_slice();
@@ -153,17 +153,17 @@ impl System {
         })
     }
 
-    /// Size of the flash in bytes.
+    /// Returns the size of the flash in bytes.
     pub(super) fn flash_len(&self) -> usize {
         self.periph.ssi.flash.bytes().len()
     }
 
-    /// Offset into flash of a cached-window address. Smaller flashes repeat in the 16 MB window.
+    /// Returns the flash offset of a cached-window address. Smaller flashes repeat in the 16 MB window.
     pub(super) fn flash_offset(&self, address: u32) -> u32 {
         (address & 0x00ff_ffff) & (self.flash_len() as u32 - 1)
     }
 
-    /// A literal in the flash: the decoder makes loads only of aligned words that are inside.
+    /// Returns a literal in the flash. The decoder makes loads only of aligned words that are inside.
     #[inline(always)]
     fn flash_word(&self, offset: u32) -> u32 {
         let bytes = self.periph.ssi.flash.bytes();
@@ -172,7 +172,7 @@ impl System {
         u32::from_le(unsafe { bytes.as_ptr().add(offset as usize).cast::<u32>().read_unaligned() })
     }
 
-    /// An aligned load through the cached window: constant tables, the one frequent load that is not SRAM's.
+    /// Makes an aligned load through the cached window: constant tables, the one frequent load that is not SRAM's.
     #[inline(never)]
     pub(super) fn load_cached_flash<const CONTEND: bool>(
         &mut self,
@@ -195,7 +195,7 @@ impl System {
         word >> (8 * (address & 3)) & (u32::MAX >> (32 - 8 * bytes))
     }
 
-    /// A literal in cached flash.
+    /// Loads a literal from cached flash.
     #[inline(always)]
     fn load_literal<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> u32 {
         let offset = address - FLASH_BASE;
@@ -209,7 +209,7 @@ impl System {
         self.flash_word(offset)
     }
 
-    /// Loads half a line into the cache and charges the core. Nothing happens if it is there.
+    /// Loads half a line into the cache and charges the core, unless it is there.
     #[cold]
     #[inline(never)]
     pub(super) fn fill_half_line<const CONTEND: bool>(&mut self, core: &mut Core, half: u32, t: &mut u64) {
@@ -229,7 +229,7 @@ impl System {
         self.refresh_line(half * FILL_BYTES / LINE_BYTES);
     }
 
-    /// Content of memory (ROM, flash, SRAM). `None` outside.
+    /// Returns the content of memory (ROM, flash, SRAM). `None` outside of memory.
     pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset): (&[u8], u32) = match address {
             0..ROM_BYTES => (&self.rom, address),
@@ -240,7 +240,7 @@ impl System {
         memory.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
-    /// Writes SRAM. False outside.
+    /// Writes SRAM. False outside of SRAM.
     pub(super) fn write_sram(&mut self, address: u32, data: &[u8]) -> bool {
         let offset = address.wrapping_sub(SRAM_BASE);
         let end = offset as usize + data.len();

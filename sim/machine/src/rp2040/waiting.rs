@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::exec;
 use super::system::System;
 use crate::polling::{Polling, Waiting};
 
-/// Two cores and their chip, while one core executes and the other does not.
+/// The chip and both cores while one core executes and the other does not, for skipping busy waits.
 pub(super) struct LoneCore<'a> {
     pub cores: &'a mut [Core; 2],
     pub system: &'a mut System,
@@ -15,7 +15,7 @@ pub(super) struct LoneCore<'a> {
 }
 
 impl LoneCore<'_> {
-    /// The core that waits.
+    /// Returns the core that waits.
     fn core(&self) -> &Core {
         &self.cores[self.turn]
     }

@@ -1,11 +1,12 @@
 //! A scenario's bytes, taken one by one. After the end there are zeros, without end.
 
-/// A cursor.
+/// A cursor over the fuzzer's bytes, from which a scenario is made.
 pub(crate) struct Bytes<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Bytes<'a> {
+    /// Creates a cursor at the first byte.
     pub fn new(data: &'a [u8]) -> Bytes<'a> {
         Bytes { rest: data }
     }
@@ -15,51 +16,51 @@ impl<'a> Bytes<'a> {
         self.rest.is_empty()
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     pub fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.rest.split_first() else { return 0 };
         self.rest = rest;
         first
     }
 
-    /// The next 16 bits.
+    /// Returns the next 16 bits.
     pub fn half(&mut self) -> u16 {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    /// The next 32 bits.
+    /// Returns the next 32 bits.
     pub fn word(&mut self) -> u32 {
         u32::from(self.half()) | u32::from(self.half()) << 16
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn long(&mut self) -> u64 {
         u64::from(self.word()) | u64::from(self.word()) << 32
     }
 
-    /// One of `0..count`.
+    /// Returns one of `0..count`.
     pub fn below(&mut self, count: usize) -> usize {
         usize::from(self.byte()) % count
     }
 
-    /// One of the choices.
+    /// Returns one of the choices.
     pub fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 
-    /// Yes or no.
+    /// Returns true or false.
     pub fn flag(&mut self) -> bool {
         self.byte() & 1 != 0
     }
 
-    /// Up to so many bytes.
+    /// Returns up to `most` bytes.
     pub fn take(&mut self, most: usize) -> &'a [u8] {
         let (taken, rest) = self.rest.split_at(most.min(self.rest.len()));
         self.rest = rest;
         taken
     }
 
-    /// A number of any size: small ones, ones around powers of two, any.
+    /// Returns a number of any size: small ones, ones around powers of two, any.
     pub fn number(&mut self) -> u64 {
         match self.byte() % 4 {
             0 => u64::from(self.byte()),

@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 
-/// First address and length of memories.
+/// Returns the first address and length of each memory of a chip.
 pub(crate) fn memories(chip: &str) -> &'static [(u32, u32)] {
     match chip {
         "rp2040" => &[
@@ -55,7 +55,8 @@ pub(crate) fn memories(chip: &str) -> &'static [(u32, u32)] {
     }
 }
 
-/// First addresses of register blocks and how many kilobytes or, for the RP2040, 16 kB blocks there are.
+/// Returns the first addresses of a chip's register blocks, and how many kilobytes or, for the RP2040, 16 kB blocks
+/// there are.
 fn registers(chip: &str) -> &'static [(u32, u32, u32)] {
     match chip {
         "rp2040" => &[
@@ -80,7 +81,7 @@ fn registers(chip: &str) -> &'static [(u32, u32, u32)] {
     }
 }
 
-/// An address of any kind, for this chip.
+/// Returns an address of any kind for this chip.
 pub(crate) fn address(chip: &str, bytes: &mut Bytes) -> u32 {
     match bytes.byte() % 16 {
         0..=4 => {
@@ -100,14 +101,14 @@ pub(crate) fn address(chip: &str, bytes: &mut Bytes) -> u32 {
     }
 }
 
-/// Around the end or the start of a memory.
+/// Returns an address around the end or the start of a memory.
 pub(crate) fn edge(chip: &str, bytes: &mut Bytes) -> u32 {
     let (base, length) = bytes.one_of(memories(chip));
     let border = if bytes.byte().is_multiple_of(4) { base } else { base + length };
     border.wrapping_add(u32::from(bytes.byte() % 80)).wrapping_sub(40)
 }
 
-/// A register of the core: SCB, NVIC, SysTick, MPU, DWT, debug.
+/// Returns the address of a register of the core: SCB, NVIC, SysTick, MPU, DWT, debug.
 fn system(bytes: &mut Bytes) -> u32 {
     const BASES: [u32; 12] = [
         0xe000_e010,

@@ -9,7 +9,7 @@ const NOP: u16 = 0xbf00;
 /// A branch to itself.
 const STAY: u16 = 0xe7fe;
 
-/// A program for a chip. `full` if its core has all of ARMv7-M.
+/// Returns a program for a chip, as halfwords. `full` if its core has all of ARMv7-M.
 pub(crate) fn program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec<u16> {
     let mut code = Vec::new();
     let mut loops = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec<u16> {
     code
 }
 
-/// A counted loop: where its body begins, how many steps are still in it, its counter.
+/// A counted loop in a generated program: where its body begins, how many steps are still in it, its counter.
 struct Loop {
     start: usize,
     steps: u8,
@@ -58,7 +58,7 @@ fn end_of_loop(code: &mut Vec<u16>, open: Loop) {
     }
 }
 
-/// `ldr register, =value`, with the constant in the code.
+/// Appends `ldr register, =value`, with the constant in the code.
 pub(crate) fn constant(code: &mut Vec<u16>, register: u16, value: u32) {
     if !code.len().is_multiple_of(2) {
         code.push(NOP);
@@ -136,14 +136,14 @@ fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &
     }
 }
 
-/// A call to a place of the program that is there already, or a little ahead.
+/// Appends a call to a place of the program that is there already, or a little ahead.
 fn call(bytes: &mut Bytes, code: &mut Vec<u16>) {
     let back = i32::from(bytes.byte() % 64).min(code.len() as i32);
     let distance = if bytes.flag() { -back - 2 } else { i32::from(bytes.byte() % 16) };
     code.extend([0xf000 | (distance >> 11 & 0x7ff) as u16, 0xf800 | (distance & 0x7ff) as u16]);
 }
 
-/// 32-bit loads, stores, multiples, exclusives, table branches, divisions, floating point.
+/// Appends a 32-bit instruction: loads, stores, multiples, exclusives, table branches, divisions, floating point.
 fn wide(bytes: &mut Bytes, code: &mut Vec<u16>) {
     const FIRST: [u16; 12] =
         [0xe850, 0xe8d0, 0xe8b0, 0xe890, 0xe920, 0xf850, 0xf8d0, 0xfb90, 0xed90, 0xed80, 0xee30, 0xeeb0];

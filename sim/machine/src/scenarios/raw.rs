@@ -10,7 +10,7 @@ use super::places::{address, edge, memories};
 
 const CYCLES: u64 = 2_000;
 
-/// A board with default options.
+/// Creates a board with default options.
 fn plain(chip: &str) -> Box<dyn Board> {
     board(chip, &Options::default()).expect("a known chip")
 }
@@ -38,7 +38,7 @@ fn load_and_run(chip: &str, image: &[u8]) {
     assert_eq!(states[0], states[1], "in slices");
 }
 
-/// Segments anywhere, of any length. Then some bytes of the file changed.
+/// Returns an ELF file with segments anywhere, of any length, and some bytes changed.
 pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
     let segments: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
         .map(|_| {
@@ -55,12 +55,12 @@ pub(crate) fn elf_image(chip: &str, bytes: &mut Bytes) -> Vec<u8> {
     image
 }
 
-/// An ELF file with any content.
+/// Loads and runs an ELF file with any content.
 pub(crate) fn elf_scenario(chip: &str, bytes: &mut Bytes) {
     load_and_run(chip, &elf_image(chip, bytes));
 }
 
-/// Blocks anywhere, with any flags and family, some bytes changed, perhaps cut.
+/// Loads and runs a UF2 file with blocks anywhere, any flags and family, some bytes changed, perhaps cut.
 pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
     let pieces: Vec<(u32, Vec<u8>)> = (0..bytes.below(5))
         .map(|_| {
@@ -82,13 +82,13 @@ pub(crate) fn uf2_scenario(chip: &str, bytes: &mut Bytes) {
     load_and_run(chip, &image);
 }
 
-/// The bytes themselves are the file.
+/// Loads and runs the bytes themselves as an image file.
 pub(crate) fn file(chip: &str, bytes: &mut Bytes) {
     let image = bytes.take(usize::MAX).to_vec();
     load_and_run(chip, &image);
 }
 
-/// Calls of a board's face with any arguments, in any order.
+/// Calls a board's methods with any arguments, in any order.
 pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
     let options = Options { crystal_hz: if bytes.flag() { bytes.number() } else { 0 }, ..Options::default() };
     let Ok(mut one) = board(chip, &options) else { return };

@@ -25,7 +25,7 @@ const BOOT: [u16; 2] = [0x4800, 0x4700];
 /// No run is longer than this.
 const LONGEST_CYCLES: u64 = 60_000;
 
-/// A scenario.
+/// A generated scenario: a program, options, stimuli and slices of a run.
 pub(crate) struct Setup {
     pub chip: &'static str,
     pub options: Options,
@@ -47,7 +47,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// The scenario that the bytes are. The program is what is left of them.
+    /// Creates the scenario that the bytes encode. The rest of them is the program.
     pub fn from_bytes(chip: &'static str, bytes: &mut Bytes) -> Setup {
         let shape = bytes.byte();
         let mut options = Options { strict: shape & 0x30 == 0x30, ..Options::default() };
@@ -72,7 +72,7 @@ impl Setup {
         Setup { chip, options, settings, image, second, stimuli, typed, cycles, slices, sites, words }
     }
 
-    /// A board at the start of the scenario. `None` if it refuses the image.
+    /// Creates a board at the start of the scenario. `None` if it refuses the image.
     pub fn open(&self) -> Option<Box<dyn Board>> {
         let mut board = board(self.chip, &self.options).expect("a known chip");
         let rules = board.settings();
@@ -98,7 +98,7 @@ impl Setup {
     }
 }
 
-/// The part before the program.
+/// The vector table of a generated image.
 struct Head {
     stack: u32,
     entry: u32,
@@ -106,7 +106,7 @@ struct Head {
 }
 
 impl Head {
-    /// The vectors by the scenario's bytes.
+    /// Creates the vector table that the scenario's bytes encode.
     fn from_bytes(chip: &str, base: u32, bytes: &mut Bytes) -> Head {
         let ram = memories(chip)[0];
         let stack = match bytes.byte() % 16 {
@@ -129,7 +129,7 @@ impl Head {
         Head { stack, entry, vectors }
     }
 
-    /// The image's file: vectors, then code.
+    /// Returns the image file: vectors, then code.
     fn image(&self, chip: &str, base: u32, code: &[u16], as_uf2: bool) -> Vec<u8> {
         let mut content: Vec<u8> = [self.stack, self.entry].iter().flat_map(|word| word.to_le_bytes()).collect();
         for number in 2..VECTORS {
@@ -161,7 +161,7 @@ impl Head {
     }
 }
 
-/// A boot block of the RP2040 that jumps to `target`.
+/// Returns a boot block of the RP2040 that jumps to `target`.
 fn boot_block(target: u32) -> Vec<u8> {
     let mut block: Vec<u8> = BOOT.iter().flat_map(|half| half.to_le_bytes()).collect();
     block.extend(target.to_le_bytes());
@@ -171,7 +171,7 @@ fn boot_block(target: u32) -> Vec<u8> {
     block
 }
 
-/// The address of the image: mostly the start of flash or RAM.
+/// Returns the address of the image: mostly the start of flash or RAM.
 fn home(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
     match (chip, choice) {
         ("rp2040", 0..=3) => 0x2000_0000,
@@ -185,12 +185,12 @@ fn home(chip: &str, choice: u8, bytes: &mut Bytes) -> u32 {
     }
 }
 
-/// A value for a setting, mostly small.
+/// Returns a value for a setting, mostly small.
 fn setting_value(bytes: &mut Bytes) -> u64 {
     if bytes.flag() { u64::from(bytes.byte()) } else { bytes.number() }
 }
 
-/// The cycles of one slice of a run.
+/// Returns the cycles of one slice of a run.
 fn slice(bytes: &mut Bytes) -> u64 {
     match bytes.byte() % 4 {
         0 => 1 + u64::from(bytes.byte() % 16),
@@ -199,7 +199,7 @@ fn slice(bytes: &mut Bytes) -> u64 {
     }
 }
 
-/// A stimulus with its cycle, below `cycles`.
+/// Returns a stimulus and its cycle, below `cycles`.
 fn stimulus(cycles: u64, bytes: &mut Bytes) -> (u64, Stimulus) {
     let cycle = cycles * u64::from(bytes.half()) / 65_536;
     let number = u32::from(bytes.byte());

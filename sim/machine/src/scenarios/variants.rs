@@ -17,7 +17,7 @@ const WHOLE: u32 = 0x4_2000;
 /// The result of a core's run: statistics, registers, its own time, whether it sleeps.
 type CoreOutcome = (String, Vec<(String, u32)>, u64, bool);
 
-/// The result of a run.
+/// The state of a board at the end of a run, to be compared with other runs.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     end: (StopReason, usize, u64, u32, String),
@@ -31,7 +31,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// The state of a board at the end of a run.
+    /// Returns the state of a board at the end of a run.
     fn of(board: &mut dyn Board, setup: &Setup, end: (StopReason, usize, u64, u32, String)) -> Outcome {
         let cores = (0..board.cores()).map(|core| {
             let position = board.position(core);
@@ -53,7 +53,7 @@ impl Outcome {
         }
     }
 
-    /// Fails with what is unlike in two runs of a scenario.
+    /// Compares the outcomes of two runs of a scenario. Panics with what differs.
     fn same_as(&self, plain: &Outcome, how: &str) {
         assert_eq!(self.end, plain.end, "the end, {how}");
         assert_eq!(self.cycle, plain.cycle, "the cycle, {how}");
@@ -69,12 +69,12 @@ impl Outcome {
     }
 }
 
-/// Statistics as text, to compare them.
+/// Returns statistics as text, to compare them.
 fn stats(stats: &Stats) -> String {
     format!("{stats:?}")
 }
 
-/// Runs up to the scenario's end, in these slices. What ended it.
+/// Runs to the scenario's end, in these slices. Returns what ended the run.
 fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize, u64, u32, String) {
     let mut lengths = slices.iter().cycle();
     let mut idle = 0;
@@ -115,7 +115,7 @@ pub(crate) fn compare(setup: &Setup) {
     resumed(setup, &plain);
 }
 
-/// A run that has come to an end can be asked again, and time does not go back.
+/// Checks that a run that has ended can be continued without time going back.
 fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
     board.run(1000);
     assert!(board.cycle() >= plain.cycle, "time went back to {}", board.cycle());
@@ -150,7 +150,7 @@ fn observed(setup: &Setup, plain: &Outcome) {
     Outcome::of(&mut *board, setup, end).same_as(plain, "observed");
 }
 
-/// Every account's cycles add up, and continue where the one before ended.
+/// Checks that every account's cycles add up, and that it continues where the one before ended.
 fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
     let observed = board.observed().expect("observed");
     for (core, account) in observed.accounts.iter().enumerate() {

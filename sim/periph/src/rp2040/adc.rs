@@ -22,7 +22,7 @@ const TEMPERATURE: u32 = 876;
 /// clk_adc cycles of a conversion.
 const CONVERSION: u64 = 96;
 
-/// A conversion that is under way or will be.
+/// An analog-to-digital conversion that is under way or planned.
 #[derive(Debug, Clone, Copy)]
 struct Conversion {
     start: u64,
@@ -30,7 +30,7 @@ struct Conversion {
     input: u32,
 }
 
-/// The ADC block.
+/// The analog-to-digital converter of the RP2040, with its FIFO.
 #[derive(Debug, Clone, Default)]
 pub struct Adc {
     cs: u32,
@@ -51,23 +51,23 @@ pub struct Adc {
 }
 
 impl Adc {
-    /// Sets what input 0 to 3 converts to (12 bits).
+    /// Sets the result (12 bits) to which input 0 to 3 converts.
     pub fn set_input(&mut self, input: usize, level: u32) {
         self.inputs[input] = level & 0xfff;
     }
 
-    /// The request to the DMA: the FIFO has data.
+    /// Whether the ADC requests a DMA transfer, because its FIFO has data.
     #[must_use]
     pub fn dreq(&self) -> bool {
         self.fcs & FCS_DREQ_EN != 0 && !self.fifo.is_empty()
     }
 
-    /// Input that the next conversion takes.
+    /// Returns the number of the input that the next conversion converts.
     fn selected_input(&self) -> u32 {
         self.cs >> 12 & 7
     }
 
-    /// Plans a conversion that starts at a cycle.
+    /// Plans a conversion that starts at cycle `start`.
     fn start_at(&mut self, start: u64, access: &Access) {
         let cycles = match access.clocks.adc_hz {
             0 => NEVER,
@@ -107,7 +107,7 @@ impl Adc {
         self.conversion.is_some_and(|conversion| conversion.start <= now)
     }
 
-    /// Completes a conversion: takes its input's value, and pushes it into the FIFO if that is enabled.
+    /// Completes a conversion: converts its input's value, and pushes it into the FIFO if that is enabled.
     fn complete(&mut self, conversion: Conversion, access: &Access) {
         self.result = match conversion.input {
             INPUT_TEMPERATURE => TEMPERATURE,
@@ -132,7 +132,7 @@ impl Adc {
         }
     }
 
-    /// Value of FCS, with level and flags of the FIFO.
+    /// Returns the value of FCS, with level and flags of the FIFO.
     fn fifo_status(&self) -> u32 {
         let len = self.fifo.len();
         self.fcs
@@ -143,13 +143,13 @@ impl Adc {
             | (len as u32) << 16
     }
 
-    /// INTR: whether the FIFO has reached its threshold.
+    /// Whether the FIFO has reached its threshold (INTR).
     fn raw(&self) -> bool {
         let threshold = ((self.fcs >> 24) & 15) as usize;
         self.fcs & FCS_EN != 0 && self.fifo.len() >= threshold.max(1)
     }
 
-    /// INTS: the interrupt after enable and force.
+    /// Whether the interrupt is raised, after enable and force (INTS).
     fn ints(&self) -> bool {
         (self.raw() && self.inte) || self.intf
     }

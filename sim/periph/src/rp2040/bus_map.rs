@@ -2,7 +2,7 @@
 
 use super::reset_bit as bit;
 
-/// A memory-mapped block.
+/// A memory-mapped block of the RP2040.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are the data sheet's block names")]
 pub enum Block {
@@ -43,7 +43,7 @@ pub enum Block {
     XipAux,
 }
 
-/// The block at `address`, with every alias, or `None` where nothing answers.
+/// Returns the block at `address`, aliases included, or `None` where nothing answers.
 #[inline]
 #[must_use]
 pub fn block_at(address: u32) -> Option<Block> {
@@ -91,7 +91,7 @@ pub fn block_at(address: u32) -> Option<Block> {
 }
 
 impl Block {
-    /// The data sheet's name, for warnings.
+    /// Returns the data sheet's name of the block, for warnings.
     #[must_use]
     pub fn name(self) -> &'static str {
         use Block::*;
@@ -134,7 +134,7 @@ impl Block {
         }
     }
 
-    /// The RESETS bit that holds the block, or `None` for blocks outside RESETS.
+    /// Returns the RESETS bit that resets the block, or `None` for blocks outside RESETS.
     #[inline]
     #[must_use]
     pub fn reset_bit(self) -> Option<u32> {
@@ -169,7 +169,7 @@ impl Block {
     }
 }
 
-/// True if an access through an atomic alias costs two more cycles: blocks on the bus interposer (data sheet 2.1.2:
+/// Whether an access through an atomic alias costs two more cycles: blocks on the bus interposer (data sheet 2.1.2:
 /// UART, I2C, SPI, SSI). The plain address never does.
 #[inline]
 #[must_use]

@@ -21,7 +21,7 @@ pub enum Master {
     DmaWrite = 12,
 }
 
-/// The BUSCTRL block.
+/// The bus controls of the RP2040 (BUSCTRL): priorities and performance counters.
 #[derive(Debug, Clone)]
 pub struct Busctrl {
     priority: u32,
@@ -38,21 +38,21 @@ impl Default for Busctrl {
 }
 
 impl Busctrl {
-    /// True if `master` has high priority.
+    /// Whether `master` has high priority.
     #[inline]
     #[must_use]
     pub fn high_priority(&self, master: Master) -> bool {
         self.priority >> (master as u32) & 1 != 0
     }
 
-    /// BUS_PRIORITY as written: bit 0 PROC0, 4 PROC1, 8 DMA read, 12 DMA write.
+    /// Returns BUS_PRIORITY as written: bit 0 PROC0, 4 PROC1, 8 DMA read, 12 DMA write.
     #[inline]
     #[must_use]
     pub fn priority(&self) -> u32 {
         self.priority
     }
 
-    /// Bit n is set if a counter counts event n (0x00 to 0x13, data sheet "PERFSEL0").
+    /// Returns the events that some counter counts: bit n for event n (0x00 to 0x13, data sheet "PERFSEL0").
     #[inline]
     #[must_use]
     pub fn selected_events(&self) -> u32 {

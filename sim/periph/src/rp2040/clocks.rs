@@ -33,7 +33,7 @@ const IRQ_CLOCKS: u32 = 17;
 /// Gates that exist in WAKE_EN0 and 1, SLEEP_EN0 and 1.
 const GATE_MASK: [u32; 2] = [u32::MAX, 0x7fff];
 
-/// Frequencies of the oscillators and PLLs, in Hz, before any clock generator.
+/// The frequencies of the oscillators and PLLs, in Hz, before any clock generator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sources {
     /// Ring oscillator.
@@ -46,7 +46,7 @@ pub struct Sources {
     pub pll_usb_hz: u64,
 }
 
-/// Registers of one clock generator.
+/// The registers of one clock generator.
 #[derive(Debug, Clone, Copy)]
 struct Slice {
     ctrl: u32,
@@ -66,7 +66,7 @@ struct FrequencyCounter {
     hz: u64,
 }
 
-/// The CLOCKS block.
+/// The clock generators of the RP2040 (CLOCKS), with the frequency counter.
 #[derive(Debug, Clone)]
 pub struct Clocks {
     slices: [Slice; SLICE_COUNT],
@@ -103,19 +103,20 @@ impl Default for Clocks {
     }
 }
 
-/// Divides by a 24.8 fixed-point divider. An integer part of 0 means 2^16 (header "CLK_SYS_DIV.INT").
+/// Returns a frequency divided by a 24.8 fixed-point divider. An integer part of 0 means 2^16 (header
+/// "CLK_SYS_DIV.INT").
 fn divide(hz: u64, div: u32) -> u64 {
     let div = if div >> 8 == 0 { (1 << 24) | u64::from(div) } else { u64::from(div) };
     hz * 256 / div
 }
 
 impl Clocks {
-    /// Whether a generator with an enable bit runs.
+    /// Whether a clock generator with an enable bit runs.
     fn is_enabled(&self, slice: usize) -> bool {
         self.slices[slice].ctrl & (CTRL_ENABLE | CTRL_KILL) == CTRL_ENABLE
     }
 
-    /// Frequency of clk_ref. 0 without a source.
+    /// Returns the frequency of clk_ref in Hz. 0 without a source.
     fn ref_hz(&self, sources: &Sources) -> u64 {
         let slice = self.slices[REF];
         let hz = match (slice.ctrl & 3, (slice.ctrl >> 5) & 3) {
@@ -127,7 +128,7 @@ impl Clocks {
         divide(hz, slice.div)
     }
 
-    /// Frequency of clk_sys. After a resuscitation it is that of clk_ref.
+    /// Returns the frequency of clk_sys in Hz. After a resuscitation it is that of clk_ref.
     fn sys_hz(&self, sources: &Sources) -> u64 {
         let slice = self.slices[SYS];
         let hz = match (slice.ctrl & 1, (slice.ctrl >> 5) & 7) {
@@ -142,7 +143,7 @@ impl Clocks {
         divide(hz, slice.div)
     }
 
-    /// Frequency of clk_peri. 0 while it is off.
+    /// Returns the frequency of clk_peri in Hz. 0 while it is off.
     fn peri_hz(&self, sources: &Sources) -> u64 {
         if !self.is_enabled(PERI) {
             return 0;
@@ -157,7 +158,7 @@ impl Clocks {
         }
     }
 
-    /// USB, ADC and RTC share one list of auxiliary sources.
+    /// Returns the frequency of clk_usb, clk_adc or clk_rtc in Hz, which share one list of auxiliary sources.
     fn fixed_hz(&self, number: usize, sources: &Sources) -> u64 {
         if !self.is_enabled(number) {
             return 0;
@@ -173,7 +174,7 @@ impl Clocks {
         divide(hz, slice.div)
     }
 
-    /// Frequency that FC0_SRC selects, in Hz.
+    /// Returns the frequency that FC0_SRC selects, in Hz.
     fn measure_hz(&self, source: u32) -> u64 {
         let sources = &self.sources;
         match source {
@@ -191,8 +192,8 @@ impl Clocks {
         }
     }
 
-    /// Takes the sources' frequencies (for FC0), and resuscitates clk_sys if it has died and RESUS is enabled.
-    /// Returns true if the resuscitation happened now.
+    /// Sets the sources' frequencies (for FC0), and resuscitates clk_sys if it has died and RESUS is enabled. True if
+    /// the resuscitation happened now.
     pub fn update_sources(&mut self, sources: Sources) -> bool {
         self.sources = sources;
         let dead = self.sys_hz(&sources) == 0;
@@ -202,7 +203,7 @@ impl Clocks {
         resus
     }
 
-    /// Value of SELECTED: a bit for the selected input of a glitchless multiplexer.
+    /// Returns the value of SELECTED: a bit for the selected input of a glitchless multiplexer.
     fn selected_clock(&self, slice: usize) -> u32 {
         match slice {
             REF => 1 << (self.slices[REF].ctrl & 3),
@@ -212,12 +213,12 @@ impl Clocks {
         }
     }
 
-    /// INTS: the resuscitation's interrupt after enable and force.
+    /// Returns the resuscitation's interrupt after enable and force (INTS).
     fn ints(&self) -> u32 {
         (u32::from(self.resussed) & self.inte) | self.intf
     }
 
-    /// Value of FC0_STATUS.
+    /// Returns the value of FC0_STATUS at cycle `now`.
     fn fc0_status(&self, now: u64) -> u32 {
         if now < self.fc0.done_at {
             return if self.fc0.done_at == NEVER { 0 } else { 1 << 8 };
@@ -230,7 +231,7 @@ impl Clocks {
         status | u32::from(self.fc0.hz == 0) << 28
     }
 
-    /// Starts a measurement. It takes 0.98 us * 2^INTERVAL (data sheet 2.15.6.2).
+    /// Starts a measurement by FC0. It takes 0.98 us * 2^INTERVAL (data sheet 2.15.6.2).
     fn fc0_start(&mut self, source: u32, access: &Access) {
         self.fc0.source = source & 0xff;
         self.fc0.hz = self.measure_hz(self.fc0.source);
@@ -265,7 +266,7 @@ impl Clocks {
     }
 }
 
-/// Recomputes every frequency (data sheet figure "Clocks overview"). Whole Hz, rounded down.
+/// Returns the frequencies of all clocks (data sheet figure "Clocks overview"). Whole Hz, rounded down.
 #[must_use]
 pub fn derive(
     clocks: &Clocks,
@@ -290,7 +291,7 @@ pub fn derive(
     }
 }
 
-/// Frequencies of the oscillators and PLLs.
+/// Returns the frequencies of the oscillators and PLLs.
 #[must_use]
 pub fn sources_of(pll_sys: &Pll, pll_usb: &Pll, xosc: &Xosc, rosc: &Rosc) -> Sources {
     let xosc_hz = xosc.hz();

@@ -51,7 +51,7 @@ const PLAIN: [(u32, u32, u32); 14] = [
 /// Constants: COMP_PARAM_1, COMP_VERSION, COMP_TYPE.
 const CONSTANTS: [(u32, u32); 3] = [(0xf4, 0), (0xf8, 0x3230_312a), (0xfc, 0x4457_0140)];
 
-/// The present phase of the bus.
+/// What happens on the bus now: start, address, data, stop and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// No transfer.
@@ -66,7 +66,7 @@ enum Phase {
     Stop,
 }
 
-/// One I2C block.
+/// One I2C controller of the RP2040.
 #[derive(Debug, Clone)]
 pub struct I2c {
     irq: u32,
@@ -87,7 +87,7 @@ pub struct I2c {
 }
 
 impl I2c {
-    /// An I2C on NVIC line `irq`.
+    /// Creates an I2C controller on NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
         Self {
@@ -106,12 +106,12 @@ impl I2c {
         }
     }
 
-    /// Value of a plain register.
+    /// Returns the value of a register that only stores what is written.
     fn plain(&self, offset: u32) -> u32 {
         PLAIN.iter().position(|plain| plain.0 == offset).map_or(0, |index| self.plain[index])
     }
 
-    /// Requests to the DMA: (transmit, receive).
+    /// Whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
         let control = self.plain(0x88);
@@ -119,7 +119,7 @@ impl I2c {
         (control & 2 != 0 && room, control & 1 != 0 && self.rx.len() as u32 > self.plain(0x90))
     }
 
-    /// clk_sys cycles of a period of SCL.
+    /// Returns the clk_sys cycles of a period of SCL.
     fn period(&self) -> u64 {
         let (high, low) = if self.con >> 1 & 3 == 1 { (0x14, 0x18) } else { (0x1c, 0x20) };
         u64::from(self.plain(high) + self.plain(0xa0) + 7 + self.plain(low) + 1)
@@ -130,18 +130,18 @@ impl I2c {
         self.con & CON_TEN_BITS != 0
     }
 
-    /// Whether a byte or an address is on the bus.
+    /// Whether a byte or an address is being transferred on the bus.
     fn is_sending(&self) -> bool {
         matches!(self.phase, Phase::Address(_) | Phase::Data(_))
     }
 
-    /// Enters a phase that takes so many periods of SCL.
+    /// Enters a phase that takes so many periods of SCL from cycle `at` on.
     fn enter(&mut self, phase: Phase, at: u64, periods: u64) {
         self.phase = phase;
         self.end = at + periods * self.period();
     }
 
-    /// Carries on with the next command at cycle `at`, if one is there and nothing is on the bus.
+    /// Starts the next command at cycle `at`, if there is one and the bus is idle.
     fn next_command(&mut self, at: u64) {
         let reads = match self.phase {
             Phase::Idle if self.enabled => None,
@@ -160,7 +160,7 @@ impl I2c {
         }
     }
 
-    /// Gives the transfer up: what waits is discarded, and the bus is released.
+    /// Aborts the transfer: discards the commands that wait, and releases the bus.
     fn abort(&mut self, source: u32, at: u64) {
         self.raw |= INT_TX_ABRT;
         self.abort_source |= source;
@@ -168,7 +168,7 @@ impl I2c {
         self.enter(Phase::Stop, at, 1);
     }
 
-    /// The end of a phase.
+    /// Ends the current phase at cycle `at`, and starts what follows.
     fn finish_phase(&mut self, at: u64, now_ns: u64) {
         self.end = NEVER;
         match self.phase {
@@ -206,7 +206,7 @@ impl I2c {
         }
     }
 
-    /// Goes on after a byte: with STOP, with the next command, or waiting for one.
+    /// Continues after a byte: with STOP, with the next command, or waiting for one.
     fn after_data(&mut self, command: u32, at: u64) {
         if command & COMMAND_STOP != 0 {
             self.enter(Phase::Stop, at, 1);
@@ -233,7 +233,8 @@ impl I2c {
         }
     }
 
-    /// Raw interrupts: latched ones and the levels of the FIFOs. A disabled controller does not report an empty FIFO.
+    /// Returns the raw interrupts: latched ones and the levels of the FIFOs. A disabled controller does not report an
+    /// empty FIFO.
     fn raw(&self) -> u32 {
         let sent = self.con & CON_TX_EMPTY_CTRL == 0 || !self.is_sending();
         let empty = self.enabled && sent && self.tx.len() as u32 <= self.plain(0x3c);
@@ -241,7 +242,7 @@ impl I2c {
         self.raw | if empty { INT_TX_EMPTY } else { 0 } | if full { INT_RX_FULL } else { 0 }
     }
 
-    /// STATUS.
+    /// Returns the value of IC_STATUS.
     fn status(&self) -> u32 {
         let active = self.phase != Phase::Idle;
         let flags = [

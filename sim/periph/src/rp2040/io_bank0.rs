@@ -19,7 +19,7 @@ const IRQ_IO_BANK0: u32 = 13;
 /// EDGE_LOW and EDGE_HIGH of each of the eight pins in one INTR register: the latched kinds.
 const EDGES: u32 = 0xcccc_cccc;
 
-/// The effect of a peripheral output on each pin, as bit masks.
+/// The effect of one peripheral's outputs on each pin, as bit masks.
 #[derive(Debug, Clone, Default)]
 struct Masks {
     sio: u32,
@@ -37,14 +37,14 @@ struct Masks {
     in_high: u32,
 }
 
-/// One interrupt output: PROC0, PROC1 or the dormant wake.
+/// One interrupt output of the pins: PROC0, PROC1 or the dormant wake.
 #[derive(Debug, Clone, Copy, Default)]
 struct Destination {
     inte: [u32; 4],
     intf: [u32; 4],
 }
 
-/// The IO_BANK0 block.
+/// The multiplexer of the RP2040's GPIO pins (IO_BANK0): functions, overrides and interrupts.
 #[derive(Debug, Clone)]
 pub struct IoBank0 {
     ctrl: [u32; PIN_COUNT],
@@ -61,7 +61,7 @@ pub struct IoBank0 {
     listening: [bool; 3],
 }
 
-/// Outputs towards the pads.
+/// The outputs of the multiplexer towards the pads: levels and directions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Driven {
     /// Level each pin would drive.
@@ -85,7 +85,7 @@ impl Default for IoBank0 {
     }
 }
 
-/// Spreads one bit per pin into one nibble per pin, for the eight pins from `first`.
+/// Returns a word with each pin's bit as the lowest bit of its nibble, for the eight pins from `first`.
 const fn nibbles(pins: u32, first: u32) -> u32 {
     let word = pins >> first & 0xff;
     let word = (word | word << 12) & 0x000f_000f;
@@ -94,13 +94,13 @@ const fn nibbles(pins: u32, first: u32) -> u32 {
 }
 
 impl IoBank0 {
-    /// Function selected on `pin` (FUNCSEL; 5 is SIO, 31 none).
+    /// Returns the function selected on `pin` (FUNCSEL; 5 is SIO, 31 none).
     #[must_use]
     pub fn function(&self, pin: usize) -> u32 {
         self.ctrl[pin] & 0x1f
     }
 
-    /// True if GPIO `pin` is UART TX in function 2: every fourth pin from 0.
+    /// Whether GPIO `pin` is UART TX in function 2: every fourth pin from 0.
     fn is_uart_tx(pin: usize) -> bool {
         pin.is_multiple_of(4)
     }
@@ -131,13 +131,13 @@ impl IoBank0 {
         self.masks = masks;
     }
 
-    /// PWM outputs that a pin shows: GPIO 16 to 29 show those of GPIO 0 to 13.
+    /// Returns the PWM outputs that some pin shows: GPIO 16 to 29 show those of GPIO 0 to 13.
     #[must_use]
     pub fn pwm_outputs(&self) -> u32 {
         (self.masks.pwm | self.masks.pwm >> 16) & 0xffff
     }
 
-    /// Returns what the pads get from the outputs of SIO, PWM and both PIOs (levels and directions) and the selected
+    /// Returns what the pads get from the outputs of SIO, PWM and both PIOs (levels and directions) by the selected
     /// functions.
     #[inline]
     pub fn drive(&mut self, sio_out: u32, sio_oe: u32, pwm: u32, [pio0, pio1]: [(u32, u32); 2]) -> Driven {
@@ -153,7 +153,7 @@ impl IoBank0 {
         self.driven
     }
 
-    /// Takes the pad inputs, latches edges, and returns the levels after INOVER.
+    /// Sets the pads' input levels, latches edges, and returns the levels after INOVER.
     #[inline]
     pub fn sense(&mut self, pads: u32) -> u32 {
         let m = &self.masks;
@@ -173,20 +173,20 @@ impl IoBank0 {
         inputs
     }
 
-    /// Level interrupts that hold now, in the layout of INTR.
+    /// Returns the level interrupts that hold now for eight pins, in the layout of INTR.
     fn levels(&self, group: usize) -> u32 {
         let first = 8 * group as u32;
         // GPIO 30 and 31 do not exist: no LEVEL_LOW from them.
         nibbles(!self.inputs & PIN_MASK, first) | nibbles(self.inputs, first) << 1
     }
 
-    /// INTS of a destination, for eight pins: edges and levels after enable and force.
+    /// Returns the interrupts of a destination for eight pins: edges and levels after enable and force (INTS).
     fn ints(&self, destination: usize, group: usize) -> u32 {
         let d = &self.destinations[destination];
         ((self.edges[group] | self.levels(group)) & d.inte[group]) | d.intf[group]
     }
 
-    /// Interrupt levels for `core`: line 13 by that core's enables.
+    /// Returns the interrupt levels for `core`: line 13 by that core's enables.
     #[inline]
     #[must_use]
     pub fn irq_levels_of(&self, core: usize) -> u32 {
@@ -196,7 +196,7 @@ impl IoBank0 {
         u32::from((0..4).any(|group| self.ints(core, group) != 0)) << IRQ_IO_BANK0
     }
 
-    /// Value of a pin's STATUS.
+    /// Returns the value of a pin's STATUS.
     fn status(&self, pin: usize) -> u32 {
         let bit = |word: u32| word >> pin & 1;
         bit(self.driven.out) << 9 | bit(self.driven.oe) << 13 | bit(self.pads) << 17 | bit(self.inputs) << 19
@@ -266,7 +266,7 @@ impl Peripheral for IoBank0 {
         (0xf0..=0xfc).contains(&offset)
     }
 
-    /// Both cores' levels together. The aggregate uses [`IoBank0::irq_levels_of`].
+    /// Returns the interrupt levels of both cores together. The aggregate uses [`IoBank0::irq_levels_of`].
     fn irq_levels(&self) -> u32 {
         self.irq_levels_of(0) | self.irq_levels_of(1)
     }

@@ -9,7 +9,7 @@ const IRQ_IO_QSPI: u32 = 14;
 /// Edges of the six pins: the latched kinds. None of them arises here.
 const INT_MASK: u32 = 0x00ff_ffff;
 
-/// The IO_QSPI block.
+/// The multiplexer of the RP2040's six flash pins (IO_QSPI).
 #[derive(Debug, Clone)]
 pub struct IoQspi {
     ctrl: [u32; 6],
@@ -25,7 +25,8 @@ impl Default for IoQspi {
 }
 
 impl IoQspi {
-    /// Chip select forced by software: `Some(true)` driven low (selected), `Some(false)` high, `None` normal.
+    /// Returns the flash's chip select as software forces it: `Some(true)` driven low (selected), `Some(false)` high,
+    /// `None` normal.
     #[must_use]
     pub fn forced_chip_select(&self) -> Option<bool> {
         match (self.ctrl[PIN_SS] >> 8) & 3 {
@@ -35,28 +36,28 @@ impl IoQspi {
         }
     }
 
-    /// Gives chip select back to the flash interface, as the boot ROM's `flash_flush_cache` does.
+    /// Ends the forcing of chip select, as the boot ROM's `flash_flush_cache` does.
     pub fn release_chip_select(&mut self) {
         self.ctrl[PIN_SS] &= !(3 << 8);
     }
 
-    /// Level of the six pins: SCLK 0, SS 1, SD0 to SD3.
+    /// Sets the levels of the six pins: SCLK 0, SS 1, SD0 to SD3.
     pub fn sense(&mut self, levels: u32) {
         self.inputs = levels & 0x3f;
     }
 
-    /// Level of each pin, in the layout of INTR.
+    /// Returns the level of each pin, in the layout of INTR.
     fn raw(&self) -> u32 {
         (0..6).fold(0, |word, pin| word | (1 + (self.inputs >> pin & 1)) << (4 * pin))
     }
 
-    /// INTS of a destination: levels after enable and force.
+    /// Returns the interrupts of a destination: levels after enable and force (INTS).
     fn ints(&self, destination: usize) -> u32 {
         let [inte, intf] = self.destinations[destination];
         (self.raw() & inte) | intf
     }
 
-    /// Interrupt levels for `core`: line 14 by that core's enables.
+    /// Returns the interrupt levels for `core`: line 14 by that core's enables.
     #[must_use]
     pub fn irq_levels_of(&self, core: usize) -> u32 {
         u32::from(self.ints(core) != 0) << IRQ_IO_QSPI

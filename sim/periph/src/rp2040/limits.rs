@@ -3,7 +3,7 @@
 
 use super::Block;
 
-/// How a register is touched.
+/// The kind of an access to a register: read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
     /// It is read.
@@ -12,7 +12,7 @@ pub enum Touch {
     Write,
 }
 
-/// Something that a register asks for and that does not happen.
+/// A feature that an access to a register requests and that is not modelled.
 #[derive(Debug)]
 pub struct Limit {
     /// Blocks concerned.
@@ -26,7 +26,7 @@ pub struct Limit {
     pub example: &'static [(u32, Option<u32>)],
 }
 
-/// A row for writes that ask for something unsupported.
+/// Creates a row for writes that request something unsupported.
 const fn write(
     blocks: &'static [Block],
     asks: fn(u32, u32) -> bool,
@@ -36,7 +36,7 @@ const fn write(
     Limit { blocks, touch: Touch::Write, asks, about, example }
 }
 
-/// A row for reads that ask for something unsupported.
+/// Creates a row for reads that request something unsupported.
 const fn read(
     blocks: &'static [Block],
     asks: fn(u32, u32) -> bool,
@@ -46,17 +46,17 @@ const fn read(
     Limit { blocks, touch: Touch::Read, asks, about, example }
 }
 
-/// TREQ numbers that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers, permanent.
+/// Whether a TREQ number is one that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers, permanent.
 fn is_paced(treq: u32) -> bool {
     matches!(treq, 0..=23 | 32..=36 | 0x3b..=0x3f)
 }
 
-/// True at the places of a DMA channel's control register.
+/// Whether an offset is that of a DMA channel's control register.
 fn is_channel_control(offset: u32) -> bool {
     offset < 0x300 && matches!(offset & 0x3f, 0x0c | 0x10 | 0x20 | 0x30)
 }
 
-/// Functions of a pin whose outputs do not reach it: all but UART, PWM, SIO, PIO and none.
+/// Whether the outputs of a pin function do not reach the pin: all but UART, PWM, SIO, PIO and none.
 fn is_undrawn(function: u32) -> bool {
     !matches!(function, 2 | 4..=7 | 31)
 }
@@ -294,7 +294,7 @@ const READ_BLOCKS: u64 = {
     blocks
 };
 
-/// The row that describes an access, if it asks for something unsupported.
+/// Returns the row that describes an access, if it requests something unsupported.
 #[must_use]
 pub fn requests(block: Block, touch: Touch, offset: u32, value: u32) -> Option<&'static Limit> {
     if touch == Touch::Read && READ_BLOCKS >> block as u64 & 1 == 0 {

@@ -15,7 +15,7 @@ const GPIO_COUNT: usize = 30;
 const SWCLK_RESET: u32 = 0xda;
 const SWD_RESET: u32 = 0x5a;
 
-/// One pad bank.
+/// One bank of the RP2040's pads: pulls, input enables and output disables.
 #[derive(Debug, Clone)]
 pub struct Pads {
     voltage_select: u32,
@@ -27,7 +27,7 @@ pub struct Pads {
 }
 
 impl Pads {
-    /// Bank 0: 30 GPIOs, SWCLK, SWD.
+    /// Creates bank 0: 30 GPIOs, SWCLK, SWD.
     #[must_use]
     pub fn bank0() -> Self {
         let mut pads = vec![GPIO_RESET; 30];
@@ -35,13 +35,13 @@ impl Pads {
         Self::with(pads, false)
     }
 
-    /// The six QSPI pads.
+    /// Creates the bank of the six QSPI pads.
     #[must_use]
     pub fn qspi() -> Self {
         Self::with(QSPI_RESET.to_vec(), true)
     }
 
-    /// A bank with these reset values.
+    /// Creates a bank with these reset values.
     fn with(pads: Vec<u32>, qspi: bool) -> Self {
         let mut bank = Self { voltage_select: 0, pads, qspi, input_enable: 0, output_disable: 0, pull_up: 0 };
         bank.rebuild();
@@ -60,7 +60,7 @@ impl Pads {
         (self.input_enable, self.output_disable, self.pull_up) = (collect(IE), collect(OD), collect(PUE));
     }
 
-    /// Pad levels and the pins that drive, from what the multiplexer drives and what the outside drives.
+    /// Returns the pad levels and the pins that drive, from what the multiplexer and the outside drive.
     #[inline]
     #[must_use]
     pub fn levels(&self, out: u32, oe: u32, outside_driven: u32, outside: u32) -> (u32, u32) {
@@ -69,7 +69,7 @@ impl Pads {
         ((out & oe) | (idle & !oe), oe)
     }
 
-    /// Returns what the input buffers pass on.
+    /// Returns the levels that the input buffers pass on.
     #[inline]
     #[must_use]
     pub fn inputs(&self, levels: u32) -> u32 {

@@ -10,7 +10,7 @@ const PWR_VCOPD: u32 = 1 << 5;
 const CS_BYPASS: u32 = 1 << 8;
 const CS_LOCK: u32 = 1 << 31;
 
-/// One PLL.
+/// One phase-locked loop (PLL) of the RP2040.
 #[derive(Debug, Clone)]
 pub struct Pll {
     cs: u32,
@@ -26,13 +26,13 @@ impl Default for Pll {
 }
 
 impl Pll {
-    /// True when the loop is powered, its VCO runs and a feedback divider is set.
+    /// Whether the loop is powered, its VCO runs and a feedback divider is set.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         self.pwr & (PWR_PD | PWR_VCOPD) == 0 && self.fbdiv != 0
     }
 
-    /// Frequency of the oscillator while the loop runs and its output is in use; else 0.
+    /// Returns the oscillator's frequency in Hz while the loop runs and its output is in use; else 0.
     #[must_use]
     pub fn vco_hz(&self, reference_hz: u64) -> u64 {
         if self.cs & CS_BYPASS != 0 || !self.is_locked() || self.pwr & PWR_POSTDIVPD != 0 {
@@ -41,7 +41,7 @@ impl Pll {
         reference_hz * u64::from(self.fbdiv) / u64::from(self.cs & 0x3f).max(1)
     }
 
-    /// Output in Hz from a reference of `reference_hz` (the crystal oscillator).
+    /// Returns the output in Hz from a reference of `reference_hz` (the crystal oscillator).
     #[must_use]
     pub fn hz(&self, reference_hz: u64) -> u64 {
         if self.cs & CS_BYPASS != 0 {

@@ -8,7 +8,7 @@ use crate::{Access, Peripheral};
 const MASK: u32 = 0x1_ffff;
 const PROC1: u32 = 1 << 16;
 
-/// The PSM block.
+/// The power-on state machine of the RP2040 (PSM).
 #[derive(Debug, Clone, Default)]
 pub struct Psm {
     force_on: u32,
@@ -17,7 +17,7 @@ pub struct Psm {
 }
 
 impl Psm {
-    /// Stages that a watchdog reset restarts (WDSEL).
+    /// Returns the stages that a watchdog reset restarts (WDSEL).
     #[must_use]
     pub fn watchdog_select(&self) -> u32 {
         self.wdsel

@@ -16,7 +16,7 @@ const CSR_INVERT_SHIFT: u32 = 2;
 const DIV_RESET: u32 = 0x10;
 const TOP_RESET: u32 = 0xffff;
 
-/// Registers and state of one slice.
+/// The registers and state of one PWM slice.
 #[derive(Debug, Clone, Copy)]
 struct Slice {
     csr: u32,
@@ -43,25 +43,24 @@ impl Slice {
         wraps_seen: 0,
     };
 
-    /// Steps in a period: TOP + 1, and twice as many in phase-correct mode, where TOP and 0 last two steps each
-    /// (4.5.2.6: the frequency is half, and a level of TOP + 1 is always high).
+    /// Returns the steps in a period: TOP + 1, and twice as many in phase-correct mode.
     fn period(&self) -> u64 {
         let up = u64::from(self.top) + 1;
         if self.csr & CSR_PHASE_CORRECT != 0 { 2 * up } else { up }
     }
 
-    /// Value of CTR.
+    /// Returns the value of CTR at cycle `now`.
     fn counter(&self, now: u64) -> u64 {
         let position = self.steps.value(now) % self.period();
         if position > u64::from(self.top) { self.period() - 1 - position } else { position }
     }
 
-    /// The compare levels that hold after so many steps.
+    /// Returns the compare levels that hold after so many steps.
     fn compare(&self, steps: u64) -> u32 {
         if steps < self.cc_before.1 { self.cc_before.0 } else { self.cc }
     }
 
-    /// Writes CC. Outputs compare with the old value until the counter wraps.
+    /// Writes CC. Outputs are compared with the old value until the counter wraps.
     fn set_compare(&mut self, value: u32, now: u64) {
         let steps = self.steps.value(now);
         let wrap = if self.steps.running() { (steps / self.period() + 1) * self.period() } else { 0 };
@@ -69,14 +68,14 @@ impl Slice {
         self.cc = value;
     }
 
-    /// Outputs A and B as bits 0 and 1.
+    /// Returns outputs A and B as bits 0 and 1.
     fn outputs(&self, now: u64) -> u32 {
         let (counter, cc) = (self.counter(now), self.compare(self.steps.value(now)));
         let high = |level: u32| u32::from(counter < u64::from(level & 0xffff));
         (high(cc) | high(cc >> 16) << 1) ^ (self.csr >> CSR_INVERT_SHIFT & 3)
     }
 
-    /// The next cycle in which an output may change.
+    /// Returns the next cycle in which an output may change.
     fn next_edge(&self, now: u64) -> u64 {
         if !self.steps.running() {
             return NEVER;
@@ -103,13 +102,13 @@ impl Slice {
         self.wraps_seen = from / self.period();
     }
 
-    /// Cycle of the next wrap, or [`NEVER`].
+    /// Returns the cycle of the next wrap, or [`NEVER`].
     fn due(&self) -> u64 {
         if self.steps.running() { self.steps.cycle_of((self.wraps_seen + 1) * self.period()) } else { NEVER }
     }
 }
 
-/// The PWM block.
+/// The pulse-width modulators of the RP2040 (PWM): eight slices.
 #[derive(Debug, Clone)]
 pub struct Pwm {
     slices: [Slice; SLICES],
@@ -131,25 +130,25 @@ impl Default for Pwm {
 }
 
 impl Pwm {
-    /// INTS: the slices' interrupts after enable and force.
+    /// Returns the slices' interrupts after enable and force (INTS).
     fn ints(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
 
-    /// Levels of the outputs that pins show, as GPIO 0 to 15 have them and GPIO 16 to 29 again.
+    /// Returns the levels of the outputs that pins show, as GPIO 0 to 15 have them and GPIO 16 to 29 again.
     #[inline]
     #[must_use]
     pub fn levels(&self) -> u32 {
         self.levels
     }
 
-    /// Takes over which outputs pins show.
+    /// Sets which outputs pins show.
     pub fn show(&mut self, outputs: u32, access: &mut Access) {
         self.shown = outputs;
         self.reschedule(access);
     }
 
-    /// Brings the levels up to date and finds what is due next.
+    /// Updates the levels and finds what is due next.
     fn reschedule(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         let enabled = |n: usize| self.inte >> n & 1 != 0;
@@ -164,7 +163,7 @@ impl Pwm {
         self.levels = levels;
     }
 
-    /// Writes a slice's register.
+    /// Writes a register of a slice at cycle `now`.
     fn write_slice(&mut self, index: usize, register: u32, value: u32, now: u64) {
         let slice = &mut self.slices[index];
         let from = slice.counter(now);

@@ -2,7 +2,7 @@
 
 use crate::{Access, Peripheral};
 
-/// How one offset differs from plain storage.
+/// How some registers of a register file differ from plain storage.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedRegisters {
     /// Register offset.
@@ -13,7 +13,7 @@ pub struct FixedRegisters {
     pub mask: u32,
 }
 
-/// A register file of `size` bytes.
+/// A register file of `size` bytes, for blocks that only store what is written.
 #[derive(Debug, Clone)]
 pub struct RegFile {
     words: Vec<u32>,
@@ -21,7 +21,7 @@ pub struct RegFile {
 }
 
 impl RegFile {
-    /// Registers from 0 to `size`, 0 at reset and fully writable except as `fixed` says.
+    /// Creates registers from 0 to `size`, 0 at reset and fully writable except as `fixed` says.
     #[must_use]
     pub fn new(size: usize, fixed: &'static [FixedRegisters]) -> Self {
         let mut file = Self { words: vec![0; size / 4], fixed };

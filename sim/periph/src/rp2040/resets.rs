@@ -35,7 +35,7 @@ pub mod bit {
     pub const USBCTRL: u32 = 24;
 }
 
-/// The RESETS block.
+/// The reset controller of the RP2040's peripherals (RESETS).
 #[derive(Debug, Clone)]
 pub struct Resets {
     reset: u32,
@@ -49,25 +49,25 @@ impl Default for Resets {
 }
 
 impl Resets {
-    /// Bits of the blocks held in reset.
+    /// Returns the bits of the blocks that are in reset.
     #[must_use]
     #[inline]
     pub fn held_bits(&self) -> u32 {
         self.reset
     }
 
-    /// Blocks that a watchdog reset puts back into reset (WDSEL).
+    /// Returns the blocks that a watchdog reset puts back into reset (WDSEL).
     #[must_use]
     pub fn watchdog_select(&self) -> u32 {
         self.wdsel
     }
 
-    /// Asserts or releases blocks by hand, as the boot ROM or a watchdog reset does.
+    /// Sets which blocks are in reset, as the boot ROM or a watchdog reset does.
     pub fn force(&mut self, reset: u32) {
         self.reset = reset & RESETS_MASK;
     }
 
-    /// Value of RESET_DONE: blocks out of reset whose clock runs.
+    /// Returns the value of RESET_DONE: blocks out of reset whose clock runs.
     fn done_bits(&self, clocks: &ClockTree) -> u32 {
         let mut clocked = RESETS_MASK;
         if clocks.peri_hz == 0 {

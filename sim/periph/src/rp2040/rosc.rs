@@ -17,7 +17,7 @@ const STATUS_RUNNING: u32 = 1 << 31 | 1 << 16 | 1 << 12;
 /// Start of the generator behind RANDOMBIT: any value but 0.
 const RANDOM_SEED: u32 = 0x1bad_f00d;
 
-/// The ROSC block.
+/// The ring oscillator of the RP2040 (ROSC).
 #[derive(Debug, Clone)]
 pub struct Rosc {
     ctrl: u32,
@@ -50,13 +50,13 @@ impl Default for Rosc {
 }
 
 impl Rosc {
-    /// Output frequency in Hz.
+    /// Returns the output frequency in Hz.
     #[must_use]
     pub fn hz(&self) -> u64 {
         if self.enabled { ROSC_NOMINAL_HZ * 16 / u64::from(self.divisor()) } else { 0 }
     }
 
-    /// DIV: 0 divides by 32, 1 to 31 by themselves, anything else by 31.
+    /// Returns the divisor that DIV selects: 0 divides by 32, 1 to 31 by themselves, anything else by 31.
     fn divisor(&self) -> u32 {
         match self.div.wrapping_sub(PASSWORD_DIV) {
             0 => 32,

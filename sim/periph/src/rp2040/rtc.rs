@@ -17,7 +17,7 @@ const DATE_MASK: u32 = 0x00ff_ff1f;
 /// Day of week, hour, minute, second as in SETUP_1 and RTC_0.
 const TIME_MASK: u32 = 0x071f_3f3f;
 
-/// The RTC block.
+/// The real-time clock of the RP2040 (RTC).
 #[derive(Debug, Clone, Default)]
 pub struct Rtc {
     clkdiv_m1: u32,
@@ -33,7 +33,7 @@ pub struct Rtc {
     raw: bool,
 }
 
-/// Days of a month. Every fourth year is a leap year unless `not_leap`.
+/// Returns the days of a month. Every fourth year is a leap year unless `not_leap`.
 fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
     match month {
         4 | 6 | 9 | 11 => 30,
@@ -44,7 +44,8 @@ fn days_in_month(year: u32, month: u32, not_leap: bool) -> u32 {
 }
 
 impl Rtc {
-    /// clk_rtc and its divider, whose quotient is the rate of seconds. The clock is 0 while the RTC is disabled.
+    /// Returns clk_rtc in Hz and its divider, whose quotient is the rate of seconds. The clock is 0 while the RTC is
+    /// disabled.
     fn rate(&self, access: &Access) -> (u64, u64) {
         let on = self.ctrl & CTRL_ENABLE != 0;
         (if on { access.clocks.rtc_hz } else { 0 }, u64::from(self.clkdiv_m1) + 1)
@@ -80,7 +81,7 @@ impl Rtc {
         }
     }
 
-    /// Every enabled field equals its match value. With no field enabled, every second matches.
+    /// Whether every enabled field equals its match value. With no field enabled, every second matches.
     fn matches(&self) -> bool {
         let [setup0, setup1] = self.irq_setup;
         let differ = |enable: bool, word: u32, setup: u32, mask: u32| enable && (word ^ setup) & mask != 0;
@@ -106,7 +107,7 @@ impl Rtc {
         }
     }
 
-    /// INTS: the alarm's interrupt after enable and force.
+    /// Whether the alarm's interrupt is raised, after enable and force (INTS).
     fn ints(&self) -> bool {
         (self.raw && self.inte) || self.intf
     }

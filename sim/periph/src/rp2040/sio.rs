@@ -23,7 +23,7 @@ const GPIO_HI_MASK: u32 = 0x3f;
 /// NVIC line of core 0's FIFO interrupt; core 1 has the next.
 const IRQ_PROC0: u32 = 15;
 
-/// The SIO block with both cores' ports.
+/// The single-cycle IO block of the RP2040 (SIO), with both cores' ports.
 #[derive(Debug, Clone)]
 pub struct Sio {
     /// Bank 0 GPIO registers.
@@ -113,25 +113,25 @@ impl Sio {
         }
     }
 
-    /// Level of `core`'s FIFO interrupt: bit 15 for core 0, bit 16 for core 1.
+    /// Returns the level of `core`'s FIFO interrupt: bit 15 for core 0, bit 16 for core 1.
     #[inline]
     #[must_use]
     pub fn irq_levels(&self, core: usize) -> u32 {
         u32::from(self.mailboxes.pending(core)) << (IRQ_PROC0 + core as u32)
     }
 
-    /// Statistics per lock (0 to 31) and core.
+    /// Returns the statistics of each spinlock (0 to 31) by core.
     #[must_use]
     pub fn lock_stats(&self) -> &[[LockStats; 2]; 32] {
         self.locks.stats()
     }
 
-    /// Keeps a log of accesses to spinlocks from now on, or no longer.
+    /// Switches the log of accesses to spinlocks on or off.
     pub fn log_lock_accesses(&mut self, on: bool) {
         self.locks.log_accesses(on);
     }
 
-    /// Whether such a log is kept.
+    /// Whether accesses to spinlocks are logged.
     #[must_use]
     pub fn logs_lock_accesses(&self) -> bool {
         self.locks.logs_accesses()
@@ -143,17 +143,17 @@ impl Sio {
         self.locks.state() >> lock & 1 != 0
     }
 
-    /// A core that waits for this spinlock has read so many times more that it is taken.
+    /// Counts `times` further reads of a taken spinlock by a core that waits for it.
     pub fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
         self.locks.failed_again(lock.into(), core, times);
     }
 
-    /// Takes the log of accesses to spinlocks.
+    /// Removes the log of accesses to spinlocks and returns it.
     pub fn take_lock_accesses(&mut self) -> Vec<LockAccess> {
         self.locks.take_accesses()
     }
 
-    /// Clears the statistics at cycle `now`. The locks themselves stay as they are.
+    /// Clears the statistics of spinlocks at cycle `now`. The locks themselves stay as they are.
     pub fn reset_stats(&mut self, now_cycles: u64) {
         self.locks.reset_stats(now_cycles);
     }

@@ -28,7 +28,7 @@ const TIMEOUT_PERIODS: u64 = 32;
 /// PeriphID and PrimeCell ID bytes from offset 0xfe0.
 const IDS: [u32; 8] = [0x22, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1];
 
-/// One SPI block.
+/// One SPI controller of the RP2040.
 #[derive(Debug, Clone)]
 pub struct Spi {
     irq: u32,
@@ -52,7 +52,7 @@ pub struct Spi {
 }
 
 impl Spi {
-    /// An SPI on NVIC line `irq`.
+    /// Creates an SPI controller on NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
         Self {
@@ -73,18 +73,18 @@ impl Spi {
         }
     }
 
-    /// Requests to the DMA: (transmit, receive).
+    /// Whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
         (self.dmacr & 2 != 0 && self.tx.len() < FIFO_DEPTH, self.dmacr & 1 != 0 && !self.rx.is_empty())
     }
 
-    /// Bits of a frame.
+    /// Returns the number of bits of a frame.
     fn bits(&self) -> u32 {
         (self.cr0 & 15) + 1
     }
 
-    /// clk_sys cycles of a number of bit periods.
+    /// Returns the clk_sys cycles of a number of bit periods.
     fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
         let prescaler = u64::from(self.cpsr) * (1 + u64::from(self.cr0 >> 8));
         match access.clocks.peri_hz {
@@ -110,14 +110,14 @@ impl Spi {
         self.end = at.saturating_add(self.cycles_of(u64::from(bits), access));
     }
 
-    /// SSPRIS: raw interrupts.
+    /// Returns the raw interrupts (SSPRIS).
     fn ris(&self) -> u32 {
         let tx = if self.tx.len() <= FIFO_DEPTH / 2 { INT_TX } else { 0 };
         let rx = if self.rx.len() >= FIFO_DEPTH / 2 { INT_RX } else { 0 };
         tx | rx | if self.overrun { INT_ROR } else { 0 } | if self.timed_out { INT_RT } else { 0 }
     }
 
-    /// Starts the time until unread words raise an interrupt.
+    /// Starts the time after which unread words raise an interrupt.
     fn restart_timeout(&mut self, now: u64, access: &Access) {
         self.timed_out = false;
         let wait = self.cycles_of(TIMEOUT_PERIODS, access);

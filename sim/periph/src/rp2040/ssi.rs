@@ -20,7 +20,7 @@ const VERSION: u32 = 0x3430_312a;
 const SPI_CTRLR0_RESET: u32 = 0x0300_0000;
 const FIFO_DEPTH: usize = 16;
 
-/// How long one execute-in-place word takes.
+/// How long it takes to read one word in execute-in-place mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XipFrame {
     /// SCK cycles for one frame of `data_bits`, chip select not included.
@@ -31,7 +31,7 @@ pub struct XipFrame {
     pub data_bits: u32,
 }
 
-/// The SSI block.
+/// The flash interface of the RP2040 (SSI), with the flash on its pins.
 #[derive(Debug, Clone)]
 pub struct Ssi {
     ctrlr0: u32,
@@ -52,7 +52,7 @@ pub struct Ssi {
 }
 
 impl Ssi {
-    /// An SSI with `flash` on its pins.
+    /// Creates an interface with `flash` on its pins.
     #[must_use]
     pub fn new(flash: Flash) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Ssi {
         }
     }
 
-    /// Timing of one execute-in-place frame from CTRLR0, SPI_CTRLR0 and BAUDR (data sheet 4.10.13).
+    /// Returns the timing of one execute-in-place frame from CTRLR0, SPI_CTRLR0 and BAUDR (data sheet 4.10.13).
     #[must_use]
     pub fn xip_frame(&self) -> XipFrame {
         let lanes = 1 << ((self.ctrlr0 >> 21) & 3).min(2);
@@ -94,7 +94,7 @@ impl Ssi {
         XipFrame { sck_cycles, divider: self.baudr & 0xfffe, data_bits }
     }
 
-    /// Transfers a frame. What comes in goes to the receive FIFO.
+    /// Transfers a frame. What the flash sends goes to the receive FIFO.
     fn transfer(&mut self, value: u32) {
         let bytes = (((self.ctrlr0 >> 16) & 31) + 1).div_ceil(8);
         let selected_here = !self.flash.is_selected();
@@ -111,7 +111,7 @@ impl Ssi {
         }
     }
 
-    /// Value of SR.
+    /// Returns the value of SR.
     fn status(&self) -> u32 {
         let mut status = SR_TFNF | SR_TFE;
         status |= if self.rx.is_empty() { 0 } else { SR_RFNE };

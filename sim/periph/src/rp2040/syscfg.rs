@@ -8,7 +8,7 @@ use crate::{Access, Peripheral};
 const RESET: [u32; 7] = [0, 0, 0x1000_0000, 0, 0, 0x66, 0];
 const WRITABLE: [u32; 7] = [u32::MAX, u32::MAX, 0xff00_0000, 0x3fff_ffff, 0x3f, 0xee, 0xff];
 
-/// The SYSCFG block.
+/// The system configuration registers of the RP2040 (SYSCFG).
 #[derive(Debug, Clone)]
 pub struct Syscfg {
     words: [u32; 7],
@@ -21,7 +21,7 @@ impl Default for Syscfg {
 }
 
 impl Syscfg {
-    /// Interrupt lines routed to the NMI of `core`.
+    /// Returns the interrupt lines that are routed to the NMI of `core`.
     #[must_use]
     pub fn nmi_mask(&self, core: usize) -> u32 {
         self.words[core]

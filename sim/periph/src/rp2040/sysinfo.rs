@@ -12,7 +12,7 @@ const GITREF: u32 = 0x0000_0000;
 /// TBMAN PLATFORM: ASIC is bit 0 here.
 const TBMAN_ASIC: u32 = 1;
 
-/// The SYSINFO block: constants only.
+/// The identification registers of the RP2040 (SYSINFO): constants only.
 #[derive(Debug, Clone, Default)]
 pub struct Sysinfo;
 
@@ -40,7 +40,7 @@ impl Peripheral for Sysinfo {
     }
 }
 
-/// The TBMAN block: one constant.
+/// The test-bench manager of the RP2040 (TBMAN): one constant.
 #[derive(Debug, Clone, Default)]
 pub struct Tbman;
 

@@ -6,7 +6,7 @@ use crate::{Access, NEVER, Peripheral, RateCounter};
 
 const ALARM_COUNT: usize = 4;
 
-/// The TIMER block.
+/// The microsecond timer of the RP2040 (TIMER) with its four alarms.
 #[derive(Debug, Clone)]
 pub struct Timer {
     counter: RateCounter,
@@ -44,19 +44,19 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// Counter value in ticks (microseconds once the watchdog tick is set up).
+    /// Returns the counter's value in ticks (microseconds once the watchdog tick is set up).
     #[must_use]
     #[inline]
     pub fn value(&self, now_cycles: u64) -> u64 {
         self.counter.value(now_cycles)
     }
 
-    /// INTS: the alarms' interrupts after enable and force.
+    /// Returns the alarms' interrupts after enable and force (INTS).
     fn ints(&self) -> u32 {
         (self.intr & self.inte) | self.intf
     }
 
-    /// Recomputes when each armed alarm matches, from the counter as it is at `now`.
+    /// Recomputes when each armed alarm matches, from the counter as it is at cycle `now`.
     fn schedule(&mut self, now: u64) {
         let value = self.counter.value(now);
         for n in 0..ALARM_COUNT {
@@ -69,7 +69,7 @@ impl Timer {
         }
     }
 
-    /// Takes over the tick's rate, or stops the counter while it is paused.
+    /// Sets the counter's rate to that of the tick, or stops the counter while it is paused.
     fn set_rate(&mut self, access: &Access) {
         let clocks = access.clocks;
         let num = if self.paused { 0 } else { clocks.tick_hz_num };

@@ -35,7 +35,7 @@ const TIMEOUT_BITS: u64 = 32;
 /// PeriphID and PrimeCell ID bytes from offset 0xfe0 (data sheet 4.2.8).
 const IDS: [u32; 8] = [0x11, 0x10, 0x34, 0x00, 0x0d, 0xf0, 0x05, 0xb1];
 
-/// One UART.
+/// One UART of the RP2040.
 #[derive(Debug, Clone)]
 pub struct Uart {
     number: u8,
@@ -68,7 +68,7 @@ pub struct Uart {
 }
 
 impl Uart {
-    /// UART `number` on NVIC line `irq`.
+    /// Creates UART `number` on NVIC line `irq`.
     #[must_use]
     pub fn new(number: u8, irq: u32) -> Self {
         Self {
@@ -98,58 +98,58 @@ impl Uart {
         }
     }
 
-    /// True while a frame is on its way out.
+    /// Whether a frame is being sent.
     #[must_use]
     pub fn sending(&self) -> bool {
         self.tx_shift.is_some()
     }
 
-    /// Requests to the DMA: (transmit, receive).
+    /// Whether the UART requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
         let tx = self.dmacr & 2 != 0 && self.tx_fifo.len() < self.depth();
         (tx, self.dmacr & 1 != 0 && self.rx_fifo.len() > 0)
     }
 
-    /// Depth of the FIFOs: 1 while they are disabled.
+    /// Returns the depth of the FIFOs: 1 while they are disabled.
     fn depth(&self) -> usize {
         if self.lcr_h & LCR_FEN != 0 { FIFO_DEPTH } else { 1 }
     }
 
-    /// Level for the 3-bit IFLS field: 1/8, 1/4, 1/2, 3/4, 7/8 of the FIFO (data sheet "UARTIFLS").
+    /// Returns the FIFO level for a 3-bit IFLS field: 1/8, 1/4, 1/2, 3/4, 7/8 of the FIFO (data sheet "UARTIFLS").
     fn trigger(&self, select: u32) -> usize {
         const LEVELS: [usize; 5] = [4, 8, 16, 24, 28];
         LEVELS[(select & 7).min(4) as usize]
     }
 
-    /// Level of the transmit FIFO at or below which its interrupt is raised.
+    /// Returns the level of the transmit FIFO at or below which its interrupt is raised.
     fn tx_trigger(&self) -> usize {
         if self.depth() == 1 { 0 } else { self.trigger(self.ifls) }
     }
 
-    /// Level of the receive FIFO at or above which its interrupt is raised.
+    /// Returns the level of the receive FIFO at or above which its interrupt is raised.
     fn rx_trigger(&self) -> usize {
         if self.depth() == 1 { 1 } else { self.trigger(self.ifls >> 3) }
     }
 
-    /// Bits of one frame: start, data, parity, stop.
+    /// Returns the bits of one frame: start, data, parity, stop.
     fn frame_bits(&self) -> u64 {
         let data = 5 + u64::from((self.lcr_h >> 5) & 3);
         1 + data + u64::from(self.lcr_h & LCR_PEN != 0) + if self.lcr_h & LCR_STP2 != 0 { 2 } else { 1 }
     }
 
-    /// The data bits of a byte under the word length in force.
+    /// Returns the mask of a byte's data bits under the current word length.
     fn data_mask(&self) -> u8 {
         (0xffu16 >> (3 - ((self.lcr_h >> 5) & 3))) as u8
     }
 
-    /// A counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
+    /// Creates a counter of bit times from now: clk_peri * 4 / divisor, the divisor being in 1/64 of 16 clocks.
     fn bit_counter(&self, access: &Access) -> RateCounter {
         let clocks = access.clocks;
         RateCounter::start(access.now_cycles, 0, clocks.peri_hz * 4, self.divisor, clocks.sys_hz)
     }
 
-    /// Takes over a changed baud rate in all bit counters.
+    /// Applies a changed baud rate to all bit counters.
     fn rebase_bits(&mut self, access: &Access) {
         let (clocks, divisor) = (access.clocks, self.divisor);
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
@@ -158,12 +158,12 @@ impl Uart {
         }
     }
 
-    /// Cycle in which the frame being sent ends, or [`NEVER`].
+    /// Returns the cycle in which the frame being sent ends, or [`NEVER`].
     fn tx_due(&self) -> u64 {
         if self.tx_shift.is_some() { self.tx_bits.cycle_of(self.tx_frame_bits) } else { NEVER }
     }
 
-    /// Cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
+    /// Returns the cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
     fn rx_due(&self) -> u64 {
         if self.rx_shift.is_some() {
             self.rx_bits.cycle_of(self.rx_frame_bits)
@@ -174,7 +174,7 @@ impl Uart {
         }
     }
 
-    /// Cycle of the receive timeout, or [`NEVER`].
+    /// Returns the cycle of the receive timeout, or [`NEVER`].
     fn idle_due(&self) -> u64 {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(TIMEOUT_BITS))
     }
@@ -221,7 +221,7 @@ impl Uart {
         self.tx_load();
     }
 
-    /// Cycle in which the frame in the shift register ends.
+    /// Returns the cycle in which the frame in the shift register ends.
     fn tx_due_of_frame(&self) -> u64 {
         self.tx_bits.cycle_of(self.tx_frame_bits)
     }
@@ -252,7 +252,7 @@ impl Uart {
         self.rx_start(access);
     }
 
-    /// Value of FR.
+    /// Returns the value of FR.
     fn flags(&self) -> u32 {
         let (tx, rx) = (self.tx_fifo.len(), self.rx_fifo.len());
         let mut flags = 0;
@@ -349,7 +349,7 @@ impl Peripheral for Uart {
             self.rx_bits.set(end, value);
             self.rx_shift = None;
             self.receive(byte, access);
-            self.rx_take();
+            self.rx_load();
         }
         self.rx_start(access);
         if self.idle_due() <= now {

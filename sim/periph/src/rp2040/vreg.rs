@@ -12,7 +12,7 @@ pub const HAD_RUN: u32 = 1 << 16;
 /// CHIP_RESET.PSM_RESTART_FLAG: a debugger's rescue; the boot ROM halts on it.
 pub const PSM_RESTART_FLAG: u32 = 1 << 24;
 
-/// The VREG_AND_CHIP_RESET block.
+/// The voltage regulator and chip reset registers of the RP2040 (VREG_AND_CHIP_RESET).
 #[derive(Debug, Clone)]
 pub struct Vreg {
     vreg: u32,
@@ -27,7 +27,7 @@ impl Default for Vreg {
 }
 
 impl Vreg {
-    /// Output voltage as VSEL selects it (data sheet 2.10.6).
+    /// Returns the output voltage that VSEL selects (data sheet 2.10.6).
     #[must_use]
     pub fn millivolts(&self) -> u32 {
         match self.vreg >> 4 & 15 {
@@ -36,7 +36,7 @@ impl Vreg {
         }
     }
 
-    /// Says why the chip started: [`HAD_POR`], [`HAD_RUN`] or a rescue flag.
+    /// Sets why the chip started: [`HAD_POR`], [`HAD_RUN`] or a rescue flag.
     pub fn set_reset_cause(&mut self, chip_reset: u32) {
         self.chip_reset = chip_reset;
     }
@@ -45,7 +45,8 @@ impl Vreg {
 impl Peripheral for Vreg {
     const NAME: &'static str = "VREG_AND_CHIP_RESET";
 
-    /// The chip reset flags survive: only a power-on or RUN reset writes them.
+    /// Puts the registers to their reset values, but not the chip reset flags, which only a power-on or RUN reset
+    /// writes.
     fn reset(&mut self) {
         *self = Self { chip_reset: self.chip_reset, ..Self::default() };
     }

@@ -17,7 +17,7 @@ pub const REASON_TIMER: u32 = 1;
 /// REASON after CTRL.TRIGGER.
 pub const REASON_FORCE: u32 = 2;
 
-/// The WATCHDOG block.
+/// The watchdog of the RP2040, with the tick generator and scratch registers.
 #[derive(Debug, Clone)]
 pub struct Watchdog {
     ctrl: u32,
@@ -47,7 +47,7 @@ impl Default for Watchdog {
 }
 
 impl Watchdog {
-    /// Rate of the tick as (numerator, denominator) in Hz, from a clk_ref of `ref_hz`. (0, 1) while off.
+    /// Returns the rate of the tick as (numerator, denominator) in Hz, from a clk_ref of `ref_hz`. (0, 1) while off.
     #[must_use]
     pub fn tick_rate(&self, ref_hz: u64) -> (u64, u64) {
         let cycles = u64::from(self.tick & 0x1ff);
@@ -60,7 +60,7 @@ impl Watchdog {
         *self = Self { scratch, reason, ..Self::default() };
     }
 
-    /// Scratch register `n` (0 to 7), as the boot ROM reads it.
+    /// Returns scratch register `n` (0 to 7), as the boot ROM reads it.
     #[must_use]
     pub fn scratch(&self, n: usize) -> u32 {
         self.scratch[n]
@@ -71,7 +71,7 @@ impl Watchdog {
         self.scratch[n] = value;
     }
 
-    /// Value of the down counter, which falls by 2 in each tick.
+    /// Returns the value of the down counter, which falls by 2 in each tick.
     fn time(&self, now: u64) -> u32 {
         let fallen = self.ticks.value(now).saturating_mul(2);
         u64::from(self.loaded).saturating_sub(fallen) as u32

@@ -13,7 +13,7 @@ const CTRL_MASK: u32 = 0xb;
 const STAT_FLUSH_READY: u32 = 1;
 const STAT_FIFO_EMPTY: u32 = 2;
 
-/// The XIP control registers.
+/// The control registers of the RP2040's XIP cache.
 #[derive(Debug, Clone)]
 pub struct XipCtrl {
     ctrl: u32,
@@ -34,27 +34,27 @@ impl Default for XipCtrl {
 }
 
 impl XipCtrl {
-    /// CTRL.EN: the cache is on.
+    /// Whether the cache is on (CTRL.EN).
     #[inline]
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.ctrl & 1 != 0
     }
 
-    /// CTRL.ERR_BADWRITE: writes to the non-invalidating aliases fault.
+    /// Whether writes to the non-invalidating aliases fault (CTRL.ERR_BADWRITE).
     #[must_use]
     pub fn faults_on_bad_write(&self) -> bool {
         self.ctrl & 2 != 0
     }
 
-    /// Whether a program counts.
+    /// Whether the firmware uses the access counters.
     #[inline]
     #[must_use]
     pub fn counting(&self) -> bool {
         self.counting
     }
 
-    /// Counts cached accesses.
+    /// Adds to the count of cached accesses.
     #[inline]
     pub fn count(&mut self, accesses: u32) {
         if self.counting {
@@ -63,14 +63,14 @@ impl XipCtrl {
         }
     }
 
-    /// One of them missed. It may be told before the access is counted.
+    /// Counts a miss of the cache. It may be reported before the access is counted.
     #[inline]
     pub fn count_miss(&mut self) {
         self.misses += u64::from(self.counting);
     }
 }
 
-/// Both counters saturate.
+/// Returns a count as its 32-bit counter shows it, which saturates.
 fn saturate(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

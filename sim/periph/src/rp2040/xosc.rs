@@ -15,7 +15,7 @@ const STATUS_STABLE: u32 = 1 << 31;
 const STATUS_BADWRITE: u32 = 1 << 24;
 const STATUS_ENABLED: u32 = 1 << 12;
 
-/// The XOSC block.
+/// The crystal oscillator of the RP2040 (XOSC).
 #[derive(Debug, Clone)]
 pub struct Xosc {
     crystal_hz: u64,
@@ -32,7 +32,7 @@ pub struct Xosc {
 }
 
 impl Xosc {
-    /// An oscillator with a crystal of `crystal_hz` on its pins.
+    /// Creates an oscillator with a crystal of `crystal_hz` on its pins.
     #[must_use]
     pub fn new(crystal_hz: u64) -> Self {
         Self {
@@ -49,13 +49,13 @@ impl Xosc {
         }
     }
 
-    /// Output frequency in Hz: the crystal's once stable, else 0.
+    /// Returns the output frequency in Hz: the crystal's once stable, else 0.
     #[must_use]
     pub fn hz(&self) -> u64 {
         if self.stable { self.crystal_hz } else { 0 }
     }
 
-    /// Start-up delay in crystal cycles (STARTUP.DELAY counts 256; X4 multiplies by four).
+    /// Returns the start-up delay in crystal cycles (STARTUP.DELAY counts 256; X4 multiplies by four).
     fn startup_cycles(&self) -> u64 {
         let unit = if self.startup & 1 << 20 != 0 { 1024 } else { 256 };
         u64::from(self.startup & 0x3fff) * unit

@@ -13,7 +13,7 @@ use crate::v7m::op::Op;
 
 /// The end of a path: where execution continues, and what is reported.
 #[derive(Debug, Clone, Copy)]
-pub struct Ending {
+pub struct PathEnd {
     /// The next address. `None` if its last instruction has said that.
     pub ip: Option<u64>,
     /// The block's shape, for rax. The distance of where execution continues from where it began goes to rcx.
@@ -26,7 +26,7 @@ pub struct Ending {
 
 /// Where speculative native code continues at the end of a path, and its counter of early ends.
 #[derive(Debug, Clone, Copy)]
-pub struct Onward {
+pub struct PathContinuation {
     /// The offset of the path's end in the context.
     pub transit: i32,
     /// Nothing was executed there.
@@ -53,7 +53,7 @@ const BTS_ECX_EAX: [u8; 3] = [0x0f, 0xab, 0xc1];
 
 /// The number of words read and written in the speculation log so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Words {
+pub(super) struct LoggedWords {
     read: u8,
     written: u8,
     /// Whether the report at the end depends on the core.
@@ -66,13 +66,13 @@ pub struct Fork {
     registers: Registers,
     host_flags: HostFlags,
     checked: Vec<CheckedSpans>,
-    words: Words,
+    words: LoggedWords,
 }
 
 impl Writer {
     /// Makes the code keep a speculation log of this form, and continue at `onward` after each path. Called before the
     /// first step.
-    pub fn log_speculation(&mut self, log: AheadLog, onward: Onward) {
+    pub fn log_speculation(&mut self, log: AheadLog, onward: PathContinuation) {
         self.ahead = Some((log, onward));
         self.registers = Registers::without(&[11, 14, 15]);
     }
@@ -103,13 +103,13 @@ impl Writer {
     }
 
     /// Emits the end of a path: the registers are written back, and execution continues as `ending` says.
-    pub fn end_path(&mut self, ending: Ending) {
+    pub fn end_path(&mut self, ending: PathEnd) {
         self.write_all_back(self.registers.dirty());
         self.end_with(self.words, ending);
     }
 
     /// Emits the end of a path whose register values are all in the core.
-    fn end_with(&mut self, words: Words, ending: Ending) {
+    fn end_with(&mut self, words: LoggedWords, ending: PathEnd) {
         let (Some((log, onward)), counts) = (self.ahead, u16::from_le_bytes([words.read, words.written])) else {
             return;
         };
@@ -146,7 +146,7 @@ impl Writer {
 
     /// Finishes the code after the last path's end, copies it into the store and returns its host address. The number
     /// of a step says which of these endings it has where it ends before it.
-    pub fn finish_ahead(mut self, store: &mut Store, endings: &[Ending]) -> Option<u64> {
+    pub fn finish_ahead(mut self, store: &mut Store, endings: &[PathEnd]) -> Option<u64> {
         self.write_near_marks();
         self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
         // Nothing leaves otherwise, and nothing is called that ends a path.

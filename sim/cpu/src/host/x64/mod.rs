@@ -22,7 +22,7 @@ use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 use access::NearMarks;
 pub use access_forms::{Block, Memory};
-pub use ahead::{Ending, Fork, Onward};
+pub use ahead::{Fork, PathContinuation, PathEnd};
 pub use blocks::{BlockEntry, block_entry_points};
 pub use chain::{Entry, Records, entry};
 pub use prediction::Limit;
@@ -93,8 +93,8 @@ pub struct Writer {
     unlikely: Vec<(DynamicLabel, DynamicLabel)>,
     limit: Limit,
     /// The log that is kept, how many words are in it, and which memory the next access goes to.
-    ahead: Option<(AheadLog, Onward)>,
-    words: ahead::Words,
+    ahead: Option<(AheadLog, PathContinuation)>,
+    words: ahead::LoggedWords,
     home: Home,
     leave: DynamicLabel,
     called: DynamicLabel,
@@ -115,7 +115,7 @@ struct Exit {
     label: DynamicLabel,
     step: u32,
     dirty: Vec<(u8, u8)>,
-    words: ahead::Words,
+    words: ahead::LoggedWords,
 }
 
 impl Writer {
@@ -142,7 +142,7 @@ impl Writer {
             unlikely: Vec::new(),
             limit: Limit::default(),
             ahead: None,
-            words: ahead::Words::default(),
+            words: ahead::LoggedWords::default(),
             home: Home::Number(0),
             leave,
             called,
@@ -256,7 +256,7 @@ impl Writer {
     }
 
     /// Emits all exits: after the registers are written back, each continues as `go` writes it for its step.
-    fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::Words)) {
+    fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::LoggedWords)) {
         for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
             self.write_all_back(dirty);

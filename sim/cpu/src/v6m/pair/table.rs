@@ -19,7 +19,7 @@ pub(super) const HASH: BlockHash = BlockHash {
     next_shifted: 20,
     factor: 0x9e37_79b9_7f4a_7c15,
     dropped: u64::BITS - ROWS,
-    row_bytes: size_of::<Places>(),
+    row_bytes: size_of::<TransitionPair>(),
 };
 
 /// The result of one simulated transition of two cores, before it is cached.
@@ -127,16 +127,16 @@ impl Transition {
 /// A row of the table: two transitions with one hash, the one used last first, in one line of the host's cache.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
-pub(super) struct Places([Transition; 2]);
+pub(super) struct TransitionPair([Transition; 2]);
 
-const _: () = assert!(size_of::<Places>() == 64);
+const _: () = assert!(size_of::<TransitionPair>() == 64);
 
-impl Row for Places {
+impl Row for TransitionPair {
     const WAYS: usize = 2;
 }
 
 /// All transitions of two cores.
-pub(super) type Table = TimingTable<Node, Places, { 1 << ROWS }, { 1 << NODES }>;
+pub(super) type Table = TimingTable<Node, TransitionPair, { 1 << ROWS }, { 1 << NODES }>;
 
 impl Table {
     /// Returns the number of the first of two places where the transition of this key and block may be.

@@ -7,7 +7,7 @@ use crate::v6m::bus::Bus;
 /// The data, at the begin of every context, by which native code asks the bus.
 #[derive(Debug)]
 #[repr(C)]
-pub(in crate::v6m) struct Asks {
+pub(in crate::v6m) struct BusAccess {
     bus: *mut (),
     /// The host's address of the constants.
     constants: u64,
@@ -15,23 +15,23 @@ pub(in crate::v6m) struct Asks {
     pub address: u32,
 }
 
-impl Asks {
-    pub const BUS: i32 = offset_of!(Asks, bus) as i32;
-    pub const ADDRESS: i32 = offset_of!(Asks, address) as i32;
-    pub const CONSTANTS: i32 = offset_of!(Asks, constants) as i32;
+impl BusAccess {
+    pub const BUS: i32 = offset_of!(BusAccess, bus) as i32;
+    pub const ADDRESS: i32 = offset_of!(BusAccess, address) as i32;
+    pub const CONSTANTS: i32 = offset_of!(BusAccess, constants) as i32;
     /// A flag of all loads from constant memory.
     pub const CONSTANT: u32 = 0;
 
     /// Creates the data for this bus. `constants` is the host address of its constant memory.
-    pub fn new<B: Bus>(bus: *mut B, constants: u64) -> Asks {
-        Asks { bus: bus.cast(), constants, address: 0 }
+    pub fn new<B: Bus>(bus: *mut B, constants: u64) -> BusAccess {
+        BusAccess { bus: bus.cast(), constants, address: 0 }
     }
 
     /// Returns the bus that native code asks.
     ///
     /// # Safety
     /// It is the one that this was made with, lives, and is not used otherwise meanwhile.
-    pub unsafe fn bus<'a, B: Bus>(asks: *const Asks) -> &'a mut B {
+    pub unsafe fn bus<'a, B: Bus>(asks: *const BusAccess) -> &'a mut B {
         // SAFETY: the caller's promise.
         unsafe { &mut *(*asks).bus.cast() }
     }

@@ -1,6 +1,6 @@
 //! The code of a path, step by step.
 
-use super::asks::Asks;
+use super::asks::BusAccess;
 use super::plan::{Path, Step, StepKind};
 use super::writer::{Literal, writer};
 use super::{CALLED, INDIRECT, LINE_BYTES, Layout, RESIDENT};
@@ -66,9 +66,9 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
         }
         StepKind::Access => writer.access(number, thumb, ip as u64, Memory::Ram(ram)),
         StepKind::Read => {
-            let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(Asks::CONSTANT));
+            let is_written = writer.access(number, thumb, ip as u64, Memory::Elsewhere(BusAccess::CONSTANT));
             if is_written {
-                writer.store_context_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(Asks::ADDRESS));
+                writer.store_context_word(INDIRECT, Trace::indirect_read(number.into(), 0), Some(BusAccess::ADDRESS));
             }
             is_written
         }

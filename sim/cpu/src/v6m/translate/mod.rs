@@ -27,7 +27,7 @@ use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 use crate::v6m::trace::Trace;
-pub(in crate::v6m) use asks::Asks;
+pub(in crate::v6m) use asks::BusAccess;
 #[cfg(native_code)]
 use assemble::assemble;
 use plan::{Path, plan};
@@ -317,7 +317,7 @@ pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: Fu
     let Quick { ram, marks, constants, resident, .. } = bus.quick();
     let (ram, marks) = (ram.as_mut_ptr(), marks.as_ptr());
     let (constants, resident) = (constants.as_ptr() as u64, resident.map_or(0, |lines| lines.as_ptr() as u64));
-    let mut context = Context { asks: Asks::new(bus, constants), resident, indirect: Trace::NO_INDIRECT };
+    let mut context = Context { asks: BusAccess::new(bus, constants), resident, indirect: Trace::NO_INDIRECT };
     // SAFETY: the caller's promise; where a path is left, everything is as it is before that step.
     let how = unsafe { code.call(std::ptr::from_mut(core).cast(), ram, marks, (&raw mut context).cast()) };
     (how != CALLED).then_some((how, context.indirect))
@@ -327,7 +327,7 @@ pub(super) unsafe fn call<B: NativeTrace>(bus: &mut B, core: &mut Core, code: Fu
 #[derive(Debug)]
 #[repr(C)]
 struct Context {
-    asks: Asks,
+    asks: BusAccess,
     /// The bits that name the resident constants.
     resident: u64,
     /// [`Trace::indirect`] so far.

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use super::{Asks, Layout};
+use super::{BusAccess, Layout};
 use crate::host::x64::Writer;
 use crate::host::{Fields, Place};
 use crate::v6m::bus::{self, Bus};
@@ -21,7 +21,7 @@ const FIELDS: Fields = Fields {
     float_ready: 0,
 };
 
-/// Creates a writer of native code for this region, whose context begins with [`Asks`].
+/// Creates a writer of native code for this region, whose context begins with [`BusAccess`].
 pub(in crate::v6m) fn writer<B: Bus>(region: &Region) -> Writer {
     let Region { base, bytes, ops, .. } = *region;
     let place = Place { base, bytes, ops: ops as u64, op_bytes: size_of::<Op>() as u32 };
@@ -31,16 +31,16 @@ pub(in crate::v6m) fn writer<B: Bus>(region: &Region) -> Writer {
     writer
 }
 
-/// Loads from constant memory for native code: the value, with [`Asks::CONSTANT`] above it, or all ones if it cannot be
+/// Loads from constant memory for native code: the value, with [`BusAccess::CONSTANT`] above it, or all ones if it cannot be
 /// loaded.
 ///
 /// # Safety
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
-unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Asks, address: u32, bytes: u32) -> u64 {
+unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut BusAccess, address: u32, bytes: u32) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         (*context).address = address;
-        Asks::bus::<B>(context).constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
+        BusAccess::bus::<B>(context).constant::<false>(address, bytes).map_or(u64::MAX, u64::from)
     }
 }
 
@@ -49,9 +49,9 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut Asks, address: u32
 ///
 /// # Safety
 /// As for [`load_constant`].
-unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut Asks, offset: u32, words: u32) -> u32 {
+unsafe extern "sysv64" fn takes_stores<B: Bus>(context: *mut BusAccess, offset: u32, words: u32) -> u32 {
     // SAFETY: as above.
-    unsafe { u32::from(bus::takes_stores(Asks::bus::<B>(context), offset, words)) }
+    unsafe { u32::from(bus::takes_stores(BusAccess::bus::<B>(context), offset, words)) }
 }
 
 /// A literal that native code loads by itself: its offset in constant memory or RAM.
@@ -77,7 +77,7 @@ impl Literal {
     /// Emits the load of the literal into a register.
     pub fn load(self, writer: &mut Writer, register: u8) {
         match self {
-            Literal::Constant(offset) => writer.load_word(register, Some(Asks::CONSTANTS), offset),
+            Literal::Constant(offset) => writer.load_word(register, Some(BusAccess::CONSTANTS), offset),
             Literal::Ram(offset) => writer.load_word(register, None, offset),
         }
     }

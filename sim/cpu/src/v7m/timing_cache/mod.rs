@@ -46,10 +46,10 @@ use op_kind::{OP_KINDS, OpKind};
 pub use ram::{MARKED_BYTES, QuickRam, RamLayout};
 use replay::Trace;
 use table::{Key, Table};
-use time::At;
+use time::NodePosition;
 use trace::{End, execute_trace};
 pub use traits::{CacheableTiming, QuickBus, WatchedCore};
-use translate::{Context, PathExit, Ran, Translations};
+use translate::{Context, NativeReturn, PathExit, Translations};
 
 /// Most instructions in a trace.
 const TRACE_INSTRUCTIONS: u32 = 18;
@@ -188,7 +188,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             self.translations.clear();
         }
         let Some(state) = self.number(core, pipe, bus) else { return false };
-        let mut at = At::here(state);
+        let mut at = NodePosition::here(state);
         // Traces stay inside their region.
         let bias = Key::bias(&core.region);
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
@@ -205,7 +205,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 // SAFETY: as above.
                 (at, None) => unsafe { self.trace::<WATCH>(core, pipe, bus, bias, most, at) },
             };
-            if at == At::NOWHERE {
+            if at == NodePosition::NOWHERE {
                 return false;
             }
             let is_near = core.t + SHORT_CYCLES > core.limit;
@@ -215,7 +215,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 // SAFETY: as above.
                 (at, probed) = unsafe { self.probe::<WATCH>(core, pipe, bus, bias, at) };
                 match probed {
-                    ProbeOutcome::Executed if at == At::NOWHERE => return false,
+                    ProbeOutcome::Executed if at == NodePosition::NOWHERE => return false,
                     ProbeOutcome::Executed if core.t + SHORT_CYCLES <= core.limit => {
                         most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
                         continue;
@@ -249,8 +249,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         pipe: &mut P,
         bus: &mut B,
         bias: u64,
-        mut at: At,
-    ) -> (At, Option<End>) {
+        mut at: NodePosition,
+    ) -> (NodePosition, Option<End>) {
         let Some(mut number) = self.translations.begin(Key::place(bias, core.ip)) else { return (at, None) };
         let mut context = Context::new(core, pipe, bus, WATCH == watch::PROFILE);
         loop {
@@ -262,19 +262,19 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             if executed != 0 {
                 self.counts.hits += executed;
                 self.translations.note_executed(executed);
-                at = At::ahead(ahead);
+                at = NodePosition::ahead(ahead);
             }
             let left = match ran {
-                Ran::Done(left) => Some(left),
-                Ran::To(left, key, instructions) => {
+                NativeReturn::Done(left) => Some(left),
+                NativeReturn::To(left, key, instructions) => {
                     // SAFETY: the trace was executed just now.
                     at = unsafe {
                         self.note_executed_trace::<WATCH>(core, pipe, bus, bias, (left, key, instructions), at)
                     };
                     Some(left)
                 }
-                Ran::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
-                Ran::Called(trace, end) => {
+                NativeReturn::Called(Trace { instructions: 0, .. }, end) => return (at, Some(end)),
+                NativeReturn::Called(trace, end) => {
                     self.translations.note_executed(1);
                     let begun = core.t;
                     let stored_after;
@@ -286,7 +286,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                     }
                     None
                 }
-                Ran::Otherwise => return (at, None),
+                NativeReturn::Otherwise => return (at, None),
             };
             if core.t + TRACE_CYCLES > core.limit {
                 return (at, Some(End::Complete));
@@ -314,8 +314,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bus: &mut B,
         bias: u64,
         (left, key, instructions): (PathExit, Key, u32),
-        at: At,
-    ) -> At {
+        at: NodePosition,
+    ) -> NodePosition {
         self.translations.note_executed(1);
         let Some(state) = at.state() else { return at };
         let behind = (core.ip as u64).wrapping_sub(self.translations.end(left) as u64);
@@ -345,9 +345,9 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bus: &mut B,
         bias: u64,
         most: u32,
-        at: At,
-    ) -> (At, End) {
-        if at == At::NOWHERE {
+        at: NodePosition,
+    ) -> (NodePosition, End) {
+        if at == NodePosition::NOWHERE {
             return (at, End::Barred);
         }
         let start = core.ip;
@@ -382,8 +382,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         pipe: &mut P,
         bus: &mut B,
         bias: u64,
-        at: At,
-    ) -> (At, ProbeOutcome) {
+        at: NodePosition,
+    ) -> (NodePosition, ProbeOutcome) {
         // Inside an IT block an instruction is not what its op says.
         if core.it != 0 {
             return (at, ProbeOutcome::Apart);

@@ -6,33 +6,33 @@ use super::{CacheableTiming, Core, Op, QuickBus, TRACE_CYCLES, TimingCache, watc
 
 /// The node that traces have reached: a state number, and whether pipeline and bus are already in this state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct At(u32);
+pub(super) struct NodePosition(u32);
 
-impl At {
+impl NodePosition {
     /// A state that has no number.
-    pub const NOWHERE: At = At(u32::MAX);
+    pub const NOWHERE: NodePosition = NodePosition(u32::MAX);
     const AHEAD: u32 = 1 << 16;
 
     /// Returns the node of a state in which pipeline and bus are.
-    pub fn here(state: u32) -> At {
-        At(state)
+    pub fn here(state: u32) -> NodePosition {
+        NodePosition(state)
     }
 
     /// Returns the node of a state in which pipeline and bus are not yet.
-    pub fn ahead(state: u32) -> At {
-        const _: () = assert!(STATES <= At::AHEAD as usize);
-        At(state | At::AHEAD)
+    pub fn ahead(state: u32) -> NodePosition {
+        const _: () = assert!(STATES <= NodePosition::AHEAD as usize);
+        NodePosition(state | NodePosition::AHEAD)
     }
 
     /// Whether pipeline and bus must still be brought to the state.
     pub fn is_ahead(self) -> bool {
-        self != At::NOWHERE && self.0 & At::AHEAD != 0
+        self != NodePosition::NOWHERE && self.0 & NodePosition::AHEAD != 0
     }
 
     /// Returns the number of the state, if there is one.
     #[inline(always)]
     pub fn state(self) -> Option<u32> {
-        (self != At::NOWHERE).then_some(self.0 & (At::AHEAD - 1))
+        (self != NodePosition::NOWHERE).then_some(self.0 & (NodePosition::AHEAD - 1))
     }
 }
 
@@ -50,8 +50,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bus: &mut B,
         bias: u64,
         trace: Trace,
-        at: At,
-    ) -> (At, i32) {
+        at: NodePosition,
+    ) -> (NodePosition, i32) {
         let Some(state) = at.state() else { return (at, 0) };
         let key = Key::new(bias, trace, state);
         match self.find_known::<WATCH>(core, bus, key, trace.instructions) {
@@ -70,7 +70,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bus: &mut B,
         key: Key,
         instructions: u32,
-    ) -> Option<(At, i32)> {
+    ) -> Option<(NodePosition, i32)> {
         let transition = self.table.row_mut(key.slot());
         // No trace has the default key: it would have no instruction.
         if transition.key != key || !bus.repeat(&mut transition.lookups) {
@@ -84,7 +84,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             transition.taken += 1;
         }
         self.counts.hits += 1;
-        Some((At::ahead(transition.next), transition.stored_after))
+        Some((NodePosition::ahead(transition.next), transition.stored_after))
     }
 
     /// Adds the cycles of a trace that are not cached yet, by a replay. Returns the node to which it leads, and
@@ -101,17 +101,17 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bus: &mut B,
         trace: Trace,
         key: Key,
-        at: At,
-    ) -> (At, i32) {
+        at: NodePosition,
+    ) -> (NodePosition, i32) {
         self.resume(core, pipe, bus, at, trace.start);
         // SAFETY: the caller's promise.
         let (state, stored_after) = unsafe { self.learn::<WATCH>(core, pipe, bus, trace, key) };
-        (state.map_or(At::NOWHERE, At::here), stored_after)
+        (state.map_or(NodePosition::NOWHERE, NodePosition::here), stored_after)
     }
 
     /// Brings pipeline and bus to the state of this node, if they are not in it, before the instruction at `ip`.
     #[inline(never)]
-    pub(super) fn resume(&self, core: &mut Core, pipe: &mut P, bus: &mut B, at: At, ip: *mut Op) {
+    pub(super) fn resume(&self, core: &mut Core, pipe: &mut P, bus: &mut B, at: NodePosition, ip: *mut Op) {
         if !at.is_ahead() {
             return;
         }

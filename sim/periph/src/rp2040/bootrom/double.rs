@@ -11,7 +11,7 @@ const CYCLES: [u32; 32] = [
     55, 56, 64, 64, 53, 52, 23,
 ];
 
-/// Denormals to zero, NaN to infinity, both keeping their sign.
+/// Returns a double as the ROM reads it: denormals become zero, NaNs infinity, both with their sign.
 fn flush(bits: u64) -> f64 {
     let sign = bits & 1 << 63;
     match bits >> 52 & 0x7ff {
@@ -21,7 +21,7 @@ fn flush(bits: u64) -> f64 {
     }
 }
 
-/// A result as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
+/// Returns a result's bits as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
 fn pack(value: f64, negative: bool) -> u64 {
     if value.is_nan() {
         return u64::from(negative) << 63 | 0x7ff << 52;
@@ -29,17 +29,17 @@ fn pack(value: f64, negative: bool) -> u64 {
     flush(value.to_bits()).to_bits()
 }
 
-/// Less, equal or greater. +0 equals -0 and there is nothing unordered.
+/// Compares two doubles. +0 equals -0 and nothing is unordered.
 fn compare(x: f64, y: f64) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }
 
-/// `x * 2^n` rounded towards minus infinity.
+/// Returns `x * 2^n` rounded towards minus infinity.
 fn scale(x: f64, n: u32) -> f64 {
     libm::floor(libm::scalbn(x, n as i32))
 }
 
-/// Result of a table entry that calculates with doubles.
+/// Returns the result of a table entry that calculates with doubles.
 fn arithmetic(index: u8, x: f64, y: f64) -> u64 {
     let (sx, sy) = (x.is_sign_negative(), y.is_sign_negative());
     match index {
@@ -57,7 +57,7 @@ fn arithmetic(index: u8, x: f64, y: f64) -> u64 {
     }
 }
 
-/// Result of a table entry that converts an integer or fixed-point number to double.
+/// Returns the result of a table entry that converts an integer or fixed-point number to double.
 fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
     let wide = u64::from(high) << 32 | u64::from(low);
     let scale = |value: f64, n: u32| libm::scalbn(value, (n as i32).wrapping_neg());
@@ -73,7 +73,7 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
     }
 }
 
-/// The 64 bits in two registers, `low` first.
+/// Returns the 64 bits in two registers, `low` first.
 fn pair(host: &dyn RomHost, low: usize) -> u64 {
     u64::from(host.reg(low + 1)) << 32 | u64::from(host.reg(low))
 }

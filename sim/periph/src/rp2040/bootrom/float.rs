@@ -15,7 +15,7 @@ const CYCLES: [u32; 32] = [
     54, 53, 48, 44, 25,
 ];
 
-/// Denormals to zero, NaN to infinity, both keeping their sign.
+/// Returns a float as the ROM reads it: denormals become zero, NaNs infinity, both with their sign.
 pub(super) fn flush(bits: u32) -> f32 {
     let sign = bits & 0x8000_0000;
     match bits >> 23 & 0xff {
@@ -25,7 +25,7 @@ pub(super) fn flush(bits: u32) -> f32 {
     }
 }
 
-/// A result as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
+/// Returns a result's bits as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
 fn pack(value: f32, negative: bool) -> u32 {
     if value.is_nan() {
         return if negative { 0xff80_0000 } else { 0x7f80_0000 };
@@ -33,7 +33,7 @@ fn pack(value: f32, negative: bool) -> u32 {
     flush(value.to_bits()).to_bits()
 }
 
-/// Less, equal or greater. +0 equals -0 and there is nothing unordered.
+/// Compares two floats. +0 equals -0 and nothing is unordered.
 fn compare(x: f32, y: f32) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }
@@ -44,12 +44,12 @@ pub(super) fn set_compare_flags(host: &mut dyn RomHost, order: Ordering) {
     host.set_flags(order == Ordering::Less, order == Ordering::Equal, order != Ordering::Less, false);
 }
 
-/// `x * 2^n` rounded towards minus infinity, exact in double precision.
+/// Returns `x * 2^n` rounded towards minus infinity, exact in double precision.
 fn scale(x: f32, n: u32) -> f64 {
     libm::floor(libm::scalbn(f64::from(x), n as i32))
 }
 
-/// Result of a table entry that calculates with floats.
+/// Returns the result of a table entry that calculates with floats.
 fn arithmetic(index: u8, x: f32, y: f32) -> u32 {
     let (sx, sy) = (x.is_sign_negative(), y.is_sign_negative());
     match index {
@@ -68,7 +68,7 @@ fn arithmetic(index: u8, x: f32, y: f32) -> u32 {
     }
 }
 
-/// Result of a table entry that converts an integer or fixed-point number to float.
+/// Returns the result of a table entry that converts an integer or fixed-point number to float.
 fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f32 {
     let wide = u64::from(high) << 32 | u64::from(low);
     let scale = |value: f32, n: u32| libm::scalbnf(value, (n as i32).wrapping_neg());

@@ -90,7 +90,7 @@ const TRAMPOLINE_CODE: [u16; 5] = [
     0xe7fa, // b    trampoline
 ];
 
-/// Address of the stub of function `id`.
+/// Returns the ROM address of the stub of function `id`.
 #[must_use]
 pub const fn stub_address(id: u8) -> u32 {
     STUBS + 2 * id as u32
@@ -128,11 +128,11 @@ const DATA: [(&[u8; 2], u32); 6] = [
     (b"FE", LIBRARY_END),
 ];
 
-/// Builds the ROM's content. In debug builds it refuses data that overlap.
+/// A builder of the ROM's content. In debug builds it refuses data that overlap.
 struct Builder(Vec<u8>);
 
 impl Builder {
-    /// Puts bytes at an address.
+    /// Writes bytes at an address of the ROM.
     fn bytes(&mut self, address: u32, bytes: &[u8]) {
         let start = address as usize;
         let target = &mut self.0[start..start + bytes.len()];
@@ -140,24 +140,24 @@ impl Builder {
         target.copy_from_slice(bytes);
     }
 
-    /// Puts a halfword at an address.
+    /// Writes a halfword at an address of the ROM.
     fn half(&mut self, address: u32, value: u16) {
         self.bytes(address, &value.to_le_bytes());
     }
 
-    /// Puts a word at an address.
+    /// Writes a word at an address of the ROM.
     fn word(&mut self, address: u32, value: u32) {
         self.bytes(address, &value.to_le_bytes());
     }
 
-    /// Puts opcodes at an address.
+    /// Writes opcodes at an address of the ROM.
     fn code(&mut self, address: u32, code: &[u16]) {
         for (n, &half) in (0..).zip(code) {
             self.half(address + 2 * n, half);
         }
     }
 
-    /// Entries of code and half-pointer. The zeroed memory after them is the end mark.
+    /// Writes a table of codes and half-pointers. The zeroed memory after them is the end mark.
     fn table(&mut self, address: u32, entries: &[(&[u8; 2], u32)], thumb: u32) {
         for (n, (code, pointer)) in (0..).zip(entries) {
             self.bytes(address + 4 * n, *code);
@@ -165,7 +165,7 @@ impl Builder {
         }
     }
 
-    /// Puts a table of the addresses of all floating-point functions, and their number before it.
+    /// Writes a table of the addresses of all floating-point functions, and their number before it.
     fn float_table(&mut self, address: u32, first: u8) {
         self.half(address - 2, u16::from(FLOAT_FUNCTIONS));
         for n in 0..FLOAT_FUNCTIONS {
@@ -174,7 +174,7 @@ impl Builder {
     }
 }
 
-/// The 16 kB ROM.
+/// Returns the content of the 16 kB boot ROM.
 #[must_use]
 pub fn image() -> Vec<u8> {
     let mut rom = Builder(vec![0; ROM_BYTES]);

@@ -20,7 +20,7 @@ const SECTOR_BYTES: u32 = 4096;
 const BLOCK_BYTES: u32 = 65_536;
 const PAGE_BYTES: u32 = 256;
 
-/// Runs one function and returns its cycles.
+/// Runs one memory or bit function of the ROM, and returns its cycles.
 pub(super) fn call(function: u8, host: &mut dyn RomHost) -> u32 {
     let value = host.reg(0);
     let (result, cycles) = match function {
@@ -36,7 +36,7 @@ pub(super) fn call(function: u8, host: &mut dyn RomHost) -> u32 {
     cycles
 }
 
-/// `rom_table_lookup(table, code)`: the half-pointer stored with the code, or 0.
+/// Runs `rom_table_lookup(table, code)`. Returns the half-pointer stored with the code, or 0, and the cycles.
 fn lookup(host: &mut dyn RomHost) -> (u32, u32) {
     let (mut entry, code) = (host.reg(0), host.reg(1) & 0xffff);
     let mut cycles = LOOKUP_CYCLES_PER_ENTRY;
@@ -58,7 +58,7 @@ fn lookup(host: &mut dyn RomHost) -> (u32, u32) {
     (0, cycles)
 }
 
-/// `memset(r0, r1, r2)`, which returns r0: word stores when aligned, about one cycle per word (assumed).
+/// Runs `memset(r0, r1, r2)`, which returns r0: word stores when aligned, about one cycle per word (assumed).
 fn fill(host: &mut dyn RomHost) -> u32 {
     let (start, byte, count) = (host.reg(0), host.reg(1) as u8, host.reg(2));
     for n in 0..count {
@@ -68,7 +68,7 @@ fn fill(host: &mut dyn RomHost) -> u32 {
     FILL_CYCLES + if aligned { count / 4 * 5 / 4 + count % 4 * 4 } else { count * 4 }
 }
 
-/// `memcpy(r0, r1, r2)`, which returns r0: multiple loads and stores when both ends are aligned (assumed).
+/// Runs `memcpy(r0, r1, r2)`, which returns r0: multiple loads and stores when both ends are aligned (assumed).
 fn copy(host: &mut dyn RomHost) -> u32 {
     let (to, from, count) = (host.reg(0), host.reg(1), host.reg(2));
     for n in 0..count {
@@ -79,7 +79,7 @@ fn copy(host: &mut dyn RomHost) -> u32 {
     FILL_CYCLES + if aligned { count / 4 * 5 / 2 + count % 4 * 6 } else { count * 6 }
 }
 
-/// Runs one flash function.
+/// Runs one flash function of the ROM.
 pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
     let (offset, second, third) = (host.reg(0), host.reg(1), host.reg(2));
     let busy_us = match function {
@@ -105,7 +105,8 @@ pub(super) fn flash(function: u8, host: &mut dyn RomHost) -> RomOutcome {
     RomOutcome::ReturnAfterFlash { cycles: FLASH_CALL_CYCLES, busy_us }
 }
 
-/// Whole blocks of `block_bytes` are erased at once where they fit, single sectors elsewhere.
+/// Returns the microseconds of an erase. Whole blocks of `block_bytes` are erased at once where they fit, single
+/// sectors elsewhere.
 fn erase_us(offset: u32, count: u32, block_bytes: u32) -> u64 {
     let (mut at, end) = (u64::from(offset), u64::from(offset) + u64::from(count));
     let block = u64::from(if block_bytes == BLOCK_BYTES { BLOCK_BYTES } else { 0 });

@@ -14,9 +14,9 @@ mod tests;
 
 pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, image, stub_address};
 
-/// The parts of the machine that a ROM function may change. Memory is plain: no timing, no faults.
+/// The parts of the machine that a ROM function may use. Memory is plain: no timing, no faults.
 pub trait RomHost {
-    /// Core register `n` (0 to 14).
+    /// Returns core register `n` (0 to 14).
     fn reg(&self, n: usize) -> u32;
     /// Sets core register `n`.
     fn set_reg(&mut self, n: usize, value: u32);
@@ -30,11 +30,11 @@ pub trait RomHost {
     fn write32(&mut self, address: u32, value: u32);
     /// Sets the condition flags (the `*_cmp_fast_flags` entries).
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool);
-    /// Acts on the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
+    /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
     fn flash(&mut self, command: FlashCommand);
 }
 
-/// The requests of the ROM's flash functions (data sheet 2.8.3.1.3).
+/// What a flash function of the ROM asks of the flash chip (data sheet 2.8.3.1.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlashCommand {
     /// `connect_internal_flash`: pads and SSI to their flash function.
@@ -61,7 +61,7 @@ pub enum FlashCommand {
     EnterXip,
 }
 
-/// The machine's action after a ROM function.
+/// What the machine must do after a ROM function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RomOutcome {
     /// Branch to LR after `cycles` clk_sys cycles.
@@ -118,8 +118,8 @@ pub mod id {
 /// Functions in each of the soft-float tables.
 pub const FLOAT_FUNCTIONS: u8 = 32;
 
-/// Carries out the function `id` of a UDF fetched from the ROM. Arguments and results follow the procedure call
-/// standard. Registers that it allows a function to spoil are left alone.
+/// Runs the ROM function `id`, which the core called. Arguments and results follow the procedure call standard.
+/// Registers that it allows a function to spoil are left alone.
 pub fn call(id: u8, host: &mut dyn RomHost) -> RomOutcome {
     let cycles = match id {
         id::COLD_BOOT => return RomOutcome::ColdBoot,
@@ -135,8 +135,7 @@ pub fn call(id: u8, host: &mut dyn RomHost) -> RomOutcome {
     RomOutcome::Return { cycles }
 }
 
-/// CRC-32 as the boot ROM checks boot2 with: polynomial 0x04c11db7, start 0xffffffff, most significant bit
-/// first, no final inversion (data sheet 2.8.1.3.1).
+/// Returns the CRC-32 by which the boot ROM checks boot2.
 #[must_use]
 pub fn boot2_crc32(bytes: &[u8]) -> u32 {
     bytes.iter().fold(u32::MAX, |crc, &byte| {
@@ -149,7 +148,7 @@ pub fn boot2_crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-/// True if the first 256 bytes of `flash` are a second-stage boot loader with the right checksum.
+/// Whether the first 256 bytes of `flash` are a second-stage boot loader with the right checksum.
 #[must_use]
 pub fn boot_block_valid(flash: &[u8]) -> bool {
     match flash.get(..256) {

@@ -3,7 +3,7 @@
 /// Cycles from the operand write until the result stands.
 const DIVIDE_CYCLES: u64 = 8;
 
-/// One core's divider.
+/// The hardware divider of one core.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Divider {
     dividend: u32,
@@ -17,7 +17,7 @@ pub(super) struct Divider {
     dirty: bool,
 }
 
-/// Quotient and remainder. A division by zero gives all ones, and the dividend.
+/// Returns quotient and remainder. A division by zero gives all ones, and the dividend.
 fn divide_unsigned(dividend: u32, divisor: u32) -> (u32, u32) {
     match dividend.checked_div(divisor) {
         Some(quotient) => (quotient, dividend % divisor),
@@ -25,7 +25,7 @@ fn divide_unsigned(dividend: u32, divisor: u32) -> (u32, u32) {
     }
 }
 
-/// Quotient and remainder. A division by zero gives 1 or -1 against the dividend's sign, and the dividend.
+/// Returns quotient and remainder. A division by zero gives 1 or -1 against the dividend's sign, and the dividend.
 fn divide_signed(dividend: i32, divisor: i32) -> (u32, u32) {
     if divisor == 0 {
         let quotient = if dividend < 0 { 1 } else { u32::MAX };
@@ -35,7 +35,7 @@ fn divide_signed(dividend: i32, divisor: i32) -> (u32, u32) {
 }
 
 impl Divider {
-    /// Takes over the result of a division that has ended.
+    /// Stores the result of a division that has ended by cycle `now`.
     fn settle(&mut self, now: u64) {
         if self.running && now >= self.ready_at {
             (self.quotient, self.remainder) = self.next;
@@ -43,7 +43,8 @@ impl Divider {
         }
     }
 
-    /// Reads of an unfinished result are not stalled. They give the previous one (unspecified on silicon).
+    /// Reads a register of the divider. Reads of an unfinished result are not stalled, and give the previous one
+    /// (unspecified on silicon).
     pub fn read(&mut self, offset: u32, now: u64) -> u32 {
         self.settle(now);
         match offset {

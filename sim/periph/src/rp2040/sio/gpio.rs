@@ -1,6 +1,6 @@
 //! GPIO output and output-enable registers (data sheet 2.3.1.2).
 
-/// One bank of pins: OUT and OE with their SET, CLR and XOR views, and the inputs.
+/// One bank of pins in the SIO: OUT and OE with their SET, CLR and XOR views, and the inputs.
 #[derive(Debug, Clone)]
 pub struct GpioBank {
     mask: u32,
@@ -10,32 +10,33 @@ pub struct GpioBank {
 }
 
 impl GpioBank {
+    /// Creates a bank with these pins.
     pub(super) const fn new(mask: u32) -> Self {
         Self { mask, out: 0, oe: 0, input: 0 }
     }
 
-    /// Output levels.
+    /// Returns the output levels.
     #[inline]
     #[must_use]
     pub const fn out(&self) -> u32 {
         self.out
     }
 
-    /// Output enables.
+    /// Returns the output enables.
     #[inline]
     #[must_use]
     pub const fn oe(&self) -> u32 {
         self.oe
     }
 
-    /// Input levels as GPIO_IN shows them.
+    /// Returns the input levels as GPIO_IN shows them.
     #[inline]
     #[must_use]
     pub const fn input(&self) -> u32 {
         self.input
     }
 
-    /// Sets what GPIO_IN shows. The two-flop synchroniser is not modelled: a level shows at once.
+    /// Sets the input levels that GPIO_IN shows. The two-flop synchroniser is not modelled: a level shows at once.
     #[inline]
     pub fn set_input(&mut self, levels: u32) {
         self.input = levels & self.mask;
@@ -51,7 +52,7 @@ impl GpioBank {
         }
     }
 
-    /// True if an output level or enable changed.
+    /// Writes an output or output-enable register. True if a level or enable changed.
     #[inline]
     pub(super) fn write(&mut self, offset: u32, value: u32) -> bool {
         let register = if offset & 0x10 == 0 { &mut self.out } else { &mut self.oe };

@@ -17,7 +17,7 @@ pub(super) struct Interpolator {
     ctrl: [u32; 2],
 }
 
-/// Everything the lanes compute from the registers, before FORCE_MSB.
+/// The results that an interpolator's lanes compute from the registers, before FORCE_MSB.
 struct Results {
     /// Shifted and masked value of each lane.
     masked: [u32; 2],
@@ -27,6 +27,7 @@ struct Results {
 }
 
 impl Interpolator {
+    /// Creates interpolator 0 or 1.
     pub fn new(number: usize) -> Self {
         Self { number, accum: [0; 2], base: [0; 3], ctrl: [0; 2] }
     }
@@ -46,12 +47,12 @@ impl Interpolator {
         self.ctrl[lane] & SIGNED != 0
     }
 
-    /// A lane's input: its accumulator, or the other lane's (CROSS_INPUT).
+    /// Returns a lane's input: its accumulator, or the other lane's (CROSS_INPUT).
     fn input(&self, lane: usize) -> u32 {
         self.accum[if self.ctrl[lane] & CROSS_INPUT != 0 { 1 - lane } else { lane }]
     }
 
-    /// Lane's shifted, masked and sign-extended input, and whether the mask cut off set bits above it.
+    /// Returns a lane's shifted, masked and sign-extended input, and whether the mask cut off set bits above it.
     fn shift_mask(&self, lane: usize) -> (u32, bool) {
         let ctrl = self.ctrl[lane];
         let (shift, lsb, msb) = (ctrl & 31, (ctrl >> 5) & 31, (ctrl >> 10) & 31);
@@ -62,7 +63,7 @@ impl Interpolator {
         (extended, shifted & !below_msb != 0)
     }
 
-    /// The value between BASE0 and BASE1.
+    /// Returns the value limited to BASE0 and BASE1.
     fn clamp(&self, value: u32) -> u32 {
         let (low, high) = (self.base[0], self.base[1]);
         let (below, above) = if self.is_signed(0) {
@@ -79,7 +80,7 @@ impl Interpolator {
         }
     }
 
-    /// BASE0 + alpha * (BASE1 - BASE0) / 256, rounded down.
+    /// Returns BASE0 + alpha * (BASE1 - BASE0) / 256, rounded down.
     fn blend(&self, alpha: u32) -> u32 {
         let wide = |value: u32| {
             if self.is_signed(1) { i64::from(value as i32) } else { i64::from(value) }
@@ -88,7 +89,7 @@ impl Interpolator {
         (from + ((i64::from(alpha) * (to - from)) >> 8)) as u32
     }
 
-    /// The results of both lanes and the full result.
+    /// Computes the results of both lanes and the full result.
     fn compute(&self) -> Results {
         let (mask0, over0) = self.shift_mask(0);
         let (mask1, over1) = self.shift_mask(1);
@@ -111,13 +112,13 @@ impl Interpolator {
         Results { masked, result, overflow: [over0, over1] }
     }
 
-    /// A lane's result as the processor sees it: FORCE_MSB is ORed in on the bus only.
+    /// Returns a lane's result as the processor sees it: FORCE_MSB is ORed in on the bus only.
     fn present(&self, results: &Results, which: usize) -> u32 {
         let force = if which < 2 { (self.ctrl[which] >> 19 & 3) << 28 } else { 0 };
         results.result[which] | force
     }
 
-    /// Reads a result, and writes the lanes' results back to the accumulators.
+    /// Returns a result, and writes the lanes' results back to the accumulators.
     fn pop(&mut self, which: usize) -> u32 {
         let results = self.compute();
         for lane in 0..2 {

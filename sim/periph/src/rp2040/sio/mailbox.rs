@@ -2,7 +2,7 @@
 
 const DEPTH: usize = 8;
 
-/// The FIFO that one core reads.
+/// The FIFO from which one core reads.
 #[derive(Debug, Clone, Default)]
 struct Ring {
     words: [u32; DEPTH],
@@ -10,7 +10,7 @@ struct Ring {
     len: usize,
 }
 
-/// Both FIFOs with each core's sticky error flags.
+/// The FIFOs between the two cores, with each core's sticky error flags.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Mailboxes {
     /// FIFO `n` is read by core `n`.
@@ -20,7 +20,7 @@ pub(super) struct Mailboxes {
 }
 
 impl Mailboxes {
-    /// FIFO_ST of `core`: VLD 0, RDY 1, WOF 2, ROE 3.
+    /// Returns FIFO_ST of `core`: VLD 0, RDY 1, WOF 2, ROE 3.
     #[inline]
     pub fn status(&self, core: usize) -> u32 {
         u32::from(self.inbox[core].len > 0)
@@ -35,7 +35,7 @@ impl Mailboxes {
         self.inbox[core].len > 0 || self.write_on_full[core] || self.read_on_empty[core]
     }
 
-    /// Writes a word to the other core. A full FIFO drops it, with WOF.
+    /// Writes a word to the other core. A full FIFO drops it and sets WOF.
     pub fn push(&mut self, core: usize, value: u32) {
         let ring = &mut self.inbox[1 - core];
         if ring.len == DEPTH {
@@ -46,7 +46,7 @@ impl Mailboxes {
         ring.len += 1;
     }
 
-    /// Reads a word. An empty FIFO gives 0, with ROE.
+    /// Reads a word from the other core. An empty FIFO gives 0 and sets ROE.
     pub fn pop(&mut self, core: usize) -> u32 {
         let ring = &mut self.inbox[core];
         if ring.len == 0 {

@@ -2,7 +2,7 @@
 
 const LOCK_COUNT: usize = 32;
 
-/// The accesses of one core to one lock since the last [`super::Sio::reset_stats`].
+/// Statistics of one core's accesses to one spinlock since the last [`super::Sio::reset_stats`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LockStats {
     /// Successful claims.
@@ -22,7 +22,7 @@ pub struct LockStats {
     pub hold_cycles_max: u64,
 }
 
-/// An access to a lock.
+/// One logged access to a spinlock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LockAccess {
     /// Cycle.
@@ -35,7 +35,7 @@ pub struct LockAccess {
     pub kind: LockAccessKind,
 }
 
-/// The outcome of an access to a lock. A core that reads its own lock as taken leaves none.
+/// The outcome of an access to a spinlock. Reads of a core that already holds the lock are not logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockAccessKind {
     /// The other core holds it.
@@ -46,7 +46,7 @@ pub enum LockAccessKind {
     Free,
 }
 
-/// State of the 32 locks.
+/// The state of the 32 spinlocks, with statistics and a log.
 #[derive(Debug, Clone)]
 pub(super) struct Spinlocks {
     locked: u32,
@@ -72,17 +72,17 @@ impl Default for Spinlocks {
 }
 
 impl Spinlocks {
-    /// All free, statistics from zero. The log of accesses continues.
+    /// Returns the spinlocks after a reset: all free, statistics from zero. The log of accesses continues.
     pub fn after_reset(&mut self) -> Spinlocks {
         Spinlocks { accesses: self.accesses.take(), ..Spinlocks::default() }
     }
 
-    /// SPINLOCK_ST: a bit for each lock that is taken.
+    /// Returns SPINLOCK_ST: a bit for each lock that is taken.
     pub fn state(&self) -> u32 {
         self.locked
     }
 
-    /// The lock's bit if it was free (and is now taken by `core`), else 0.
+    /// Claims a lock for `core`. Returns the lock's bit if it was free, else 0.
     #[inline]
     pub fn claim(&mut self, lock: usize, core: usize, now: u64) -> u32 {
         let bit = 1 << lock;
@@ -108,12 +108,12 @@ impl Spinlocks {
         bit
     }
 
-    /// A core whose claim failed has failed so many times more.
+    /// Counts `times` further failed claims of a core whose claim has failed.
     pub fn failed_again(&mut self, lock: usize, core: usize, times: u64) {
         self.stats[lock][core].failed_reads += times;
     }
 
-    /// Releases the lock for `core`, whoever holds it. The hold is charged to the core that claimed it.
+    /// Releases a lock for `core`, whoever holds it. The hold is charged to the core that claimed it.
     #[inline]
     pub fn release(&mut self, lock: usize, core: usize, now: u64) {
         let bit = 1 << lock;
@@ -135,27 +135,27 @@ impl Spinlocks {
         }
     }
 
-    /// Keeps a log of accesses from now on, or no longer.
+    /// Switches the log of accesses on or off.
     pub fn log_accesses(&mut self, on: bool) {
         self.accesses = on.then(Vec::new);
     }
 
-    /// Whether a log is kept.
+    /// Whether accesses are logged.
     pub fn logs_accesses(&self) -> bool {
         self.accesses.is_some()
     }
 
-    /// Takes the log.
+    /// Removes the log of accesses and returns it.
     pub fn take_accesses(&mut self) -> Vec<LockAccess> {
         self.accesses.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The figures of each lock by core.
+    /// Returns the statistics of each lock by core.
     pub fn stats(&self) -> &[[LockStats; 2]; LOCK_COUNT] {
         &self.stats
     }
 
-    /// Clears the figures. A wait or a hold in progress counts from `now` on.
+    /// Clears the statistics. A wait or a hold in progress counts from `now` on.
     pub fn reset_stats(&mut self, now: u64) {
         self.stats = [[LockStats::default(); 2]; LOCK_COUNT];
         for since in self.waiting.iter_mut().flatten().flatten() {

@@ -10,7 +10,7 @@ const JEDEC_ID: [u8; 2] = [0xef, 0x40];
 const UNIQUE_ID: [u8; 8] = [0xe6, 0x60, 0x52, 0x54, 0x4c, 0x41, 0x42, 0x01];
 const STATUS_WEL: u8 = 1 << 1;
 
-/// Contents and command state.
+/// The external flash chip: its contents and the state of the current command.
 #[derive(Debug, Clone, Default)]
 pub struct Flash {
     /// Shared by snapshots until it is written to.
@@ -23,26 +23,26 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// An erased flash of `size` bytes with the quad-enable bit set, as boards ship.
+    /// Creates an erased flash of `size` bytes with the quad-enable bit set, as boards ship.
     #[must_use]
     pub fn new(size: usize) -> Self {
         // In one piece: the host gives memory slowly, and each board begins with this.
         Self { bytes: std::iter::repeat_n(0xff, size).collect(), status: [0, 2], ..Self::default() }
     }
 
-    /// Contents, from offset 0.
+    /// Returns the contents, from offset 0.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The content itself, for snapshots that share it.
+    /// Returns the content itself, for snapshots that share it.
     #[must_use]
     pub fn shared(&self) -> &Arc<[u8]> {
         &self.bytes
     }
 
-    /// Contents, to load an image.
+    /// Returns the contents, to load an image.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         Arc::make_mut(&mut self.bytes)
     }
@@ -72,14 +72,14 @@ impl Flash {
         self.forced
     }
 
-    /// Holds or releases chip select by software (IO_QSPI OUTOVER). True if that carried out a command that takes a real
+    /// Forces or releases chip select by software (IO_QSPI OUTOVER). True if that executed a command that takes a real
     /// chip its time.
     pub fn force_select(&mut self, forced: Option<bool>) -> bool {
         self.forced = forced == Some(true);
         self.select(self.forced)
     }
 
-    /// Chip select. The rising edge carries out erase and program commands. True if it was one of these.
+    /// Sets chip select. Its rising edge executes erase and program commands. True if it was one of these.
     pub(super) fn select(&mut self, selected: bool) -> bool {
         let long = self.selected && !selected && self.finish();
         if !selected {
@@ -89,12 +89,12 @@ impl Flash {
         long
     }
 
-    /// The 24-bit address in the command.
+    /// Returns the 24-bit address in the current command.
     fn address(&self) -> usize {
         self.command.iter().skip(1).take(3).fold(0, |address, &byte| address << 8 | usize::from(byte))
     }
 
-    /// Carries out the command. True if it is one that takes a real chip its time.
+    /// Executes the current command. True if it is one that takes a real chip its time.
     fn finish(&mut self) -> bool {
         let write_enabled = self.status[0] & STATUS_WEL != 0;
         let opcode = self.command.first().copied();
@@ -121,7 +121,7 @@ impl Flash {
         writes && write_enabled
     }
 
-    /// Page program wraps inside its 256-byte page.
+    /// Programs a page, in which the data wrap at its 256 bytes.
     fn program_page(&mut self) {
         let start = self.address();
         let page = start & !(PAGE_BYTES - 1);
@@ -131,7 +131,7 @@ impl Flash {
         }
     }
 
-    /// Shifts one byte in and one out.
+    /// Shifts one byte in, and returns the one shifted out.
     pub(super) fn exchange(&mut self, sent: u8) -> u8 {
         let position = self.command.len();
         let opcode = self.command.first().copied().unwrap_or(sent);
@@ -153,7 +153,7 @@ impl Flash {
         received
     }
 
-    /// A byte of the content, which repeats beyond its end.
+    /// Returns a byte of the content, which repeats beyond its end.
     fn byte_at(&self, address: usize) -> u8 {
         if self.bytes.is_empty() { 0xff } else { self.bytes[address % self.bytes.len()] }
     }

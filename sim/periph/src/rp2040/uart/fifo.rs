@@ -2,7 +2,7 @@
 
 use super::FIFO_DEPTH;
 
-/// A ring of at most 32 entries.
+/// A FIFO of a UART, as a ring of at most 32 entries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fifo {
     entries: [u16; FIFO_DEPTH],
@@ -11,7 +11,7 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.len
     }

@@ -4,12 +4,13 @@ use super::{CR_LBE, CR_RXE, CR_UARTEN, DATA_OE, INT_OE, INT_RT, INT_RX, Uart};
 use crate::Access;
 
 impl Uart {
-    /// Bytes from the host, received one after the other at line speed. The block is due at once afterwards.
+    /// Queues bytes from the host, which are received one after the other at line speed. The block is due at once
+    /// afterwards.
     pub fn host_push(&mut self, bytes: &[u8]) {
         self.rx_line.extend(bytes);
     }
 
-    /// Bytes the host sent that the receiver has not taken yet.
+    /// Returns the number of bytes that the host sent and the receiver has not received yet.
     #[must_use]
     pub fn host_pending(&self) -> usize {
         self.rx_line.len() + usize::from(self.rx_shift.is_some())
@@ -24,8 +25,8 @@ impl Uart {
             && self.rx_fifo.len() < self.depth()
     }
 
-    /// Takes the host's next byte, if it may come. The bit counter must be at 0 now.
-    pub(super) fn rx_take(&mut self) {
+    /// Begins to receive the host's next byte, if there is one. The bit counter must be at 0 now.
+    pub(super) fn rx_load(&mut self) {
         if self.rx_shift.is_none() && self.rx_can_start() {
             self.rx_shift = self.rx_line.pop_front();
             self.rx_frame_bits = self.frame_bits();
@@ -37,11 +38,11 @@ impl Uart {
     pub(super) fn rx_start(&mut self, access: &Access) {
         if self.rx_shift.is_none() {
             self.rx_bits = self.bit_counter(access);
-            self.rx_take();
+            self.rx_load();
         }
     }
 
-    /// Returns received but unread bytes to the host, which sends them again.
+    /// Returns received but unread bytes to the host's queue, which sends them again.
     pub(super) fn give_back(&mut self) {
         if self.cr & CR_LBE == 0 {
             if let Some(byte) = self.rx_shift.take() {
@@ -56,7 +57,7 @@ impl Uart {
         self.idle_bits = None;
     }
 
-    /// Puts a byte that has come in whole into the FIFO, or notes an overrun.
+    /// Puts a completely received byte into the FIFO, or notes an overrun.
     pub(super) fn receive(&mut self, byte: u8, access: &Access) {
         if self.cr & (CR_UARTEN | CR_RXE) != CR_UARTEN | CR_RXE {
             if self.cr & CR_LBE == 0 {

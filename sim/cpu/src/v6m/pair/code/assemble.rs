@@ -9,15 +9,15 @@ use super::super::table::Transition;
 use super::super::{PairedBus, report_store};
 use super::context::Context;
 use super::{Bank, Translation};
-use crate::host::x64::{Block as Part, Ending, Fork, Memory, Onward, Writer, live, spans};
+use crate::host::x64::{Block as Part, Fork, Memory, PathContinuation, PathEnd, Writer, live, spans};
 use crate::host::{AheadLog, EntryPoints, Home, Store};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::trace::Trace;
-use crate::v6m::translate::{Asks, LINE_BYTES, Layout, Literal, writer};
-use plan::{At, KnownState, Step, StepKind, way};
+use crate::v6m::translate::{BusAccess, LINE_BYTES, Layout, Literal, writer};
+use plan::{BlockPosition, KnownState, Step, StepKind, way};
 use special::special;
 
 /// Most instructions of all ways together.
@@ -33,11 +33,11 @@ struct BlockAssembler<'a, B> {
     first: Op,
     layout: Layout,
     writer: Writer,
-    endings: Vec<Ending>,
+    endings: Vec<PathEnd>,
     lines: Vec<u32>,
     steps: usize,
     /// Other ways, and what is known of them. `None` of one that ends at once.
-    forks: Vec<(Fork, At, Option<KnownState>)>,
+    forks: Vec<(Fork, BlockPosition, Option<KnownState>)>,
 }
 
 /// Emits the native code of the block that the core has just executed from `start` on. Returns its host address and the
@@ -55,11 +55,12 @@ pub(super) fn assemble<B: PairedBus>(
     let transit = offset_of!(Context, transit) as i32;
     let (unexpected, stale) = (unexpected as u64, offset_of!(Context, stale) as i32);
     let (number, own) = (offset_of!(Core, id) as i32, Block::GIVES_WAY as u32);
-    writer.log_speculation(LOG, Onward { transit, none, unexpected, start: start as u64, stale, number, own });
+    writer
+        .log_speculation(LOG, PathContinuation { transit, none, unexpected, start: start as u64, stale, number, own });
     let layout = bus.quick().layout();
     let (endings, lines, forks) = (Vec::new(), Vec::new(), Vec::new());
     let mut making = BlockAssembler { bus, core, first, layout, writer, endings, lines, steps: 0, forks };
-    let from = At { ip: start, length: 0, branches: Trace::NO_BRANCHES };
+    let from = BlockPosition { ip: start, length: 0, branches: Trace::NO_BRANCHES };
     // SAFETY: the core has just executed what begins there, in this region.
     unsafe {
         if !making.write_way(from, KnownState::new(block)) {
@@ -86,7 +87,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     ///
     /// # Safety
     /// As for [`way`].
-    unsafe fn write_way(&mut self, from: At, known: KnownState) -> bool {
+    unsafe fn write_way(&mut self, from: BlockPosition, known: KnownState) -> bool {
         // SAFETY: the caller's promise.
         let way = unsafe { way(self.bus, self.core, (from, self.first), known) };
         let live = live(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
@@ -103,26 +104,31 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             }
         }
         let ip = (!way.jumps).then_some(way.end.ip as u64);
-        let Ending { shape, .. } = BlockAssembler::<B>::ending(way.end, false);
+        let PathEnd { shape, .. } = BlockAssembler::<B>::ending(way.end, false);
         let shape = shape | if way.ends_with_report { Block::REPORTS_STORE } else { 0 };
-        self.writer.end_path(Ending { ip, shape, ..BlockAssembler::<B>::ending(way.end, false) });
+        self.writer.end_path(PathEnd { ip, shape, ..BlockAssembler::<B>::ending(way.end, false) });
         !way.steps.is_empty()
     }
 
     /// Emits the end of the code at this position.
-    fn end(&mut self, at: At) {
+    fn end(&mut self, at: BlockPosition) {
         self.writer.end_path(BlockAssembler::<B>::ending(at, false));
     }
 
     /// Adds an exit before the instruction at this position, and returns its number.
-    fn before(&mut self, at: At, is_early: bool) -> u32 {
+    fn before(&mut self, at: BlockPosition, is_early: bool) -> u32 {
         self.endings.push(BlockAssembler::<B>::ending(at, is_early));
         self.endings.len() as u32 - 1
     }
 
     /// Returns the end of a path at this position.
-    fn ending(at: At, is_early: bool) -> Ending {
-        Ending { ip: Some(at.ip as u64), shape: Block::path(at.length, at.branches), is_early, is_none: at.length == 0 }
+    fn ending(at: BlockPosition, is_early: bool) -> PathEnd {
+        PathEnd {
+            ip: Some(at.ip as u64),
+            shape: Block::path(at.length, at.branches),
+            is_early,
+            is_none: at.length == 0,
+        }
     }
 
     /// Emits the code of one instruction. False if it cannot be JIT-compiled.
@@ -155,7 +161,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             StepKind::Constant => {
                 self.writer.set_access_bank(Home::Number(B::CONSTANT_MEMORY));
                 let before = self.before(at, true);
-                self.writer.access(before, thumb, ip, Memory::Elsewhere(Asks::CONSTANT))
+                self.writer.access(before, thumb, ip, Memory::Elsewhere(BusAccess::CONSTANT))
             }
             StepKind::Own => {
                 self.writer.set_access_bank(Home::Number(B::ORDERED_MEMORY));
@@ -230,7 +236,7 @@ fn first_of(step: &Step) -> Option<u32> {
 /// The context is the one that the code was called with. Its bus is not used meanwhile.
 unsafe extern "sysv64" fn is_watched<B: PairedBus>(context: *mut Context, offset: u32) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { u32::from(Asks::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
+    unsafe { u32::from(BusAccess::bus::<B>(&raw const (*context).asks).watches_store(offset) == Some(true)) }
 }
 
 /// Returns the host addresses of the functions that fire probes and that report a store.
@@ -262,7 +268,7 @@ unsafe extern "sysv64" fn report_end_store<B: PairedBus>(context: *mut Context, 
     // SAFETY: the caller's promise.
     let (Context { asks, now, turn, .. }, transition) = unsafe { (&*context, &*transition) };
     // SAFETY: as above.
-    let bus = unsafe { Asks::bus::<B>(asks) };
+    let bus = unsafe { BusAccess::bus::<B>(asks) };
     bus.pairs().turn = *turn as usize;
     report_store(bus, transition.stored_in(*now));
 }

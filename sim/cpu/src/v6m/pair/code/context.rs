@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use super::super::table::{self, Places, Transition};
+use super::super::table::{self, Transition, TransitionPair};
 use super::super::{Node, PairedBus, State};
 use super::{BlockHead, ReturnReason, Translation};
 use crate::host::registry::Head;
@@ -14,13 +14,13 @@ use crate::v6m::block::Block;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 use crate::v6m::speculation::SpeculationLog;
-use crate::v6m::translate::Asks;
+use crate::v6m::translate::BusAccess;
 
 /// The data that native code of basic blocks gets at its call and returns.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context {
-    pub asks: Asks,
+    pub asks: BusAccess,
     pub marks: u64,
     /// How blocks continue, where one begins, the function that has probes fire and the one that reports a store.
     pub transit: u64,
@@ -89,7 +89,7 @@ impl Context {
             shape: 0,
             next: 0,
             accesses: 0,
-            asks: Asks::new(bus, constants),
+            asks: BusAccess::new(bus, constants),
         }
     }
 
@@ -141,12 +141,12 @@ impl Context {
 /// The offsets and numbers for the code that leads from block to block.
 pub(super) const LAYOUT: BlockLayout = {
     assert!(SpeculationLog::START_BYTES % 16 == 0);
-    assert!(size_of::<Places>().is_power_of_two() && size_of::<BlockHead>().is_power_of_two());
+    assert!(size_of::<TransitionPair>().is_power_of_two() && size_of::<BlockHead>().is_power_of_two());
     let wait = Block::wait(false);
     assert!(wait.next == 0 && wait.accesses == 0, "a wait leads nowhere");
     BlockLayout {
         context: BlockContextLayout {
-            bus: Asks::BUS,
+            bus: BusAccess::BUS,
             begin: offset_of!(Context, begin) as i32,
             fire_probes: offset_of!(Context, fire_probes) as i32,
             report_store: offset_of!(Context, report_store) as i32,

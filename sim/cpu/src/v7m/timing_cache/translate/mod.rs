@@ -67,7 +67,7 @@ struct Exit {
 
 /// How native code returned.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Ran {
+pub(super) enum NativeReturn {
     /// A path was executed up to there, and its time is taken.
     Done(PathExit),
     /// A path was executed up to there: a trace with this key but for its state, of so many instructions.
@@ -190,7 +190,7 @@ impl Translations {
         number: u32,
         state: u32,
         context: &mut Context<'_, P, B>,
-    ) -> (u64, Ran) {
+    ) -> (u64, NativeReturn) {
         let Some(QuickRam { bytes, marks, .. }) = context.bus.ram() else {
             unreachable!("without it nothing is translated")
         };
@@ -210,11 +210,15 @@ impl Translations {
 
     /// Returns how native code returned, from the exit by which it left a trace.
     #[inline(always)]
-    fn exit_at<P: CacheableTiming, B: QuickBus>(&mut self, left: PathExit, context: &mut Context<'_, P, B>) -> Ran {
+    fn exit_at<P: CacheableTiming, B: QuickBus>(
+        &mut self,
+        left: PathExit,
+        context: &mut Context<'_, P, B>,
+    ) -> NativeReturn {
         let translation = self.paths.path(left.number());
         if left.0 as u32 == CALLED {
             let (log, end) = context.ended.report();
-            return Ran::Called(
+            return NativeReturn::Called(
                 Trace::new(translation.steps[0].ip, context.core.ip, TRACE_INSTRUCTIONS, log, end),
                 end,
             );
@@ -224,17 +228,17 @@ impl Translations {
             context.core.ip = trace.end;
         }
         if left.0 & DONE != 0 {
-            return Ran::Done(PathExit(left.0 & !DONE));
+            return NativeReturn::Done(PathExit(left.0 & !DONE));
         }
         if trace.instructions == 0 {
             self.paths.miss(left.number());
-            return Ran::Otherwise;
+            return NativeReturn::Otherwise;
         }
         let key = match P::FORESIGHT {
             Some(_) => key.with(context.log),
             None => key,
         };
-        Ran::To(left, key, trace.instructions)
+        NativeReturn::To(left, key, trace.instructions)
     }
 
     /// Returns the op at which a trace ended that left by this exit, if nothing else has set it.

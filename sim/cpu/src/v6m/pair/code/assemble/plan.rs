@@ -12,7 +12,7 @@ use crate::v7m::op::{Op as Thumb, flag};
 /// An instruction of a block that is JIT-compiled: its position, kind and what is known after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
-    pub at: At,
+    pub at: BlockPosition,
     pub op: Op,
     /// The same as ARMv7-M knows it.
     pub thumb: Thumb,
@@ -23,34 +23,34 @@ pub(super) struct Step {
 
 /// A position inside a block: the op, the length so far and the outcomes of its branches.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct At {
+pub(super) struct BlockPosition {
     pub ip: *mut Op,
     /// Bytes of ops so far, and verdicts on branches: see [`Block::path`].
     pub length: u64,
     pub branches: u64,
 }
 
-impl At {
+impl BlockPosition {
     /// Returns the position after the branch `op` is taken from here.
-    pub fn turn_over(self, op: Op) -> At {
+    pub fn turn_over(self, op: Op) -> BlockPosition {
         let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
-        At { ip, length: self.length + size_of::<Op>() as u64, ..self }
+        BlockPosition { ip, length: self.length + size_of::<Op>() as u64, ..self }
     }
 
     /// Returns the position after the instruction `op`, which does not branch.
-    pub fn passed(self, op: Op) -> At {
+    pub fn passed(self, op: Op) -> BlockPosition {
         let halfwords = if op.is_wide() { 2 } else { 1 };
         let length = self.length + (halfwords * size_of::<Op>()) as u64;
-        At { ip: self.ip.wrapping_add(halfwords), length, ..self }
+        BlockPosition { ip: self.ip.wrapping_add(halfwords), length, ..self }
     }
 
     /// Returns the position with one more branch outcome.
-    pub fn with_verdict(self, taken: bool) -> At {
-        At { branches: self.branches << 1 | u64::from(taken), ..self }
+    pub fn with_verdict(self, taken: bool) -> BlockPosition {
+        BlockPosition { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
     /// Whether the block continues at this position, to which the instruction at `from` leads.
-    pub fn goes_on(self, from: At) -> bool {
+    pub fn goes_on(self, from: BlockPosition) -> bool {
         self.ip > from.ip && self.length < Block::BYTES as u64
     }
 }
@@ -82,7 +82,7 @@ pub(super) enum StepKind {
 #[derive(Debug)]
 pub(super) struct Way {
     pub steps: Vec<Step>,
-    pub end: At,
+    pub end: BlockPosition,
     /// Its last instruction says where execution continues.
     pub jumps: bool,
     /// Its last instruction is a store to a watched word.
@@ -128,7 +128,7 @@ impl KnownState {
     }
 }
 
-/// Returns the way through a block from this position on: as recorded as far as that is known, else straight on. At its
+/// Returns the way through a block from this position on: as recorded as far as that is known, else straight on. BlockPosition its
 /// very begin stands this instruction.
 ///
 /// # Safety
@@ -136,7 +136,7 @@ impl KnownState {
 pub(super) unsafe fn way<B: PairedBus>(
     bus: &mut B,
     core: &Core,
-    (from, first): (At, Op),
+    (from, first): (BlockPosition, Op),
     mut known: KnownState,
 ) -> Way {
     let mut way = Way { steps: Vec::new(), end: from, jumps: false, ends_with_report: false };
