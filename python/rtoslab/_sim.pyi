@@ -4,18 +4,18 @@ from collections.abc import Callable
 from typing import TypedDict
 
 SOURCES: str
-"""A line for each source file that the module was built from: its path from the checkout on, SHA-256 of its content."""
+"""One line for each source file from which the module was built: its path in the checkout, and SHA-256 of its content."""
 VERSION: str
 TIMING_VERSION: int
-"""Raised whenever a cycle of any board moves."""
+"""The version of the timing: increased whenever a cycle of any board changes."""
 NATIVE_CODE: bool
-"""Hot code is translated to code of this host. If not all is interpreted, with the same cycles."""
+"""Whether hot code is JIT-compiled for this host. Otherwise everything is interpreted, with the same cycles."""
 
 class SimError(Exception):
-    """Base of every error the simulator raises; the message is one full sentence."""
+    """The base of every error that the simulator raises. The message is one full sentence."""
 
 class PanicException(BaseException):
-    """The simulator itself has failed; the message says where."""
+    """An error inside the simulator itself. The message says where."""
 
 class ImageError(SimError):
     """The image cannot be loaded (corrupt ELF, UF2 of another family, no boot block ...)."""
@@ -26,17 +26,25 @@ class SettingError(SimError):
 def structures(
     image: bytes, names: list[str]
 ) -> list[tuple[str, list[tuple[str, int, int, bool, tuple[int, int] | None]]]]:
-    """By an image's debug information: structure (by its name or its type's), and of each of its members the name
-    (`outer.inner` of structures inside), offset, bytes (of an array those of an element), whether it is an array, and of a
-    bit field which bit of its first byte it begins with, and how many it has.
-    Raises ImageError for damaged debug information."""
+    """Returns the members of these structures by an image's debug information.
+
+    Each structure has its name, or its type's. Each member has a name (`outer.inner` in structures inside), offset, bytes
+    (in an array those of an element), whether it is an array, and for a bit field the number of its first bit, counted
+    from its first byte, and how many bits it has. Raises ImageError for damaged debug information.
+    """
 
 def sources(image: bytes) -> list[tuple[str, list[tuple[int, int]]]]:
-    """By an image's debug information: the source file of each compilation unit, as the compiler was told it, and where
-    its code lies, from each first address to behind the last. Raises ImageError for damaged debug information."""
+    """Returns the source file of each compilation unit of an image, and the address ranges of its code.
+
+    The file's path is as the compiler was told it. A range is a first address and the one after the last. Raises
+    ImageError for damaged debug information.
+    """
 
 def readable_name(name: str) -> str:
-    """A symbol's name as its C++ or Rust source has it, with the suffix of a compiler's copy; another name as it is."""
+    """Returns a symbol's name as its C++ or Rust source has it, with the suffix of a compiler's copy.
+
+    Any other name stays as it is.
+    """
 
 _ColumnParts = tuple[str, str, bytes, list[str], bytes | None]
 """Name, type (of numpy, or `text`), little-endian values (places in the texts, as 32-bit numbers), texts, a byte a row that
@@ -58,16 +66,16 @@ LogRow = tuple[str | None, str | None, str, tuple[str, int] | None, str | None]
 """Level, time stamp, message, file and line, module."""
 
 class LogDecoder:
-    """Reads defmt's log frames with the strings in the image that sends them."""
+    """A decoder of the defmt log that one image sends."""
 
     @staticmethod
     def of(image: bytes) -> LogDecoder | None:
-        """None if the image does not use defmt. Raises ImageError if its tables are damaged."""
+        """Returns the decoder of an image. None if the image does not use defmt. Raises ImageError if its tables are damaged."""
     def feed(self, data: bytes) -> list[LogRow]:
-        """The lines that bytes complete."""
+        """Decodes bytes that follow those of the last call. Returns the lines that became complete."""
 
 class EventTally:
-    """What packed events (`Machine.take_events`) come to, fed in the order of time."""
+    """Counts of packed events (`Machine.take_events`): calls, task switches and critical sections."""
 
     def __init__(
         self,
@@ -76,26 +84,36 @@ class EventTally:
         nesting: int,  # of writes of the word that counts how deep its critical sections are nested; likewise
         tasks: dict[int, int],  # core -> its current task: cores whose switches are counted
         depths: dict[int, tuple[int, int]],  # core -> cycle and depth: cores whose critical sections are counted
-    ) -> None: ...
-    def feed(self, events: bytes) -> None: ...
-    def events(self) -> int: ...
-    def objects(self) -> list[tuple[int, int, int, int]]:
-        """Core, identity and first argument of calls, and how often each was made."""
+    ) -> None:
+        """Creates empty counts."""
+    def feed(self, events: bytes) -> None:
+        """Counts the next events, in the order of time."""
+    def event_count(self) -> int:
+        """Returns the number of events so far."""
+    def call_counts(self) -> list[tuple[int, int, int, int]]:
+        """Returns the counted calls: core, identity, first argument, and how often it was made."""
 
-    def switches(self) -> list[tuple[int, int, int, int | None, int]]:
-        """Core, task before and after, the identity of the call seen last on that core since its switch before, and how
-        often. A write of the task that is there already is none."""
+    def switch_counts(self) -> list[tuple[int, int, int, int | None, int]]:
+        """Returns the kinds of task switches: core, task before, task after, cause, and how often.
+
+        The cause is the identity of the last call on that core since its switch before. A write of the task that is
+        there already is no switch.
+        """
 
     def sections(self, core: int) -> tuple[int, int, int] | None:
-        """Critical sections that ended, their cycles, and those of the longest."""
+        """Returns a core's critical sections that ended: their number, cycles, and the cycles of the longest."""
 
-class BetweenResult(TypedDict):
+class IntervalResult(TypedDict):
+    """Statistics of the cycles between executions of two addresses (`Machine.between`)."""
+
     count: int
     min_cycles: int | None
     max_cycles: int | None
     total_cycles: int
 
 class LockStats(TypedDict):
+    """Statistics of one core's use of one hardware spinlock."""
+
     lock: int
     core: int
     acquisitions: int
@@ -105,6 +123,8 @@ class LockStats(TypedDict):
     hold_cycles: int
 
 class CoreStats(TypedDict):
+    """Statistics of one core: its cycles by use, and counts of instructions and exceptions."""
+
     cycles: int
     instructions: int
     sleep_cycles: int
@@ -116,10 +136,14 @@ class CoreStats(TypedDict):
     exceptions: dict[int, int]  # exception number -> entries
 
 class Stats(TypedDict):
+    """Statistics of all cores and spinlocks of a board."""
+
     cores: list[CoreStats]
     locks: list[LockStats]
 
 class CoreAccount(TypedDict):
+    """The cycle account of one core, by call path, address and cause."""
+
     from_cycle: int
     until_cycle: int  # the machine's cycle, but for a core that stands before it where another one stopped the run
     rows: bytes
@@ -128,6 +152,8 @@ class CoreAccount(TypedDict):
     # until_cycle - from_cycle.
 
 class Observed(TypedDict):
+    """The observations since the last call of `Machine.observed`, as packed records."""
+
     cores: list[CoreAccount]
     nodes: bytes  # call paths, 12 bytes each: u32 parent (0xffffffff: none), u32 entry, u32 exception (0: called)
     # 56 bytes each: i16 priority, u8 core, u8 zero, u32 opener's node and pc, closer's node and pc, zero, u64 count,
@@ -150,6 +176,8 @@ class Observed(TypedDict):
     arrivals: bytes
 
 class Stop(TypedDict):
+    """The end of a run: why and where the board stopped."""
+
     reason: str  # "cycles" | "until" | "watch" | "lockup" | "deadlock" | "strict" | "reset" | "interrupted"
     core: int
     cycle: int
@@ -172,6 +200,8 @@ EVENT_LOCK_TAKEN: int
 EVENT_LOCK_FREE: int
 
 class Machine:
+    """A virtual board."""
+
     def __init__(
         self,
         chip: str,
@@ -183,40 +213,60 @@ class Machine:
         strict: bool = False,
         wires: list[tuple[str, str]] = ...,
     ) -> None:
-        """A board by its chip: rp2040 or an stm32 by series. 0: the chip's usual value.
+        """Creates a board by its chip: rp2040 or an stm32 by series. 0 means the chip's usual value.
 
         cores=1 keeps the second core of an rp2040 in reset: a launch handshake then never answers. flash_bytes is an
         external flash's. console_port: number of the serial port that typed text goes to (stm32). A wire makes its
         second pin follow the level of its first, as ("PA8", "PB0") (stm32).
         """
     def settings(self) -> list[tuple[str, int, str, str]]:
-        """(key, value in force, what it is, grade: documented | approximate | assumed)"""
-    def set(self, key: str, value: int) -> None: ...
+        """Returns every timing setting: key, value in force, description, grade (documented, approximate or assumed)."""
+    def set(self, key: str, value: int) -> None:
+        """Overrides the value of a timing setting. Raises SettingError."""
     def load(self, image: bytes, name: str) -> None:
-        """ELF or UF2 (told by content); then the machine stands at reset. Raises ImageError."""
+        """Loads an ELF or UF2 image (recognised by its content) and resets the board. Raises ImageError."""
     def symbol(self, name: str) -> int | None:
-        """Its address, by its name as the image has it or as `symbols` shows it."""
+        """Returns the address of a symbol, by its name in the image or as `symbols` shows it. None if there is none."""
     def symbols(self) -> list[tuple[int, int, str]]:
-        """(address without Thumb bit, size in bytes, readable name) of functions and objects, by address; of several at
-        one address the longest first, then those that are not weak"""
+        """Returns the functions and objects of the image: address without Thumb bit, size in bytes, readable name.
+
+        They are sorted by address. Of several at one address the longest comes first, then those that are not weak.
+        """
     def run(self, cycles: int) -> Stop:
-        """Runs for at most `cycles` more clk_sys cycles; releases the GIL."""
-    def until(self, address: int) -> None: ...
-    def watch_exec(self, address: int, ident: int) -> None: ...
+        """Runs for at most `cycles` more clk_sys cycles, without the GIL. Returns why and where the run stopped."""
+    def until(self, address: int) -> None:
+        """Stops runs when this address is about to execute."""
+    def watch_exec(self, address: int, ident: int) -> None:
+        """Records an event whenever this address is about to execute."""
     def watch_call(self, address: int, ident: int, third: bool = False) -> None:
-        """As watch_exec for a function's first instruction: the event's pc is where the caller goes on, its last word R1;
-        `third`: R2."""
+        """Records an event whenever the function at this address is called.
+
+        The event's pc is where the caller continues, and its last word is R1, or R2 if `third`.
+        """
     def watch_return(self, address: int, ident: int) -> None:
-        """An event when a call under watch_call returns to the address; not when a branch leads there. Value = R0."""
-    def watch_write(self, address: int, ident: int, stop: bool = False) -> None: ...
-    def trace_exceptions(self, on: bool) -> None: ...
-    def trace_pins(self, on: bool) -> None: ...
-    def between(self, start: int, end: int) -> int: ...
-    def between_result(self, index: int) -> BetweenResult: ...
-    def profile(self, on: bool) -> None: ...
+        """Records an event, with R0 as its value, whenever a call under watch_call returns to this address.
+
+        A branch to the address is no return.
+        """
+    def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
+        """Records an event whenever a word is written, and ends the run then if `stop`. Raises SimError."""
+    def trace_exceptions(self, on: bool) -> None:
+        """Records an event at each entry and exit of a handler, or no longer."""
+    def trace_pins(self, on: bool) -> None:
+        """Records an event at each pin edge, or no longer."""
+    def between(self, start: int, end: int) -> int:
+        """Measures the cycles from executions of `start` to executions of `end`. Returns the index for between_result."""
+    def between_result(self, index: int) -> IntervalResult:
+        """Returns the statistics of the interval with this index."""
+    def profile(self, on: bool) -> None:
+        """Switches the per-instruction profile on (from zero) or off."""
     def take_profile(self, core: int) -> bytes:
-        """Records of 32 bytes: u32 address, u32 zero, u64 cycles, u64 executions, u64 bus+flash wait cycles; then cleared"""
-    def take_events(self) -> bytes: ...
+        """Removes a core's profile and returns it as records of 32 bytes.
+
+        They contain u32 address, u32 zero, u64 cycles, u64 executions, u64 bus and flash wait cycles.
+        """
+    def take_events(self) -> bytes:
+        """Removes the recorded events and returns them, 24 bytes each (see EVENT_EXEC)."""
     def observe(
         self,
         on: bool,
@@ -228,72 +278,88 @@ class Machine:
         arrivals: list[int] = ...,
         events: bool = False,
     ) -> None:
-        """Accounts for every cycle from now on. Takes no cycle of the board, but host time.
+        """Starts the observation of every cycle, or ends it. It takes host time, but no cycle of the board.
 
-        priorities: of interrupts whose held-off intervals are recorded, as a priority register has them; of these the
-        first keep_intervals are kept whole. calls: (address, ident) of functions whose calls and returns become events.
-        measured: the same of functions each of whose calls is measured. arrivals: addresses of instructions each of
-        whose executions is recorded.
-        events: threads and spinlocks become events too. The profile stays empty meanwhile. A restore ends it.
+        priorities: of interrupts whose masked intervals are recorded, as a priority register has them. The first
+        keep_intervals of them are stored one by one. calls: (address, ident) of functions whose calls and returns become
+        events. measured: (address, ident) of functions whose calls are measured. arrivals: addresses of instructions
+        whose executions are recorded. events: threads and spinlocks become events, too. The profile stays empty
+        meanwhile. A restore ends the observation.
         """
     def observed(self) -> Observed:
-        """What was observed since the last call; node numbers go on. Raises SimError if nothing is observed."""
+        """Returns the observations since the last call. Node numbers continue. Raises SimError if nothing is observed."""
     def core_cycle(self, core: int) -> int:
-        """The cycle in which a core's next instruction can begin; it may lie beyond cycle()."""
-    def take_uart(self, port: int = 0) -> bytes: ...
+        """Returns the cycle in which a core's next instruction can begin. It may be after cycle()."""
+    def take_uart(self, port: int = 0) -> bytes:
+        """Removes what a serial port has sent and returns it."""
     def type_uart(self, text: bytes, port: int = 0) -> None:
-        """Queues text for the receiver, at line speed, held back while the receive FIFO is full."""
+        """Sends text to a serial port's receiver, at line speed. It waits while the receive FIFO is full."""
     def script_uart(self, steps: list[tuple[bytes, bytes]], port: int = 0) -> None:
-        """Each step: when the output since the last step ends with or contains the prompt, type the text."""
+        """Adds steps (prompt, text) to a port's script: the text is typed when the output since the last step has the prompt."""
     def serve_semihosting(self, on: bool) -> None:
-        """Answers BKPT 0xAB as a debugger does. Otherwise it is a breakpoint without a debugger."""
+        """Answers semihosting calls (BKPT 0xAB) as a debugger does. Otherwise they are breakpoints without a debugger."""
     def open_itm(self) -> None:
-        """Opens every stimulus port of the ITM at each reset, as a debugger does. Call it before load()."""
+        """Enables every stimulus port of the ITM at each reset, as a debugger does. Call it before load()."""
     def asks_for_itm(self) -> bool:
-        """Whether the firmware asked for the ITM while neither it nor a debugger had switched it on."""
+        """Whether the firmware used the ITM while neither it nor a debugger had enabled it."""
     def type_semihosting(self, text: bytes) -> None:
-        """Adds to what the firmware can read from semihosting's standard input."""
+        """Appends to the text that the firmware can read from semihosting's standard input."""
     def take_debug_text(self) -> list[tuple[str, bytes]]:
-        """What came by semihosting and ITM since the last call, in order, with the channel of each part."""
+        """Removes the text that came by semihosting and ITM and returns it, in order, with the channel of each part."""
     def exit_code(self) -> int | None:
-        """The exit code with which the firmware ended by semihosting last."""
-    def remembered(self) -> tuple[int, int]:
-        """How many stretches of instructions took their time from memory, and of how many it was found out."""
-    def translated(self) -> int:
-        """How many of those stretches were executed as code of the host."""
-    def translations(self) -> int:
-        """How many translations were made for that, of whole stretches and of rests of them."""
+        """Returns the exit code with which the firmware ended last by semihosting."""
+    def timing_cache_counts(self) -> tuple[int, int]:
+        """Returns how many traces or blocks found their cycles in the timing cache, and how many did not."""
+    def native_trace_count(self) -> int:
+        """Returns how many traces or blocks were executed as native code."""
+    def translation_count(self) -> int:
+        """Returns how many traces or blocks, or rests of them, were JIT-compiled."""
     def translate_after(self, executions: int) -> None:
-        """Stretches are translated to code of the host when they were executed so often; 0: never."""
+        """Sets after how many executions traces or blocks are JIT-compiled. 0: never."""
     def passed_over(self) -> int:
-        """How many cycles of waits for a register were passed over; counted anew after a restore."""
-    def stats(self) -> Stats: ...
-    def reset_stats(self) -> None: ...
-    def cycle(self) -> int: ...
-    def clock_hz(self) -> int: ...
-    def warnings(self) -> list[str]: ...
-    def read(self, address: int, length: int) -> bytes: ...
+        """Returns how many cycles of busy waits for a register were skipped. A restore resets the count."""
+    def stats(self) -> Stats:
+        """Returns the statistics since the start or the last reset_stats."""
+    def reset_stats(self) -> None:
+        """Sets all statistics to zero."""
+    def cycle(self) -> int:
+        """Returns the current cycle."""
+    def clock_hz(self) -> int:
+        """Returns the core clock in Hz."""
+    def warnings(self) -> list[str]:
+        """Returns one sentence for each use of unmodelled hardware, and for each fault."""
+    def read(self, address: int, length: int) -> bytes:
+        """Reads memory without side effects. Raises SimError outside of memory."""
     def peek(self, core: int, address: int, length: int) -> bytes:
-        """Like read(), and registers as a debugger shows them: no read of them has a side effect."""
+        """Reads memory, or registers as a debugger shows them, without side effects."""
     def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
-        """Words as a core would read them now, of peripherals and its own registers too; None where that faults. They are
-        read on a copy of the board, so that nothing changes here."""
-    def write(self, address: int, data: bytes) -> None: ...
+        """Reads words as a core would now, also from peripherals and its own registers. None where that faults.
+
+        They are read on a copy of the board, so that nothing changes here.
+        """
+    def write(self, address: int, data: bytes) -> None:
+        """Writes to RAM. Raises SimError outside of RAM."""
     def registers(self, core: int) -> dict[str, int]:
-        """r0 to r12, sp, lr, pc, xpsr, msp, psp, primask, control, vtor"""
+        """Returns the registers of a core by name: r0 to r12, sp, lr, pc, xpsr, msp, psp, primask, control, vtor."""
     def set_register(self, core: int, name: str, value: int) -> None:
-        """r0 to r12, sp, lr, pc, or apsr (flags in bits 31:28)"""
+        """Sets a register of a core: r0 to r12, sp, lr, pc, or apsr (flags in bits 31:28). Raises SimError."""
     def script_steps_left(self, port: int = 0) -> int:
-        """Scripted lines whose prompt has not appeared."""
+        """Returns the number of script steps whose prompt has not appeared."""
 
     def snapshot(self) -> Snapshot:
-        """The board as it stands, with what its instruments recorded; not where probes sit, nor profile counts."""
+        """Returns the board's present state, with what its instruments recorded, but without profile counts.
+
+        Probes are not restored from it, but `Snapshot.open` places them.
+        """
     def restore(self, snapshot: Snapshot) -> None:
-        """The board as it stood. Probes placed since stay, with nothing recorded. Raises SimError for another chip's."""
+        """Restores the state in a snapshot. Probes placed since stay, with nothing recorded.
+
+        Raises SimError if the snapshot is of another chip.
+        """
     def inject_exception(self, cycle: int, number: int, core: int = 0) -> None:
-        """Pends an exception (16 for interrupt 0) in a cycle that has not passed, as a pulse on its line would."""
+        """Schedules an exception (16 for interrupt 0) that becomes pending in this cycle, as by a pulse on its line."""
     def inject_pin(self, cycle: int, pin: int, level: bool) -> None:
-        """The outside drives a pin from this cycle on. Pins are numbered as in events."""
+        """Schedules a level that the outside drives on a pin from this cycle on. Pins are numbered as in events."""
     def attach(
         self, device: object, bus: str, number: int = 0, *, address: int | None = None, select: int | None = None
     ) -> None:
@@ -315,12 +381,15 @@ class Machine:
         for the user. `tasks` gives the tasks of a board that stands so: control block, name and state, the core that
         executes it, and the registers on its stack. Raises SimError, and what these functions or a signal raise."""
     def position(self, core: int) -> tuple[int, int, bool]:
-        """Cycle at which the core's next instruction can execute, its address, whether the core sleeps."""
+        """Returns the cycle in which the core's next instruction can execute, its address, and whether the core sleeps."""
 
 class Snapshot:
-    def cycle(self) -> int: ...
+    """The state of a board at some cycle."""
+
+    def cycle(self) -> int:
+        """Returns the cycle in which the snapshot was taken."""
     def open(self) -> Machine:
-        """Another board of the same kind, standing there, with the probes that were placed."""
+        """Creates another board of the same kind in this state, with the probes that were placed."""
     def sweep(
         self,
         cycles: list[int],
@@ -333,25 +402,33 @@ class Snapshot:
         patience_cycles: int = 10_000_000,
         threads: int = 1,
     ) -> bytes:
-        """Raises the exception (or drives the pin) in each of these cycles in turn, always from the undisturbed run.
+        """Measures the response to the exception (or pin) in each of these cycles, always from the undisturbed run.
 
-        Records of 32 bytes: u64 cycle, u64 cycles to the handler's first instruction, u64 cycles to the task's first
+        Returns records of 32 bytes: u64 cycle, u64 cycles to the handler's first instruction, u64 cycles to the task's first
         instruction (2**64 - 1: not within patience), u32 address of the instruction that was executing on arrival,
         u32 1 if the core slept. The result does not depend on `threads`. Releases the GIL.
         """
 
 class FlatCore:
+    """A bare ARMv7-M core with nothing but RAM, for tests of what instructions do."""
+
     def __init__(self, kind: str) -> None:
-        """A bare core m3, m4 or m7 with 256 kB of RAM from 0x20000000 on, for tests of what instructions do."""
+        """Creates a core m3, m4 or m7 with 256 kB of RAM from 0x20000000 on."""
     def until(self, address: int) -> None:
-        """Runs stop before this address."""
-    def write(self, address: int, data: bytes) -> None: ...
-    def read(self, address: int, length: int) -> bytes: ...
+        """Makes runs stop before this address."""
+    def write(self, address: int, data: bytes) -> None:
+        """Copies bytes into the RAM."""
+    def read(self, address: int, length: int) -> bytes:
+        """Returns bytes of the RAM."""
     def state(self) -> list[int]:
-        """r0 to r12, SP, LR, PC, APSR, S0 to S31, FPSCR."""
-    def set_state(self, words: list[int]) -> None: ...
-    def set_ccr(self, value: int) -> None: ...
-    def set_cpacr(self, value: int) -> None: ...
+        """Returns r0 to r12, SP, LR, PC, APSR, S0 to S31 and FPSCR."""
+    def set_state(self, words: list[int]) -> None:
+        """Sets the registers that state() returns."""
+    def set_ccr(self, value: int) -> None:
+        """Sets the register CCR."""
+    def set_cpacr(self, value: int) -> None:
+        """Sets the register CPACR."""
     def run(self, cycles: int, pause: int = ...) -> str:
-        """Why it stopped: Stopped, None (the cycles are over), or a request such as Fault(Undefined)."""
-    def instructions(self) -> int: ...
+        """Executes up to `cycles`. Returns why it stopped: Stopped, None (the cycles are over), or as Fault(Undefined)."""
+    def instructions(self) -> int:
+        """Returns the number of instructions executed so far."""

@@ -95,10 +95,11 @@ def _fault_events(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
 def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
     """Returns the fault of a core that is about to execute the first instruction of the fault's handler."""
     now = machine.registers(core)
-    returns = now["lr"]
-    frame = now["psp"] if returns & _ON_PROCESS_STACK else now["msp"]
+    exc_return = now["lr"]
+    frame = now["psp"] if exc_return & _ON_PROCESS_STACK else now["msp"]
     stored = dict(zip(_FRAME, _read_words(machine, frame, len(_FRAME)), strict=False))
-    size = _FRAME_BYTES + (0 if returns & _NO_FLOATS else _FLOAT_BYTES) + (4 if stored.get("xpsr", 0) & _ALIGNED else 0)
+    floats = 0 if exc_return & _NO_FLOATS else _FLOAT_BYTES
+    size = _FRAME_BYTES + floats + (4 if stored.get("xpsr", 0) & _ALIGNED else 0)
     registers = {name: stored.get(name, now.get(name, 0)) for name in (*_general_register_names(), "lr", "pc", "xpsr")}
     registers |= {"sp": frame + size, "pc": registers["pc"] & ~1}
     opcode = _read_words(machine, registers["pc"] & ~3, 1)
@@ -114,13 +115,17 @@ def core_state(machine: VirtualMachine, core: int) -> Fault:
     return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
 
 
-def frame_registers(stacks: Iterable[MemoryCopy], frame: int, returns: int) -> dict[str, int]:
-    """Returns the registers in an exception's frame, and the sp after it. Empty where the frame is outside `stacks`."""
+def frame_registers(stacks: Iterable[MemoryCopy], frame: int, exc_return: int) -> dict[str, int]:
+    """Returns the registers that an exception stacked at address `frame`, and the sp after it.
+
+    `exc_return` is the handler's LR, which says whether the frame has floating-point registers. Empty if the frame is
+    outside `stacks`.
+    """
     for stack in stacks:
         words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
         if None not in words:
             stored = {name: word for name, word in zip(_FRAME, words, strict=True) if word is not None}
-            floats = 0 if returns & _NO_FLOATS else _FLOAT_BYTES
+            floats = 0 if exc_return & _NO_FLOATS else _FLOAT_BYTES
             return {**stored, "sp": frame + _FRAME_BYTES + floats + (4 if stored["xpsr"] & _ALIGNED else 0)}
     return {}
 

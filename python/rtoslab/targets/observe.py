@@ -170,12 +170,12 @@ class Observer:
         """Returns the counts, with the window's exception entries that are given."""
         tally = self._tally
         observed = WindowObservations(
-            exceptions=exceptions, event_count=tally.events(), event_digest=self._digest.hexdigest()
+            exceptions=exceptions, event_count=tally.event_count(), event_digest=self._digest.hexdigest()
         )
         observed.critical = {core: CriticalCycles(*tally.sections(core)) for core in self._depths}
-        for core, ident, value, count in tally.objects():
+        for core, ident, value, count in tally.call_counts():
             observed.objects[core, self._service_of(ident), value] = count
-        for core, before, after, ident, count in tally.switches():
+        for core, before, after, ident, count in tally.switch_counts():
             observed.switches[Switch(core, before, after, "" if ident is None else self._service_of(ident))] = count
         return observed
 

@@ -114,7 +114,7 @@ fn text(shown: &dyn std::fmt::Display) -> String {
     text
 }
 
-/// Returns the line that stands for so many bytes that cannot be decoded.
+/// Returns the line that stands for `bytes` bytes that cannot be decoded.
 fn damaged(bytes: usize) -> LogLine {
     let message = format!("({bytes} bytes are not a defmt frame of this image)");
     LogLine { level: None, timestamp: None, message, place: None, module: None }

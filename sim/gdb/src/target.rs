@@ -280,8 +280,8 @@ impl MultiThreadBase for DebugTarget<'_> {
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
-    /// The core in focus comes first. gdb says "any thread" before it steps back and means the one it is looking at, and
-    /// `gdbstub` takes the first one here for it.
+    /// Reports the threads to gdb, the core in focus first. gdb says "any thread" before it steps back and means the
+    /// one it is looking at, and `gdbstub` takes the first one here for it.
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
         let focus = self.focus;
         let others = (0..self.timeline.board().cores()).filter(|core| *core != focus);
@@ -339,8 +339,8 @@ impl MultiThreadSingleStep for DebugTarget<'_> {
 }
 
 impl MultiThreadSchedulerLocking for DebugTarget<'_> {
-    /// gdb asks for it with every step. The cores of a board cannot continue one by one: their clock is one, and a core that
-    /// stood still would make another run of it.
+    /// Accepts that gdb wants to continue only one core, which it asks with every step. The cores of a board cannot
+    /// continue one by one: their clock is one, and a core that stood still would make another run of it.
     fn set_resume_action_scheduler_lock(&mut self) -> Result<(), &'static str> {
         Ok(())
     }
@@ -425,7 +425,7 @@ impl ThreadExtraInfo for DebugTarget<'_> {
 }
 
 impl ExtendedMode for DebugTarget<'_> {
-    /// The image is on the board already: it starts again.
+    /// Starts the image again, which is on the board already.
     fn run(&mut self, _: Option<&[u8]>, _: Args<'_, '_>) -> TargetResult<Pid, Self> {
         self.killed = false;
         self.reset();
@@ -441,7 +441,8 @@ impl ExtendedMode for DebugTarget<'_> {
         Ok(AttachKind::Attach)
     }
 
-    /// `run` kills before it begins anew, and names what it kills. Without a name gdb wants no more.
+    /// Ends the debugging, unless gdb kills only to run again. `run` kills before it begins anew, and names what it
+    /// kills. Without a name gdb wants no more.
     fn kill(&mut self, pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
         self.killed = true;
         Ok(if pid.is_some() { ShouldTerminate::No } else { ShouldTerminate::Yes })

@@ -175,8 +175,8 @@ impl<'b> Timeline<'b> {
         true
     }
 
-    /// Makes runs stop at accesses to any word of `bytes` from `address`. False if one of them cannot be watched so:
-    /// reads of memory are not told.
+    /// Makes runs stop at accesses to any word of `bytes` from `address`. False if one of them cannot be watched: reads
+    /// of memory are not reported.
     pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         let words: Vec<u32> = words_of(address, bytes).collect();
         let is_told = |word: &u32| !access.reads() || self.board.read(*word, 4).is_none();
@@ -439,7 +439,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Executes the past again to the beginning of a cycle. A core that was ahead of the other one may have met a
-    /// breakpoint before a snapshot was taken. It is told once more, and means nothing here.
+    /// breakpoint before a snapshot was taken. It is reported once more, and means nothing here.
     fn replay(&mut self, cycle: u64) {
         while self.board.cycle() < cycle {
             let stop = self.board.run(cycle - self.board.cycle());

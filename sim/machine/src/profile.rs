@@ -12,7 +12,7 @@ use crate::lazy::Lazy;
 pub struct Cells(Option<Lazy<ProfileCell>>);
 
 impl Cells {
-    /// Creates so many cells, all of them zero.
+    /// Creates `count` cells, all of them zero.
     pub fn new(count: usize) -> Cells {
         // SAFETY: a cell of zeros counts nothing.
         Cells(Some(unsafe { Lazy::new(count) }))

@@ -57,7 +57,7 @@ fn touching(accesses: &[(u32, Option<u32>)]) -> Vec<u16> {
     code
 }
 
-/// Checks that the code warns once with a sentence that begins so, and stops there if the board is strict.
+/// Checks that the code warns once with a sentence that begins with `about`, and that a strict board stops there.
 fn warns_once(chip: &str, accesses: &[(u32, Option<u32>)], about: &str) {
     let twice = accesses.repeat(2);
     let mut plain = start(chip, false, None, 0, &touching(&twice));

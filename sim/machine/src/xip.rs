@@ -81,8 +81,7 @@ impl XipCache {
         self.lost
     }
 
-    /// Loads half a line into the cache. Returns the line that it replaces. Returns the line that it replaces. A
-    /// disabled cache keeps nothing.
+    /// Loads half a line into the cache. Returns the line that it replaces. A disabled cache stores nothing.
     pub fn fill(&mut self, half: u32) -> Option<u32> {
         if !self.enabled || self.resident(half) {
             return None;

@@ -113,9 +113,8 @@ impl RateCounter {
         self.base_value = value;
     }
 
-    /// Changes the rate at cycle `now`. Value and fraction carry over. Value and fraction carry over. The fraction is
-    /// rounded down to the new denominator, so the error per change is below one new `1 / den` of a count, and never
-    /// accumulates a count.
+    /// Changes the rate at cycle `now`. Value and fraction carry over. The fraction is rounded down to the new
+    /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
     pub fn rebase(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
         let (done, rest) = self.split(now);
         let (num, den) = reduce(rate_num, rate_den, sys_hz);

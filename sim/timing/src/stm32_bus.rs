@@ -114,7 +114,7 @@ pub fn apb_buffered_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64
     transfer_wait(values, at, prescaler, 0)
 }
 
-/// Returns the extra data-phase cycles of an APB access behind a bridge of so many cycles.
+/// Returns the extra data-phase cycles of an APB access behind a bridge of `bridge` cycles.
 fn transfer_wait(values: &[u64; SETTINGS.len()], at: u64, prescaler: u64, bridge: u64) -> u64 {
     let data_phase = at + 1;
     let begins = (data_phase + bridge).next_multiple_of(prescaler);

@@ -47,6 +47,6 @@ def advance(machine: Machine, cycles: int, look: Look) -> list[tuple[str, int]]:
 
 def hits(machine: Machine, before: tuple[int, int], *, anew: bool) -> int:
     """How many stretches of instructions took their time from memory since then; none may where all are executed."""
-    known = machine.remembered()
+    known = machine.timing_cache_counts()
     assert known == before or not anew
     return known[0] - before[0]

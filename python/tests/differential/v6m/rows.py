@@ -89,7 +89,7 @@ class Rows:
         machine = self.machine
         machine.restore(self.begin)
         machine.translate_after(after)
-        before = machine.translated()
+        before = machine.native_trace_count()
         for core, (code, table) in enumerate(zip(CODES, TABLES, strict=True)):
             machine.write(code, halves(*loop(body)))
             machine.write(table, b"".join(struct.pack(f"<{ROW_WORDS}I", *row) for row in rows[core]))
@@ -106,7 +106,7 @@ class Rows:
         registers = [machine.registers(core) for core in (0, 1)]
         profiles = [machine.take_profile(core) for core in (0, 1)] if self.profiles else []
         seen = [stop, machine.cycle(), machine.stats(), *registers, machine.take_events(), *profiles, memory]
-        return machine.translated() - before, seen
+        return machine.native_trace_count() - before, seen
 
     def assert_engines_agree(self, body: Sequence[int], rows: Sequence[Table], *, faults: bool = False) -> int:
         """All ways to execute it; how many blocks of rows, and between them, were translations at least."""

@@ -39,8 +39,8 @@ def test_path_with_many_exits_is_compiled_once(chip: str) -> None:
     machine.translate_after(2)
     machine.watch_write(TABLE - 0x40, 1, False)
     machine.run(400_000)
-    assert 0 < machine.translations() <= len(code)
-    assert machine.translated() > 1000
+    assert 0 < machine.translation_count() <= len(code)
+    assert machine.native_trace_count() > 1000
 
 
 def test_loops_of_an_l0_with_and_without_jit() -> None:
@@ -89,7 +89,7 @@ def test_code_and_literals_that_miss_the_xip_cache(evicting: tuple[int, ...]) ->
         assert (stats["xip_misses"] > 100) == bool(evicting), stats
         assert machine.registers(0)["r3"] == 0x5678_1234
         seen.append((machine.cycle(), stats, machine.registers(0)))
-    assert machine.translated() > 100
+    assert machine.native_trace_count() > 100
     assert seen[0] == seen[1]
 
 
@@ -114,7 +114,7 @@ def test_probes_and_watched_words_added_after_jit_compilation(chip: str) -> None
         machine.run(1_000)
         seen.append((report, machine.cycle(), machine.stats(), machine.registers(0), machine.take_events()))
         assert report[0] == 0 < min(report[1:]), report
-    assert machine.translated() > 50
+    assert machine.native_trace_count() > 50
     assert seen[0] == seen[1]
 
 

@@ -153,7 +153,7 @@ def meet(loops: tuple[list[int], list[int]], bases: list[int], after: int) -> tu
         machine.run(pause)
         stops.append([machine.cycle(), *(machine.registers(core) for core in (0, 1))])
     seen = {"stops": stops, "stats": machine.stats(), "memory": machine.read(SHARED - 0x100, 0x5000)}
-    return machine.translated(), seen
+    return machine.native_trace_count(), seen
 
 
 def test_bytes_and_words_that_both_cores_access() -> None:
@@ -203,7 +203,7 @@ def test_accesses_that_sometimes_collide() -> None:
                 stops.append(([machine.registers(core) for core in (0, 1)], machine.read(SHARED, 0x100)))
             seen.append((stops, machine.stats()))
         assert seen[1] == seen[0] == seen[2], number
-        results.append(machine.translated())
+        results.append(machine.native_trace_count())
     assert sum(result > 200 for result in results) > len(results) // 2, results
 
 
@@ -223,6 +223,6 @@ def test_literal_that_the_other_core_writes(width: str) -> None:
                 machine.translate_after(after)
                 machine.run(20_000)
                 seen.append((machine.registers(0), machine.registers(1), machine.stats()))
-                translated = machine.translated()
+                translated = machine.native_trace_count()
             assert seen[0] == seen[1], (distance, wait)
             assert translated > 10 or distance == 20

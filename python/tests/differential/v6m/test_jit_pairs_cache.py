@@ -72,7 +72,7 @@ def test_code_and_constants_that_miss_the_cache(kind: str, probed: bool) -> None
             registers = [machine.registers(core) for core in (0, 1)]
             stops.append((machine.cycle(), registers, events_by_core(machine.take_events()), machine.stats()))
         seen.append(stops)
-        translated = machine.translated()
+        translated = machine.native_trace_count()
     assert seen[1] == seen[0] == seen[2]
     misses = sum(core["xip_misses"] for core in seen[0][-1][-1]["cores"])
     assert (misses > 300) == (kind != "nothing"), misses
@@ -100,7 +100,7 @@ def test_cache_lines_invalidated_by_a_store(kind: str) -> None:
         seen.append((machine.stats(), [machine.registers(core) for core in (0, 1)]))
     assert seen[1] == seen[0] == seen[2]
     assert sum(core["xip_misses"] for core in seen[0][0]["cores"]) > 60
-    assert machine.translated() > 1000
+    assert machine.native_trace_count() > 1000
 
 
 def test_board_restored_to_an_empty_cache() -> None:
@@ -114,7 +114,7 @@ def test_board_restored_to_an_empty_cache() -> None:
         for cycles in (9_000, 700, 3_000):
             machine.run(cycles)
             stops.append(([machine.registers(core) for core in (0, 1)], machine.stats()))
-            assert machine.translated() > 100 or after == 0
+            assert machine.native_trace_count() > 100 or after == 0
             machine.restore(start)
         seen.append(stops)
     assert seen[0] == seen[1]

@@ -95,7 +95,7 @@ class Session:
             self.machine.restore(self.stored)
 
     def open(self) -> None:
-        self.translated += self.machine.translated()
+        self.translated += self.machine.native_trace_count()
         self.machine = self.machine.snapshot().open()
         self.machine.translate_after(self.after)
         self.machine.profile(self.profiles)
@@ -122,7 +122,7 @@ def test_board_changes_during_compiled_code() -> None:
             sessions.append(session)
             for one, other in zip(session.seen, sessions[0].seen, strict=True):
                 assert one == other, (number, after)
-        results.append(sessions[1].machine.translated() + sessions[1].translated)
+        results.append(sessions[1].machine.native_trace_count() + sessions[1].translated)
     assert sum(result > 500 for result in results) > len(results) // 2, results
 
 
@@ -146,7 +146,7 @@ def test_cores_that_sleep_and_are_woken() -> None:
                 machine.run(pause)
                 stops.append((machine.cycle(), [machine.registers(core) for core in (0, 1)]))
             seen.append((stops, machine.stats(), machine.read(SRAM + 0xC000, 0x3_6000)))
-            results += [machine.translated()] * (after == 1)
+            results += [machine.native_trace_count()] * (after == 1)
         assert seen[1] == seen[0] == seen[2], number
     assert sum(result > 100 for result in results) > len(results) // 2, results
 
@@ -170,7 +170,7 @@ def test_more_places_than_the_timing_cache_stores() -> None:
             machine.set_register(core, "pc", SRAM + 0x1_0000 + 0xC000 * core)
         machine.run(8_000_000)
         seen.append((machine.cycle(), [machine.registers(core) for core in (0, 1)], machine.stats()))
-        built.append(machine.translations())
+        built.append(machine.translation_count())
     assert seen[1] == seen[0] == seen[2]
     assert built[0] == 0 < built[2] <= built[1] == 2048, built
 
@@ -190,7 +190,7 @@ def test_address_belongs_to_another_memory_later() -> None:
         stops = []
         for _ in range(12):
             machine.run(60_000)
-            stops.append((machine.translations(), [machine.registers(core) for core in (0, 1)], machine.stats()))
+            stops.append((machine.translation_count(), [machine.registers(core) for core in (0, 1)], machine.stats()))
         built.append([stop[0] for stop in stops])
         seen.append([stop[1:] for stop in stops])
     assert seen[0] == seen[1]
@@ -224,7 +224,7 @@ def test_watched_store_stops_the_run_later(comes: str) -> None:
             registers = [machine.registers(core) for core in (0, 1)]
             stops.append((stop, registers, machine.stats(), machine.take_events(), machine.read(words[0], 0x200)))
         seen.append(stops)
-        translated.append(machine.translated())
+        translated.append(machine.native_trace_count())
     assert seen[1] == seen[0] == seen[2] == seen[3]
     assert translated[0] == 0
     assert min(translated[1:]) > 500, translated

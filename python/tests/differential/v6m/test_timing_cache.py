@@ -225,7 +225,7 @@ def run(
         "events": machine.take_events(),
         "between": machine.between_result(0) if look.probes else None,
         "profile": machine.take_profile(0) if look.profile else None,
-        **({} if after is None else {"translated": machine.translated()}),
+        **({} if after is None else {"translated": machine.native_trace_count()}),
     }
 
 

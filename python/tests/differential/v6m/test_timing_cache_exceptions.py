@@ -255,7 +255,7 @@ def test_exceptions_do_not_invalidate_the_timing_cache() -> None:
             machine.write(HANDLERS + 0x20, halves(0xB510, 0xBD10))  # push {r4, lr}; pop {r4, pc}
             vectors = [HANDLERS + 0x20 * (number == SVC) | 1 for number in range(16)]
             machine.write(TABLES, struct.pack("<16I", *vectors))
-            before = machine.remembered()
+            before = machine.timing_cache_counts()
             advance(machine, CYCLES, Look(sliced=sliced))
             known.append(hits(machine, before, anew=bool(sliced)))
             seen.append((machine.stats(), [machine.registers(core) for core in (0, 1)]))

@@ -179,7 +179,7 @@ def run(
     that is said, and how often then."""
     machine = board(program, after, rules)
     watch(machine, look)
-    before = machine.remembered()
+    before = machine.timing_cache_counts()
     stops = []
     for pause in pauses:
         on_the_way = advance(machine, pause, look)
@@ -192,7 +192,7 @@ def run(
         "events": machine.take_events(),
         "between": machine.between_result(0) if look.probes else None,
         "profile": [machine.take_profile(core) for core in (0, 1)] if look.profile else None,
-        **({} if after is None else {"translated": machine.translated()}),
+        **({} if after is None else {"translated": machine.native_trace_count()}),
     }
 
 

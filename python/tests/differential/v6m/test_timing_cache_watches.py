@@ -35,7 +35,7 @@ def outcome(
         programs = ((CODE + 0x100, first), (CORE1 + 6, second))
         look = replace(look, probes=tuple(start + 2 * at for start, code in programs for at in range(len(code))[which]))
     watch(machine, look)
-    before = machine.remembered()
+    before = machine.timing_cache_counts()
     advance(machine, CYCLES, look)
     seen = [machine.registers(core) for core in (0, 1)]
     known = hits(machine, before, anew=bool(look.sliced))

@@ -84,7 +84,7 @@ def execute(kind: str, content: bytes, rows: Sequence[Sequence[int]], after: int
         assert registers["sp"] == TABLE + 4 * ROWS * ROW_WORDS, "all rows were executed"
     memory = machine.read(TABLE, 4 * ROWS * ROW_WORDS), machine.read(SPLIT[kind] - 0x200, 0x400)
     state = [machine.cycle(), machine.stats(), registers, machine.take_events(), *memory]
-    return After(machine.translated(), state)
+    return After(machine.native_trace_count(), state)
 
 
 def assert_engines_agree(kind: str, body: list[int], rows: Sequence[Sequence[int]], *, faults: bool = False) -> int:

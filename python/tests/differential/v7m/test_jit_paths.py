@@ -110,7 +110,7 @@ def test_functions_called_from_many_places(kind: str) -> None:
             for _ in range(4):
                 machine.run(50_000)
             seen.append((machine.cycle(), machine.stats(), machine.registers(0)))
-        assert machine.translated() > 1000
+        assert machine.native_trace_count() > 1000
         assert seen[0] == seen[1] == seen[2], number
 
 
@@ -125,8 +125,8 @@ def test_path_with_many_exits_is_compiled_once(kind: str) -> None:
     machine.load(flash_image(code), "left.elf")
     machine.watch_write(TABLE - 0x80, 1, False)
     machine.run(400_000)
-    assert 0 < machine.translations() <= len(code)
-    assert machine.translated() > 1000
+    assert 0 < machine.translation_count() <= len(code)
+    assert machine.native_trace_count() > 1000
 
 
 def store_then_load(rng: random.Random, ago: int) -> list[int]:

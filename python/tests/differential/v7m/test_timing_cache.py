@@ -127,7 +127,7 @@ def run(
         machine.write(data + 0x200, struct.pack("<64I", *(way * n * 0x0100_0007 & 0xFFFF_FFFF for n in range(64))))
     for pause in pauses:
         machine.run(pause)
-    known, learnt = machine.remembered()
+    known, learnt = machine.timing_cache_counts()
     state: dict[str, object] = {
         "seen": seen,
         "cycle": machine.cycle(),
@@ -138,7 +138,7 @@ def run(
         "events": machine.take_events(),
         "between": machine.between_result(0) if watching.probes else None,
     }
-    return Seen(known, learnt, machine.translated(), state, cost)
+    return Seen(known, learnt, machine.native_trace_count(), state, cost)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -69,8 +69,8 @@ pub struct BlockCoreLayout {
     pub bus_wait: i32,
 }
 
-/// The offsets of the fields of a core's speculation log. `start` is the core as it was at the beginning of a block, in
-/// so many bytes.
+/// The offsets of the fields of a core's speculation log. `start` is a copy of the first `start_bytes` bytes of the
+/// core, as it was at the begin of a block.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockLogLayout {
     pub reads: i32,

@@ -315,8 +315,8 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         }
     }
 
-    /// Returns the number that the next path from the current trace's place would get. `None` if there is no room, or
-    /// if that place has enough paths.
+    /// Returns the number that the next path from the current trace's place would get. `None` if the registry is full,
+    /// or that place has enough paths.
     pub fn next_number(&self) -> Option<u32> {
         let is_last = self.missed.is_some_and(|number| self.registry.all[number as usize].earlier + 1 == PATHS);
         (!is_last && self.registry.has_room()).then_some(self.registry.all.len() as u32)

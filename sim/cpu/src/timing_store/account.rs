@@ -56,7 +56,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Creates the account of a table with so many places.
+    /// Creates the account of a table with `places` places.
     pub fn new(places: usize) -> Account {
         let (entries, counters, shares, fresh) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Account { places, entries, counters, shares, room: ROOM, fresh, cells: Default::default() }

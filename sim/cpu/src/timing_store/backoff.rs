@@ -8,7 +8,7 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Starts a pause of so many cycles at cycle `t`.
+    /// Starts a pause of `cycles` cycles at cycle `t`.
     pub fn begin(&mut self, t: u64, cycles: u64) {
         *self = Backoff { since: t, cycles };
     }
@@ -24,8 +24,8 @@ impl Backoff {
     }
 }
 
-/// A judge of how frequent cache misses are. `JUDGED`: after so many of them that is judged. `WORTH`: the least
-/// progress from one miss to the next, on average, with which caching pays.
+/// Judges whether cache misses are too frequent. It does so after every `JUDGED` misses. `WORTH` is the least progress
+/// from one miss to the next, on average, with which caching pays.
 #[derive(Debug, Default)]
 pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
     misses: u64,

@@ -77,7 +77,8 @@ impl Block {
         branches.checked_shl(branches.leading_zeros() + 1).unwrap_or(0)
     }
 
-    /// Returns the whole block, of so many instructions from this address on, as what remains to be simulated in time.
+    /// Returns the whole block, of `instructions` instructions from address `start` on, as what remains to be simulated
+    /// in time.
     pub(in crate::v6m) fn remainder_from(&self, start: u32, instructions: u64) -> Remainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
@@ -133,7 +134,7 @@ impl Block {
         (self.shape & Block::WAITS != 0).then(|| Block::wait(self.shape & Block::YIELDS != 0))
     }
 
-    /// Creates the block of a busy wait: so many instructions, again and again, that begin with an ordered load.
+    /// Creates the block of a busy wait: a loop of `instructions` instructions that begins with an ordered load.
     pub(in crate::v6m) fn spin(instructions: u8, memory: u32, gives_way: bool) -> Block {
         let length = u64::from(instructions) * size_of::<Op>() as u64;
         let shape = length + Block::SPIN + Block::wait(gives_way).shape;

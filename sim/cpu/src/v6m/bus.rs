@@ -171,9 +171,9 @@ pub unsafe trait Bus: Fabric {
     /// Returns main RAM.
     fn ram(&mut self) -> Ram<'_>;
 
-    /// Loads from anywhere but plain RAM, and advances `t` by the cycles that it takes. Advances `t` by the cycles it
-    /// takes. `other` is the other core, which may have to go first. `None` where that was settled before. `LITERAL`:
-    /// an aligned word known to be in cached flash.
+    /// Loads from anywhere but plain RAM, and advances `t` by the cycles that it takes. `other` is the other core,
+    /// which may have to go first. `None` where that was settled before. `LITERAL`: an aligned word known to be in
+    /// cached flash.
     fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
@@ -183,8 +183,7 @@ pub unsafe trait Bus: Fabric {
         t: &mut u64,
     ) -> Result<u32, Trap>;
 
-    /// Stores to anywhere but plain RAM, and advances `t` by the cycles that it takes. Advances `t` by the cycles it
-    /// takes. `other` as for [`Bus::load`].
+    /// Stores to anywhere but plain RAM, and advances `t` by the cycles that it takes. `other` as for [`Bus::load`].
     fn store<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -244,7 +243,7 @@ pub unsafe trait Bus: Fabric {
     fn due(&mut self) -> &mut u64;
 }
 
-/// Whether so many words of RAM at this offset, which are marked, can be stored before the cycle is known, without
+/// Whether `words` words of RAM at this offset, which are marked, can be stored before the cycle is known, without
 /// consequences.
 #[cold]
 #[inline(never)]

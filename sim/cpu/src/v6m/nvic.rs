@@ -226,6 +226,7 @@ impl Nvic {
             | ipsr
     }
 
+    /// Writes ICSR: pends NMI, and pends or unpends PendSV and SysTick.
     fn set_icsr(&mut self, value: u32) {
         if value & 1 << 31 != 0 {
             self.pending |= 1 << exception::NMI;

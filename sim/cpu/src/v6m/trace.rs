@@ -4,7 +4,7 @@ use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 
 /// A trace that was executed, as the timing cache sees it: its length, branches and one indirect address. Together with
-/// its first instruction this tells which instructions it held and which memory each of their accesses went to.
+/// its first instruction this tells which instructions it has and which memory each of their accesses reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Trace {
     /// Verdicts on its conditional branches, the first in the highest place after a leading 1.

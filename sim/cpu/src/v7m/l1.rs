@@ -45,7 +45,7 @@ pub fn no_lines() -> u64 {
 }
 
 impl Cache {
-    /// Creates an empty cache of so many sets and ways.
+    /// Creates an empty cache with this number of sets and ways.
     fn new(sets: usize, ways: usize) -> Cache {
         Cache {
             entries: vec![0; sets * ways],

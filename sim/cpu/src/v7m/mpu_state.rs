@@ -71,7 +71,7 @@ pub struct Mpu {
 }
 
 impl Mpu {
-    /// Creates an MPU with so many regions in reset state, 0 for no MPU.
+    /// Creates an MPU with `count` regions in reset state, 0 for no MPU.
     pub fn new(count: u8) -> Mpu {
         Mpu { count: u32::from(count), ctrl: 0, number: 0, regions: [MpuRegion::default(); 16] }
     }

@@ -103,7 +103,7 @@ pub struct Nvic {
 }
 
 impl Nvic {
-    /// Creates a controller in reset state with so many lines and priority bits.
+    /// Creates a controller in reset state with this number of lines and priority bits.
     pub fn new(lines: u16, priority_bits: u8) -> Nvic {
         let mut nvic = Nvic {
             pending: Set::default(),

@@ -47,8 +47,8 @@ impl Polling {
     }
 
     /// Notes that the instruction at `load` read `value` from a register. True if a busy wait may have begun, so that
-    /// the machine must look before the next instruction. True if the machine must look before the next one.
-    /// `is_steady` tells whether reading has no effect and the value changes only at events.
+    /// the machine must look before the next instruction. `is_steady` tells whether reading has no effect and the value
+    /// changes only at events.
     #[inline]
     pub fn note(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
         if load != self.load || value != self.value || !self.on {
@@ -121,7 +121,7 @@ pub trait Waiting {
     /// Executes the next instruction, or the next two if they issue together. False if something else happened.
     fn step(&mut self) -> bool;
 
-    /// Advances the time by so many cycles, in this state, and the counts by these numbers.
+    /// Advances the time by `cycles` cycles, in this state, and the counts by these numbers.
     fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
 
     /// Sets a core register by its number.
@@ -210,7 +210,7 @@ fn repeat<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     machine.counts()[0] == executed && machine.place() == body.behind_load
 }
 
-/// Whether everything is as it was so many repetitions ago, except for the counter, time and counts.
+/// Whether everything is as it was `repetitions` repetitions ago, except for the counter, time and counts.
 fn recurs<S: PartialEq>(before: &Moment<S>, now: &Moment<S>, body: &Body, repetitions: u32, phases: u64) -> bool {
     let mut registers = before.registers;
     if let Some(counter) = &body.counter {
@@ -237,7 +237,7 @@ fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
     u64::from(bounds.map(distance).min().unwrap_or(0).saturating_sub(2))
 }
 
-/// Skips whole periods of so many repetitions.
+/// Skips whole periods of `repetitions` repetitions of the loop.
 fn skip<M: Waiting>(
     machine: &mut M,
     before: &Moment<M::State>,

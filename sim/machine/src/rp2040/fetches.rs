@@ -17,7 +17,7 @@ pub struct FetchLog {
 }
 
 impl FetchLog {
-    /// Returns the number of words that an instruction of so many bytes fetches.
+    /// Returns the number of words that an instruction of `bytes` bytes fetches.
     pub fn words_of(&mut self, step: &Step, bytes: u32) -> u32 {
         let (first, last) = (step.pc >> 2, (step.pc + bytes - 1) >> 2);
         let is_present = self.word == Some(first) && self.next == step.pc;

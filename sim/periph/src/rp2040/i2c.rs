@@ -135,7 +135,7 @@ impl I2c {
         matches!(self.phase, Phase::Address(_) | Phase::Data(_))
     }
 
-    /// Enters a phase that takes so many periods of SCL from cycle `at` on.
+    /// Enters a phase that takes `periods` periods of SCL from cycle `at` on.
     fn enter(&mut self, phase: Phase, at: u64, periods: u64) {
         self.phase = phase;
         self.end = at + periods * self.period();

@@ -55,7 +55,7 @@ impl Slice {
         if position > u64::from(self.top) { self.period() - 1 - position } else { position }
     }
 
-    /// Returns the compare levels that hold after so many steps.
+    /// Returns the compare levels that hold after `steps` steps.
     fn compare(&self, steps: u64) -> u32 {
         if steps < self.cc_before.1 { self.cc_before.0 } else { self.cc }
     }
@@ -187,7 +187,8 @@ impl Pwm {
 impl Peripheral for Pwm {
     const NAME: &'static str = "PWM";
 
-    /// Which outputs are shown is IO_BANK0's. Their levels are low then.
+    /// Puts every register to its reset value. Which outputs are shown is IO_BANK0's, and stays. Their levels are low
+    /// then.
     fn reset(&mut self) {
         *self = Self { shown: self.shown, ..Self::default() };
     }

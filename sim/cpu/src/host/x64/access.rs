@@ -199,7 +199,8 @@ impl Writer {
         true
     }
 
-    /// Emits an exit that is taken unless the word of RAM there is the address of an instruction in the code's region.
+    /// Emits an exit that is taken unless the word of RAM at offset `at` from item ecx is the address of an instruction
+    /// in the code's region.
     pub(super) fn check_target(&mut self, at: i32, exit: DynamicLabel) {
         let place = self.place;
         dynasm!(self.asm

@@ -78,7 +78,7 @@ pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<En
 }
 
 impl Writer {
-    /// Finishes a path of so many steps, copies its code into the store and returns its host address. It leaves by
+    /// Finishes a path of `steps` steps, copies its code into the store and returns its host address. It leaves by
     /// these records. `jumps` if its last step has said where execution continues. `called` is put in rax when a call
     /// has ended it.
     pub fn finish_chained(

@@ -60,7 +60,7 @@ mod flags {
     pub const ALL: u8 = 7;
 }
 
-/// Which operation set the host's flags: so the next branch knows what they tell.
+/// The operation that set the host's flags, which decides what the next branch can read from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HostFlags {
     None,

@@ -100,7 +100,7 @@ impl Writer {
         self.loads.push(load);
     }
 
-    /// Emits code that logs how many stores ago the doubleword at hand was stored to, as the table entry at r13 tells.
+    /// Emits code that logs how many stores ago the loaded doubleword was stored to, from the table entry at r13.
     fn log_hit(&mut self, at: Foresight, &Load { miss, limit, exit, .. }: &Load) {
         dynasm!(self.asm
             ; .arch x64

@@ -10,6 +10,7 @@ pub(super) const fn cycles(code: u8) -> u64 {
     if code == op::Mul { timing::MULTIPLY_CYCLES } else { timing::SINGLE_CYCLES }
 }
 
+/// Sets N and Z by a value.
 #[inline(always)]
 fn set_nz(core: &mut Core, value: u32) {
     core.nz = i64::from(value as i32);

@@ -109,8 +109,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     }
 
     /// Notes that the instruction at `from` has branched to `ip`. True if the basic block continues there: only
-    /// forwards. True if the basic block continues there: ahead. A block begins at the head of a loop, so that the loop
-    /// is cut into the same blocks every time.
+    /// forwards. A block begins at the head of a loop, so that the loop is cut into the same blocks every time.
     #[inline(always)]
     pub fn turn(&mut self, from: *mut Op) -> bool {
         let moved = (self.ip as usize).wrapping_sub(from as usize).wrapping_sub(size_of::<Op>());

@@ -4,7 +4,7 @@ use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 
-/// Whether so many words from `address` on are plain RAM, so that a multiple transfer of them cannot fail half-way. The
+/// Whether `words` words from `address` on are plain RAM, so that a multiple transfer of them cannot fail half-way. The
 /// bus is asked about stores near code or a watched word.
 #[inline(always)]
 pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool
     marks == 0 || takes_stores(bus, offset, words.into())
 }
 
-/// Whether so many words from `address` on are in constant memory.
+/// Whether `words` words from `address` on are in constant memory.
 #[cold]
 #[inline(never)]
 pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {

@@ -44,8 +44,7 @@ unsafe extern "sysv64" fn load_constant<B: Bus>(context: *mut BusAccess, address
     }
 }
 
-/// Whether native code may store so many words of RAM at this offset, which are near marks, without consequences: 1 or
-/// 0.
+/// Returns 1 if native code may store `words` words of RAM at this offset, near marks, without consequences, else 0.
 ///
 /// # Safety
 /// As for [`load_constant`].

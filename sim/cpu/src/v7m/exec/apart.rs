@@ -16,7 +16,7 @@ fn raise_fault(core: &mut Core, fault: Fault) -> Flow {
     Flow::Faulted
 }
 
-/// Executes an instruction in a function of its own, so that it takes no registers and no room from the others.
+/// Executes an instruction in a function of its own, so that it takes no host registers from the others.
 ///
 /// # Safety
 /// `at` points to an op.

@@ -179,7 +179,7 @@ impl Prefetch {
         self.pc & 2 != 0
     }
 
-    /// Returns the cycle in which a word is there. Fetches it if it was not yet fetched.
+    /// Returns the cycle in which a word is in the queue. Fetches it if it was not yet fetched.
     #[inline(always)]
     fn ready<B: Bus>(&mut self, core: &mut Core, bus: &mut B, word: u32) -> u64 {
         if word == self.next_word {
@@ -190,8 +190,8 @@ impl Prefetch {
         }
     }
 
-    /// Sends the instruction whose last word is there in cycle `ready` through decoder and execute stage. Returns its
-    /// execute cycle.
+    /// Sends an instruction, whose last word is in the queue in cycle `ready`, through decoder and execute stage.
+    /// Returns its execute cycle.
     #[inline(always)]
     fn settle(&mut self, core: &mut Core, ready: u64, earliest: u64) -> u64 {
         self.decoded = ready.max(self.executed);
@@ -230,7 +230,7 @@ impl Prefetch {
         self.goes_on = until;
     }
 
-    /// Fetches the next word, address phase in cycle `at`. Returns when it is there.
+    /// Fetches the next word, with the address phase in cycle `at`. Returns the cycle in which it is in the queue.
     #[inline(always)]
     fn fetch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64) -> u64 {
         let arrival = bus.fetch(core, self.next_word << 2, at);

@@ -26,7 +26,7 @@ const RARE_BITS: u32 = u64::BITS - 1 - super::TRACE_INSTRUCTIONS * INSTRUCTION_B
 const _: () = assert!(RARE_BITS >= CYCLES_BITS);
 
 impl Log {
-    /// Creates an empty log, of a trace of at most so many instructions.
+    /// Creates an empty log of a trace with at most `instructions` instructions.
     #[inline(always)]
     pub(super) const fn new(instructions: u32) -> Log {
         Log { bits: 1, left: instructions }
@@ -44,8 +44,8 @@ impl Log {
         self.bits >> Log::most_before(bits, self.left) == 0
     }
 
-    /// Returns the most bits that a log may have so that `bits` rare ones still fit, so many instructions before the
-    /// end of the longest trace.
+    /// Returns the most bits that a log may have so that `bits` rare ones still fit, `left` instructions before the end
+    /// of the longest trace.
     pub fn most_before(bits: u32, left: u32) -> u32 {
         u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }

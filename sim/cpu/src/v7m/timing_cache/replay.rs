@@ -28,7 +28,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Creates a trace of at most so many instructions that has ended in this way.
+    /// Creates a trace with at most `most` instructions that ended in the way `how`.
     #[inline(always)]
     pub fn new(start: *mut Op, ends: *mut Op, most: u32, log: Log, how: End) -> Trace {
         let is_watched = matches!(how, End::Watched { .. });

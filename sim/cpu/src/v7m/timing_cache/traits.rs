@@ -65,7 +65,7 @@ pub trait CacheableTiming: Pipeline {
     #[inline(always)]
     fn predict_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
 
-    /// Removes the entry of the accesses of `_op` from a log, so many instructions before the end of the longest trace,
+    /// Removes the entry of the accesses of `_op` from a log, `_left` instructions before the end of the longest trace,
     /// and returns which memory they reached.
     fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
         Home::of(log.take(HOME_BITS))

@@ -14,7 +14,7 @@ impl M7 {
         if conditional && early { timing::MISPREDICT_EARLY_FLAGS_CYCLES } else { timing::MISPREDICT_CYCLES }
     }
 
-    /// Starts fetching again at `target` after a mispredicted branch that lost so many cycles.
+    /// Starts fetching again at `target` after a mispredicted branch that lost `lost` cycles.
     fn resume<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, lost: u64) {
         let at = self.next_group + lost;
         self.close(at);

@@ -97,7 +97,7 @@ impl CacheableTiming for M7 {
         taken: predict::TAKEN,
     });
 
-    /// Not where ACTLR has a say about prediction.
+    /// Whether the log suffices: not if ACTLR changes the prediction.
     #[inline(always)]
     fn logs_by_foresight(core: &Core) -> bool {
         core.scb.actlr & (DISBTACREAD | DISBTACALLOC) == 0
@@ -205,7 +205,7 @@ impl CacheableTiming for M7 {
         }
     }
 
-    /// The home is not logged, but noted.
+    /// Removes the entry of an access from a log. The memory that it reached is not logged, but noted.
     fn log_entry_of_access(&self, log: &mut Log, op: Op, left: u32) -> Home {
         take_access(log, op);
         if !is_store(op) && self.cached >> left & 1 != 0 { Home::Cached } else { Home::First }

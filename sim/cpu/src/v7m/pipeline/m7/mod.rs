@@ -148,12 +148,12 @@ impl M7 {
         core.t.max(self.fetch.ready)
     }
 
-    /// Returns the cycle in which a core register is there for late inputs.
+    /// Returns the cycle in which a core register is ready for late inputs.
     fn late(&self, register: usize) -> u64 {
         self.ready[2 * (register & 15)]
     }
 
-    /// Sets the cycle in which a core register is there for late inputs. It is there for early inputs one cycle later.
+    /// Sets the cycle in which a core register is ready for late inputs. It is ready for early inputs one cycle later.
     fn set_ready(&mut self, register: usize, late: u64) {
         self.ready[2 * (register & 15)] = late;
         self.ready[2 * (register & 15) + 1] = late + 1;

@@ -33,7 +33,7 @@ impl M7 {
         (late, early)
     }
 
-    /// Returns the cycle in which the operands of an instruction of a special kind, besides its `n` and `m`, are there.
+    /// Returns the cycle in which the operands of an instruction of a special kind, besides its `n` and `m`, are ready.
     pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
         let all = self.latest(op.reads);
         if rule.uses & uses::BRANCH != 0 {
@@ -93,7 +93,7 @@ impl M7 {
         }
     }
 
-    /// Sets when the results of an instruction of a special kind are there, loaded values excepted.
+    /// Sets when the results of an instruction of a special kind are ready, loaded values excepted.
     fn special_results(&mut self, op: Op, rule: &Rule) {
         let at = self.group;
         let latency = match rule.kind {
@@ -112,7 +112,7 @@ impl M7 {
         for_registers(op.writes, |register| self.set_ready(register, at + latency));
     }
 
-    /// Sets when the registers that LDM or LDRD loads are there: all but those of the last cycle with the next group.
+    /// Sets when the registers that LDM or LDRD loads are ready: all but those of the last cycle with the next group.
     fn several_loaded(&mut self, op: Op) {
         let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
@@ -131,7 +131,7 @@ impl M7 {
         }
     }
 
-    /// Sets when the core registers that a floating-point instruction writes are there.
+    /// Sets when the core registers that a floating-point instruction writes are ready.
     fn float_results(&mut self, op: Op) {
         let at = self.group;
         self.floats.issue(&self.work, at);

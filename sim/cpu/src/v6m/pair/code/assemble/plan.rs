@@ -128,8 +128,8 @@ impl KnownState {
     }
 }
 
-/// Returns the way through a block from this position on: as recorded as far as that is known, else straight on. BlockPosition its
-/// very begin stands this instruction.
+/// Returns the way through a block from this position on: as it was recorded, else straight on. `first` is its first
+/// instruction.
 ///
 /// # Safety
 /// The place is one of the region's ops.
