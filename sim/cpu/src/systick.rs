@@ -85,7 +85,7 @@ impl SysTick {
         }
     }
 
-    /// Counts down to cycle `now`. True if the counter passed from 1 to 0 with its interrupt enabled.
+    /// Counts SysTick down to cycle `now`. True if the counter passed from 1 to 0 with its interrupt enabled.
     pub fn advance(&mut self, now: u64) -> bool {
         if !self.enable || now <= self.base {
             return false;
@@ -102,7 +102,7 @@ impl SysTick {
         reached_zero && self.tick_interrupt
     }
 
-    /// Counts down `counts` times. True if the counter stepped 1→0 at least once.
+    /// Counts SysTick down `counts` times. True if the counter stepped from 1 to 0 at least once.
     fn step(&mut self, counts: u64) -> bool {
         let value = u64::from(self.value);
         if counts < value {
@@ -129,7 +129,7 @@ impl SysTick {
         self.schedule();
     }
 
-    /// Computes the cycle of the next step from 1 to 0.
+    /// Computes the cycle of SysTick's next step from 1 to 0.
     fn schedule(&mut self) {
         self.due = u64::MAX;
         if !self.enable || self.rate.num == 0 {
@@ -144,7 +144,7 @@ impl SysTick {
         self.due = self.base + needed.div_ceil(u128::from(self.rate.num)) as u64;
     }
 
-    /// Reads a register at an offset from 0xE000E010. Reading CSR clears COUNTFLAG. The caller has called
+    /// Reads a SysTick register at an offset from 0xE000E010. Reading CSR clears COUNTFLAG. The caller has called
     /// [`Self::advance`].
     pub fn read(&mut self, offset: u32) -> u32 {
         match offset {
@@ -162,7 +162,7 @@ impl SysTick {
         }
     }
 
-    /// Writes a register at an offset from 0xE000E010. The caller has called [`Self::advance`].
+    /// Writes a SysTick register at an offset from 0xE000E010. The caller has called [`Self::advance`].
     pub fn write(&mut self, offset: u32, value: u32, now: u64) {
         match offset {
             0x0 => {

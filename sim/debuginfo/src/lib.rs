@@ -162,7 +162,7 @@ fn collect_members(
         if units.entry(child)?.tag() != dw::DW_TAG_member {
             continue;
         }
-        let kind = sized_type(units, child)?;
+        let kind = type_with_size(units, child)?;
         let Some(spot) = member_position(units, child, kind.bytes, is_union)? else { continue };
         let offset = spot.offset.saturating_add(outer.base);
         let name = units.name(child)?.map(text);
@@ -191,7 +191,7 @@ struct Kind {
 
 /// Returns the type that tells a member's size, behind typedefs and arrays. A pointer ends the search: not every
 /// compiler says how long it is, and what it points to is no part of the member.
-fn sized_type(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
+fn type_with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
         let Some(next) = units.reference(at, dw::DW_AT_type)? else {

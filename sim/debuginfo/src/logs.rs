@@ -40,7 +40,7 @@ impl LogDecoder {
         Ok(Some(LogDecoder { table, places, rest: Vec::new() }))
     }
 
-    /// Decodes bytes that follow those of the last call. Returns the lines that became complete.
+    /// Decodes defmt bytes that follow those of the last call. Returns the lines that became complete.
     pub fn feed(&mut self, fresh: &[u8]) -> Vec<LogLine> {
         self.rest.extend_from_slice(fresh);
         match self.table.encoding() {
@@ -49,7 +49,7 @@ impl LogDecoder {
         }
     }
 
-    /// Decodes frames that follow each other without a mark. After a damaged one none can be found.
+    /// Decodes defmt frames that follow each other without a mark. After a damaged one none can be found.
     fn take_raw(&mut self) -> Vec<LogLine> {
         let mut lines = Vec::new();
         let mut used = 0;
@@ -71,7 +71,7 @@ impl LogDecoder {
         lines
     }
 
-    /// Decodes frames that end with a zero.
+    /// Decodes defmt frames that end with a zero.
     fn take_delimited(&mut self) -> Vec<LogLine> {
         let Some(end) = self.rest.iter().rposition(|byte| *byte == 0) else {
             if self.rest.len() > FRAME_BYTES {
@@ -92,7 +92,7 @@ impl LogDecoder {
         lines
     }
 
-    /// Returns a decoded frame as a line.
+    /// Returns a decoded frame as a line of the log.
     fn line(&self, frame: &Frame<'_>) -> LogLine {
         let place = self.places.get(&frame.index());
         LogLine {

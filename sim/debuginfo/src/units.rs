@@ -49,7 +49,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// Returns the entry at this place.
+    /// Returns the entry of the debug information at this place.
     pub fn entry(&self, at: Place) -> Result<DebuggingInformationEntry<'_, '_, Bytes<'a>>, DamagedInfo> {
         Ok(self.unit(at.unit)?.entry(at.offset)?)
     }

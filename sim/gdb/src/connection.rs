@@ -57,7 +57,7 @@ impl<'h> GdbStream<'h> {
         Ok(GdbStream { stream, host, peeked: None, place: Place::Between, heard: Instant::now() })
     }
 
-    /// Returns the next received byte, and waits for it.
+    /// Returns the next byte that gdb has sent, and waits for it.
     fn next(&mut self) -> io::Result<u8> {
         let mut byte = [0];
         match Read::read(&mut self.stream, &mut byte) {

@@ -117,7 +117,7 @@ impl Layout {
         self.words(&board.registers(core))
     }
 
-    /// Returns registers given by name in gdb's order. Others are unknown.
+    /// Returns a core's registers, given by name, in gdb's order. Others are unknown.
     pub fn words(&self, held: &[(String, u32)]) -> RegisterValues {
         let value = |name: &String| held.iter().find(|(other, _)| other == name).map(|(_, value)| *value);
         RegisterValues(self.names.iter().map(value).collect())

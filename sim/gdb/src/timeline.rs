@@ -71,12 +71,12 @@ pub enum WatchedAccess {
 }
 
 impl WatchedAccess {
-    /// Whether writes are among them.
+    /// Whether the watchpoint stops at writes.
     fn writes(self) -> bool {
         self != WatchedAccess::Read
     }
 
-    /// Whether reads are among them.
+    /// Whether the watchpoint stops at reads.
     fn reads(self) -> bool {
         self != WatchedAccess::Write
     }
@@ -149,7 +149,7 @@ impl<'b> Timeline<'b> {
         done
     }
 
-    /// Returns the cycle at which history begins.
+    /// Returns the cycle at which the board's history begins.
     pub fn begin(&self) -> u64 {
         self.marks[0].progress.cycle
     }
@@ -213,7 +213,7 @@ impl<'b> Timeline<'b> {
         content
     }
 
-    /// Runs for at most `cycles`, up to the next stop.
+    /// Runs the board for at most `cycles`, up to the next stop.
     pub fn run(&mut self, cycles: u64) -> Halt {
         self.arm();
         let halt = self.advance(self.board.cycle().saturating_add(cycles));
@@ -256,7 +256,7 @@ impl<'b> Timeline<'b> {
         Halt::Begin
     }
 
-    /// Goes back by one instruction of a core.
+    /// Takes the board back by one instruction of a core.
     pub fn step_back(&mut self, core: usize) -> Halt {
         let target = self.instruction_count(core);
         if target == 0 || !self.before_instruction(core, target) {
@@ -319,7 +319,7 @@ impl<'b> Timeline<'b> {
         self.board.take_events();
     }
 
-    /// Runs to a cycle or the next stop. Takes snapshots on the way where none were before, passes text on.
+    /// Runs the board to a cycle or the next stop. Takes snapshots on the way where none were before, passes text on.
     fn advance(&mut self, end: u64) -> Halt {
         loop {
             let now = self.board.cycle();
@@ -431,7 +431,7 @@ impl<'b> Timeline<'b> {
         }
     }
 
-    /// Goes to the beginning of a cycle that is not before the first mark.
+    /// Restores and runs the board to the beginning of a cycle that is not before its first snapshot.
     fn go_to(&mut self, cycle: u64) {
         let mark = self.marks.iter().rposition(|mark| mark.progress.cycle <= cycle).unwrap_or(0);
         self.restore_mark(mark);

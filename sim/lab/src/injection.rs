@@ -32,7 +32,7 @@ pub struct Injections {
 }
 
 impl Injections {
-    /// Adds a stimulus for a cycle.
+    /// Schedules a stimulus for a cycle.
     pub fn add(&mut self, cycle: u64, stimulus: Stimulus) {
         let place = self.queue.partition_point(|&(other, _)| other <= cycle);
         self.queue.insert(place, (cycle, stimulus));

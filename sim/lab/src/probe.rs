@@ -316,8 +316,8 @@ impl Probes {
         self.events.push(Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 });
     }
 
-    /// Restores the records as they were `then`. The probes themselves stay where they are. Intervals that were not
-    /// measured then are empty.
+    /// Restores the recorded events and intervals to what they were `then`. The probes themselves stay where they are.
+    /// Intervals that were not measured then are empty.
     pub fn rewind(&mut self, then: &Probes) {
         // Every field by name, so that a new instrument is not forgotten here.
         let Probes {

@@ -135,7 +135,7 @@ impl Tally {
         records.iter().for_each(|record| self.count(record));
     }
 
-    /// Counts one record.
+    /// Counts one event.
     #[inline]
     fn count(&mut self, record: &Record) {
         let Identities { calls, current, nesting } = self.identities;

@@ -98,11 +98,11 @@ pub trait Board {
     fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
     /// Returns every setting: name, rule, value in force.
     fn settings(&self) -> Vec<(String, Setting, u64)>;
-    /// Loads an image and resets the board. `name` is for messages.
+    /// Loads an image into the board's memories and resets the board. `name` is for messages.
     fn load(&mut self, data: &[u8], name: &str) -> Result<(), ImageError>;
     /// Returns the functions and objects of the image, by address.
     fn symbols(&self) -> &[Symbol];
-    /// Runs for at most `cycles` more cycles.
+    /// Runs the board for at most `cycles` more cycles.
     fn run(&mut self, cycles: u64) -> Stop;
     /// Returns the current cycle.
     fn cycle(&self) -> u64;
@@ -137,16 +137,16 @@ pub trait Board {
     fn translate_after(&mut self, _executions: u32) {}
     /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn passed_over(&self) -> u64;
-    /// Sets all statistics to zero.
+    /// Sets the statistics of all cores to zero.
     fn reset_stats(&mut self);
     /// Returns one sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&self) -> Vec<String>;
-    /// Reads memory without side effects. `None` outside of memory.
+    /// Reads the board's memory without side effects. `None` outside of memory.
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
     /// Reads a word as privileged software of a core does, with whatever that changes: ask a board that was opened from a
     /// snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
-    /// Writes to RAM. False outside of RAM.
+    /// Writes to the board's RAM. False outside of RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> bool;
     /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool;
@@ -156,11 +156,11 @@ pub trait Board {
     fn executable(&mut self, address: u32) -> bool;
     /// Returns the board's present state.
     fn snapshot(&self) -> Snapshot;
-    /// Restores the state in a snapshot. False if the snapshot is of another kind of board.
+    /// Restores the board's state in a snapshot. False if the snapshot is of another kind of board.
     fn restore(&mut self, snapshot: &Snapshot) -> bool;
     /// Places the probes of a snapshot on this board, which has none.
     fn adopt_probes(&mut self, snapshot: &Snapshot);
-    /// Schedules a stimulus for a cycle. The error is one sentence.
+    /// Schedules a stimulus from outside for a cycle. The error is one sentence.
     fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String>;
     /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
     fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String>;

@@ -37,7 +37,7 @@ impl CodeTable {
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
-    /// Returns a pointer to the op at a byte offset. Panics after the end.
+    /// Returns a pointer to the op of the code at a byte offset. Panics after the end.
     pub fn op(&mut self, offset: u32) -> *mut Op {
         assert!(offset < self.bytes, "no code at {offset:#x}");
         let half = offset as usize / 2;

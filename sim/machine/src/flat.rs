@@ -43,7 +43,7 @@ impl Memory {
         (offset <= BYTES - bytes).then_some(offset as usize)
     }
 
-    /// Returns the halfword at this offset.
+    /// Returns the halfword at this offset of the RAM.
     fn half(&self, offset: usize) -> u16 {
         let bytes = self.ram.get(offset..offset + 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
@@ -206,7 +206,8 @@ impl<P: Pipeline + Default> Flat<P> {
         self.core.float_ready = false;
     }
 
-    /// Executes up to `cycles`. Returns the reason of the stop. With `pause` the core gets no more than that many at a time.
+    /// Executes up to `cycles` instructions. Returns the reason of the stop. With `pause` the core gets no more than
+    /// that many at a time.
     pub fn run(&mut self, cycles: u64, pause: u64) -> Request {
         let core = &mut self.core;
         let end = core.t + cycles;

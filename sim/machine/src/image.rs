@@ -66,7 +66,7 @@ impl Image {
         }
     }
 
-    /// Returns the address of a symbol.
+    /// Returns the address of a symbol of the image.
     pub fn symbol(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }

@@ -33,12 +33,12 @@ impl<T: Copy> Lazy<T> {
         Lazy { start, count, block, layout }
     }
 
-    /// Returns a pointer to the first element.
+    /// Returns a pointer to the first element of the array.
     pub fn pointer(&self) -> *mut T {
         self.start.as_ptr()
     }
 
-    /// Returns all elements.
+    /// Returns all elements of the array.
     pub fn elements(&mut self) -> &mut [T] {
         // SAFETY: `new` allocated so many, whose bytes were values of `T` and are; nobody else uses them meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }

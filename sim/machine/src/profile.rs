@@ -18,12 +18,12 @@ impl Cells {
         Cells(Some(unsafe { Lazy::new(count) }))
     }
 
-    /// Returns a pointer to the first cell. Null if there are none.
+    /// Returns a pointer to the first profile cell. Null if there are none.
     pub fn pointer(&self) -> *mut ProfileCell {
         self.0.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }
 
-    /// Adds to the cell of a halfword. Nothing happens if there are none.
+    /// Adds to the profile cell of a halfword. Nothing happens if there are none.
     pub fn add(&mut self, index: usize, more: ProfileCell) {
         if let Some(cell) = self.0.as_mut().and_then(|cells| cells.elements().get_mut(index)) {
             *cell += more;

@@ -63,7 +63,8 @@ impl ParkedPages<v7m::core::Core> {
         ParkedPages { core, at }
     }
 
-    /// Restores the saved core. `region` finds the region of an address in the machine that it is for.
+    /// Returns the saved core with pointers into its machine again. `region` finds the region of an address in the
+    /// machine that it is for.
     pub fn back(&self, mut region: impl FnMut(u32) -> Option<v7m::core::Region>) -> v7m::core::Core {
         let mut core = self.core.clone();
         if let Some((base, offset)) = self.at {
@@ -91,7 +92,8 @@ impl ParkedPages<v6m::core::Core> {
         ParkedPages { core, at }
     }
 
-    /// Restores the saved core into `core`. `region` finds the region of an address in the machine that it is for.
+    /// Restores the saved core, with pointers into its machine again, into `core`. `region` finds the region of an
+    /// address in the machine that it is for.
     pub fn back(&self, core: &mut v6m::core::Core, mut region: impl FnMut(u32) -> Option<v6m::region::Region>) {
         core.clone_from(&self.core);
         if let Some((base, offset)) = self.at {

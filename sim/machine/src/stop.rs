@@ -28,7 +28,7 @@ impl StopReason {
         matches!(self, StopReason::Until | StopReason::Watch)
     }
 
-    /// Returns the name as results print it.
+    /// Returns the reason's name as results print it.
     pub const fn name(self) -> &'static str {
         match self {
             StopReason::Cycles => "cycles",

@@ -176,7 +176,7 @@ impl Walker {
         Walker { board, core, executing }
     }
 
-    /// Runs to a cycle, unless it has passed. A board whose run has ended stays there.
+    /// Runs the undisturbed board to a cycle, unless it has passed. A board whose run has ended stays there.
     fn run_to(&mut self, cycle: u64) {
         while self.board.cycle() < cycle {
             let stop = self.board.run(cycle - self.board.cycle());
@@ -187,7 +187,7 @@ impl Walker {
         self.note();
     }
 
-    /// Steps to a cycle. Returns the instruction that is executing then.
+    /// Steps the undisturbed board to a cycle. Returns the instruction that is executing then.
     fn step_to(&mut self, cycle: u64) -> Position {
         self.run_to(cycle.saturating_sub(INSTRUCTION_CYCLES));
         while self.board.cycle() < cycle {

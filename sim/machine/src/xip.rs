@@ -23,7 +23,7 @@ struct Way {
 impl Way {
     const EMPTY: Way = Way { line: 0, valid: [false; HALVES] };
 
-    /// Whether the way contains a line.
+    /// Whether the way of the cache contains a line.
     fn holds(&self, line: u32) -> bool {
         self.line == line && *self != Way { line, ..Way::EMPTY }
     }
@@ -81,7 +81,7 @@ impl XipCache {
         self.lost
     }
 
-    /// Loads half a line into the cache. Returns the line that it replaces. A disabled cache stores nothing.
+    /// Loads half a line into the XIP cache. Returns the line that it replaces. A disabled cache stores nothing.
     pub fn fill(&mut self, half: u32) -> Option<u32> {
         if !self.enabled || self.resident(half) {
             return None;
@@ -127,13 +127,13 @@ impl XipCache {
         }
     }
 
-    /// Returns the cache's content for a snapshot.
+    /// Returns the XIP cache's content for a snapshot.
     pub fn tags(&self) -> XipTags {
         let XipCache { ways, victim, resident: _, lost: _, enabled } = self;
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
 
-    /// Restores the content from a snapshot. Returns the lines whose cached part has changed.
+    /// Restores the XIP cache's content from a snapshot. Returns the lines whose cached part has changed.
     pub fn restore(&mut self, tags: &XipTags) -> Vec<u32> {
         let mut changed = Vec::new();
         for set in 0..SETS {
@@ -155,7 +155,7 @@ impl XipCache {
         changed
     }
 
-    /// Empties the cache. Returns the lines that were in it.
+    /// Empties the XIP cache. Returns the lines that were in it.
     pub fn flush(&mut self) -> Vec<u32> {
         let held = std::mem::replace(&mut self.ways, vec![[Way::EMPTY; 2]; SETS]);
         let held: Vec<Way> = held.into_iter().flatten().filter(|way| way.valid != Way::EMPTY.valid).collect();

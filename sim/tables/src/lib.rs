@@ -50,7 +50,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Returns the number of values.
+    /// Returns the number of values in the column.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -64,7 +64,7 @@ impl Values {
         }
     }
 
-    /// Whether there is no value.
+    /// Whether the column has no value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -13,7 +13,7 @@ pub struct Store(());
 pub struct Function(());
 
 impl Function {
-    /// Does nothing: no value of this type exists.
+    /// Does nothing: without native code no value of this type exists.
     ///
     /// # Safety
     /// There is none.

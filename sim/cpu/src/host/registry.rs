@@ -44,8 +44,8 @@ impl Executions {
     /// The path is not to be translated.
     pub const EXCLUDED: Executions = Executions(u32::MAX);
 
-    /// Counts one execution. True if the path is hot now: it is JIT-compiled after `hot_after` executions, or never if
-    /// that is 0.
+    /// Counts one execution of a path. True if the path is hot now: it is JIT-compiled after `hot_after` executions, or
+    /// never if that is 0.
     #[inline(always)]
     pub fn count(&mut self, hot_after: u32) -> bool {
         if *self == Executions::EXCLUDED {
@@ -148,19 +148,19 @@ impl<H: Head, T> Registry<H, T> {
         head.executions().count(self.hot_after)
     }
 
-    /// Whether one more translation fits.
+    /// Whether the registry has room for one more translation.
     pub fn has_room(&self) -> bool {
         self.all.len() < MOST
     }
 
-    /// Adds a translation and returns its number.
+    /// Adds a translation to the registry and returns its number.
     pub fn add(&mut self, translation: T) -> u32 {
         self.translations += 1;
         self.all.push(translation);
         self.all.len() as u32 - 1
     }
 
-    /// Returns the host address of the table of entries.
+    /// Returns the host address of the registry's table of entries.
     pub fn heads(&self) -> *const H {
         self.heads.as_ptr()
     }

@@ -62,7 +62,7 @@ impl Account {
         Account { places, entries, counters, shares, room: ROOM, fresh, cells: Default::default() }
     }
 
-    /// Starts the profile from zero, or ends it.
+    /// Starts the profile of cached timing from zero, or ends it.
     pub fn switch(&mut self, on: bool) {
         self.cells = Default::default();
         self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
@@ -130,7 +130,7 @@ impl Account {
         self.shares = used;
     }
 
-    /// Swaps the transitions of two places.
+    /// Swaps the profile counts of two places of the table.
     pub fn swap(&mut self, first: usize, second: usize) {
         if !self.entries.is_empty() {
             self.entries.swap(first, second);
@@ -140,7 +140,7 @@ impl Account {
         }
     }
 
-    /// Forgets the shares of all places. The caller has settled the counters.
+    /// Forgets the shares of all transitions. The caller has settled the counters.
     pub(super) fn clear(&mut self) {
         self.entries.fill(Entry::default());
         self.shares.clear();

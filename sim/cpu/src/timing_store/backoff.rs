@@ -8,12 +8,12 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// Starts a pause of `cycles` cycles at cycle `t`.
+    /// Starts a back-off of `cycles` cycles at cycle `t`.
     pub fn begin(&mut self, t: u64, cycles: u64) {
         *self = Backoff { since: t, cycles };
     }
 
-    /// Ends the pause.
+    /// Ends the back-off.
     pub fn cancel(&mut self) {
         self.cycles = 0;
     }

@@ -95,12 +95,12 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         self.all.as_ptr()
     }
 
-    /// Whether there is no state.
+    /// Whether the set has no state.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Forgets all states.
+    /// Forgets all states of the set.
     pub fn clear(&mut self) {
         self.all.clear();
         self.numbers.clear();

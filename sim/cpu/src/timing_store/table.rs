@@ -74,14 +74,14 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         })
     }
 
-    /// Returns the row with this number.
+    /// Returns the row of transitions with this number.
     #[inline(always)]
     pub fn row(&self, number: usize) -> &R {
         const { assert!(ROWS.is_power_of_two()) };
         &self.rows[number % ROWS]
     }
 
-    /// Returns the row with this number, to be changed.
+    /// Returns the row of transitions with this number, to be changed.
     #[inline(always)]
     pub fn row_mut(&mut self, number: usize) -> &mut R {
         const { assert!(ROWS.is_power_of_two()) };
@@ -107,7 +107,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         self.nodes.address()
     }
 
-    /// Returns the host address of the rows.
+    /// Returns the host address of the table's rows.
     pub fn rows(&self) -> u64 {
         self.rows.as_ptr() as u64
     }

@@ -236,7 +236,7 @@ impl Remainder {
         memory as u32
     }
 
-    /// Whether an access remains.
+    /// Whether the rest of the block makes another access.
     pub fn has_access(&self) -> bool {
         self.accesses != 0
     }
@@ -250,7 +250,7 @@ impl Remainder {
         taken
     }
 
-    /// Removes one executed instruction from the rest. True if it was the last one.
+    /// Removes one executed instruction from the rest of the block. True if it was the last one.
     #[inline(always)]
     pub fn pass(&mut self, memory: u32) -> bool {
         self.instructions -= 1;

@@ -69,7 +69,8 @@ impl Ram<'_> {
         self.bytes.as_mut_ptr()
     }
 
-    /// Returns the mark at an offset of main RAM. If it is not 0, stores there go through [`Bus::store_marked`].
+    /// Returns the mark at an offset of main RAM: not 0 if a store there needs attention. If it is not 0, stores there
+    /// go through [`Bus::store_marked`].
     ///
     /// # Safety
     /// The offset is below the length.

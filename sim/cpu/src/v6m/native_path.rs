@@ -50,14 +50,16 @@ impl NativePaths {
     }
 }
 
-/// Implements [`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path).
+/// Whether native code, or a path that became hot, begins at this address
+/// ([`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path)).
 #[inline(always)]
 pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
     let translations = bus.translations();
     translations.begin(address).is_some() || translations.is_due(address)
 }
 
-/// Implements [`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths).
+/// Executes native code of a core that is alone, as far as it goes
+/// ([`Ahead::run_native_paths`](crate::v6m::bus::Ahead::run_native_paths)).
 ///
 /// # Safety
 /// As for [`exec::run`]. `core` is before an instruction and not inside one.

@@ -133,7 +133,7 @@ impl Nvic {
         }
     }
 
-    /// Clears pending bits. Lines that are high and not active stay pending.
+    /// Makes these exceptions no longer pending. Lines that are high and not active stay pending.
     fn unpend(&mut self, set: u64) {
         self.pending &= !set;
         self.pending |= set & u64::from(self.lines) << 16 & !self.active;

@@ -66,7 +66,7 @@ impl std::hash::Hash for State {
 }
 
 impl State {
-    /// Returns the same state with the other core first.
+    /// Returns the timing state with the two cores swapped.
     fn swap(&self) -> State {
         let pairs = 0x00ff_00ff_00ff;
         let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
@@ -284,7 +284,8 @@ unsafe fn go_back<B: PairedBus>(cores: *mut Core, index: usize, place: &Place, b
     }
 }
 
-/// Implements [`Ahead::time_block`](crate::v6m::bus::Ahead::time_block).
+/// Adds the cycles of the block that the first core has just executed, and returns which core continues
+/// ([`Ahead::time_block`](crate::v6m::bus::Ahead::time_block)).
 ///
 /// # Safety
 /// `core` has just executed the basic block. Both are cores that [`run`] was given.

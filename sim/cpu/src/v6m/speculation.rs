@@ -158,7 +158,7 @@ impl SpeculationLog {
     pub(in crate::v6m) const START: i32 = offset_of!(SpeculationLog, start) as i32;
     pub(in crate::v6m) const START_BYTES: i32 = size_of::<Start>() as i32;
 
-    /// Empties the log: nothing was done ahead.
+    /// Empties the speculation log: nothing was done ahead.
     #[inline(always)]
     pub(in crate::v6m) fn forget(&mut self) {
         (self.reads, self.writes, self.read_words, self.written_words) = (0, 0, 0, 0);

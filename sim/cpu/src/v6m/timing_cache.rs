@@ -206,7 +206,8 @@ fn catch_up<B: CacheableBus>(core: &mut Core, bus: &mut B) {
     }
 }
 
-/// Implements [`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace). `TRANSLATED`: native code executed all of the trace.
+/// Adds the cycles of a trace that was executed without time, and returns whether another one may follow
+/// ([`Ahead::time_trace`](crate::v6m::bus::Ahead::time_trace)). `TRANSLATED`: native code executed all of the trace.
 #[inline(always)]
 pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     core.instructions += trace.instructions;
@@ -234,7 +235,8 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
     core.t + Trace::CYCLES <= core.limit
 }
 
-/// Implements [`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces).
+/// Executes the JIT-compiled traces that begin where the core is
+/// ([`Ahead::run_native_traces`](crate::v6m::bus::Ahead::run_native_traces)).
 #[inline(always)]
 pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     let address = core.address_of(core.ip);

@@ -63,7 +63,7 @@ impl Trace {
         taken
     }
 
-    /// Returns the branches and the length in [`Trace::KEY_BITS`] bits. No two traces are alike, and none is 0.
+    /// Returns the trace's branches and length in [`Trace::KEY_BITS`] bits. No two traces are alike, and none is 0.
     pub(super) const fn key(&self) -> u64 {
         self.branches << Trace::LENGTH_BITS | self.instructions
     }

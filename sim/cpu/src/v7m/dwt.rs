@@ -101,7 +101,7 @@ impl Dwt {
         self.change(clock, |dwt| dwt.trace = on);
     }
 
-    /// Reads a register at an offset from 0xE0001000. The profiling counters read as 0.
+    /// Reads a DWT register at an offset from 0xE0001000. The profiling counters read as 0.
     pub fn read(&self, offset: u32, clock: u64) -> u32 {
         match offset {
             0x000 => self.ctrl,
@@ -113,7 +113,8 @@ impl Dwt {
         }
     }
 
-    /// Writes a register at an offset from 0xE0001000. While the unit is locked, only the lock itself is accessible.
+    /// Writes a DWT register at an offset from 0xE0001000. While the unit is locked, only the lock itself is
+    /// accessible.
     pub fn write(&mut self, offset: u32, value: u32, clock: u64) {
         match offset {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,

@@ -21,17 +21,17 @@ const BASIC_WORDS: usize = BASIC_FRAME as usize / 4;
 struct Return(u32);
 
 impl Return {
-    /// Whether it returns to thread mode.
+    /// Whether the exception return goes to thread mode.
     fn to_thread(self) -> bool {
         self.0 & 0xf != 1
     }
 
-    /// Whether its frame is on the process stack.
+    /// Whether the exception return's frame is on the process stack.
     fn psp(self) -> bool {
         self.0 & 0xf == 0xd
     }
 
-    /// Whether its frame contains floating-point state.
+    /// Whether the exception return's frame contains floating-point state.
     fn float(self) -> bool {
         self.0 & 0x10 == 0
     }

@@ -57,12 +57,12 @@ impl Itm {
         self.asked_in_vain
     }
 
-    /// Whether the unit is enabled (ITMENA).
+    /// Whether the ITM is enabled (ITMENA).
     fn is_enabled(&self) -> bool {
         self.control & ENABLED != 0
     }
 
-    /// Reads a register.
+    /// Reads an ITM register at an offset from 0xE0000000.
     pub fn read(&mut self, offset: u32) -> u32 {
         self.asked_in_vain |= matches!(offset, 0..0x400 | TER | TCR) && !self.is_enabled();
         match offset {
@@ -92,7 +92,7 @@ impl Itm {
         leaves.then_some(Stimulus { port: port as u8, bytes: bytes as u8, value })
     }
 
-    /// Writes a register other than a stimulus port.
+    /// Writes an ITM register other than a stimulus port.
     fn set(&mut self, offset: u32, value: u32, privileged: bool) {
         match offset {
             LAR if privileged => self.locked = value != UNLOCK_KEY,

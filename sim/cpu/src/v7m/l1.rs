@@ -107,7 +107,7 @@ impl Cache {
         self.version
     }
 
-    /// Changes the version, because a line came or went.
+    /// Changes the cache's version, because a line came or went.
     fn note_change(&mut self) {
         self.version += 1;
     }
@@ -139,14 +139,14 @@ impl Cache {
         }
     }
 
-    /// Invalidates every line.
+    /// Invalidates every line of the cache.
     pub fn invalidate_all(&mut self) {
         self.note_change();
         self.entries.fill(0);
         self.found.fill(NONE);
     }
 
-    /// Cleans or invalidates one entry. Returns the lines written back, 0 or 1.
+    /// Cleans or invalidates one entry of the cache. Returns the lines written back, 0 or 1.
     fn maintain(entry: Option<&mut u32>, clean: bool, invalidate: bool) -> u32 {
         let Some(entry) = entry else { return 0 };
         let written = u32::from(clean && *entry & (VALID | DIRTY) == VALID | DIRTY);
@@ -159,14 +159,14 @@ impl Cache {
         written
     }
 
-    /// Cleans or invalidates the line of an address. Returns the lines written back, 0 or 1.
+    /// Cleans or invalidates the cache line of an address. Returns the lines written back, 0 or 1.
     pub fn maintain_address(&mut self, address: u32, clean: bool, invalidate: bool) -> u32 {
         self.note_change();
         self.found.fill(NONE);
         Cache::maintain(self.entry(address >> LINE_SHIFT), clean, invalidate)
     }
 
-    /// Cleans or invalidates a line by set and way. Returns the lines written back, 0 or 1.
+    /// Cleans or invalidates a cache line by set and way. Returns the lines written back, 0 or 1.
     pub fn maintain_line(&mut self, line: Line, clean: bool, invalidate: bool) -> u32 {
         self.note_change();
         self.found.fill(NONE);
@@ -191,7 +191,7 @@ impl Default for Caches {
 }
 
 impl Caches {
-    /// Carries out a maintenance operation. Returns how many lines it wrote back.
+    /// Executes a maintenance operation on the caches. Returns how many lines it wrote back.
     pub fn operate(&mut self, operation: Operation) -> u32 {
         match operation {
             Operation::InvalidateInstructions => {

@@ -62,7 +62,7 @@ impl Set {
         })
     }
 
-    /// Returns the intersection with another set.
+    /// Returns the intersection with another set of exceptions.
     fn and(&self, other: &Set) -> Set {
         Set(std::array::from_fn(|index| self.0[index] & other.0[index]))
     }
@@ -124,7 +124,8 @@ impl Nvic {
         nvic
     }
 
-    /// Returns the controller after a reset of its core. The lines keep their levels, and those that are high pend.
+    /// Returns the interrupt controller after a reset of its core. The lines keep their levels, and those that are high
+    /// pend.
     pub fn after_reset(&self) -> Nvic {
         let mut nvic = Nvic::new(self.lines as u16, self.priority_mask.count_ones() as u8);
         nvic.levels = self.levels;

@@ -206,7 +206,7 @@ impl Op {
         usize::from(u16::from_le(first)) % Op::FORMS
     }
 
-    /// Whether any of these [`flag`] bits is set.
+    /// Whether the op has any of these [`flag`] bits.
     #[inline(always)]
     pub const fn has(self, flags: u8) -> bool {
         self.flags & flags != 0

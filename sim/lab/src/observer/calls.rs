@@ -131,7 +131,7 @@ pub struct CallRecorder<'a> {
 }
 
 impl Activity {
-    /// Whether no call is in progress yet.
+    /// Whether no measured call is in progress yet.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -145,7 +145,7 @@ impl Activity {
         }
     }
 
-    /// Accounts for sleep or waiting until a cycle.
+    /// Accounts for sleep or waiting of a measured call until a cycle.
     pub fn wait(&mut self, until: u64) {
         self.at = self.at.max(until);
     }
@@ -168,7 +168,7 @@ impl Activity {
         self.at = at;
     }
 
-    /// Begins the call of a function, or the first function.
+    /// Begins the measured call of a function, or the first function of a thread.
     pub fn enter(&mut self, at: u64, to: Entry, book: &mut CallRecorder) {
         let mut flags = 0;
         if let Some(before) = self.open.last_mut().filter(|open| open.depth == to.depth) {
@@ -199,7 +199,7 @@ impl Activity {
         });
     }
 
-    /// Ends the innermost call.
+    /// Ends the innermost measured call.
     pub fn exit(&mut self, at: u64, end: End, book: &mut CallRecorder) {
         let Some(open) = self.open.pop() else { return };
         let call = self.call(&open, at, end, book.thread);
@@ -211,7 +211,8 @@ impl Activity {
         self.note(&open, call, book);
     }
 
-    /// Ends all calls, because the handler returns. Calls in which it should have returned first count as left.
+    /// Ends all measured calls, because the handler returns. Calls in which it should have returned first count as
+    /// left.
     pub fn finish(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
             let end = if open.depth == 0 { End::Returned } else { End::Left };
@@ -219,7 +220,7 @@ impl Activity {
         }
     }
 
-    /// Ends all calls as lost.
+    /// Ends all measured calls as lost.
     pub fn lose(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
             self.exit(self.at, End::Lost, book);
@@ -234,7 +235,7 @@ impl Activity {
         }
     }
 
-    /// Returns the record of a call that ends in cycle `at`.
+    /// Returns the record of a measured call that ends in cycle `at`.
     fn call(&self, open: &Open, at: u64, end: End, thread: u32) -> Call {
         let until = at.max(open.start);
         let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;

@@ -147,7 +147,7 @@ impl Costs {
         (std::mem::replace(&mut self.from, cut), cut, rows)
     }
 
-    /// Adds a cost to the sum of its place.
+    /// Adds a cost to the sum of its place in the account.
     fn commit(&mut self, place: Place, cost: Cost) {
         if cost == Cost::default() {
             return;

@@ -62,7 +62,7 @@ pub struct Locks {
 }
 
 impl Locks {
-    /// Notes an access by the instruction at `place`.
+    /// Notes an access to a spinlock by the instruction at `place`.
     pub fn note(&mut self, event: LockEvent, place: Place) {
         let LockEvent { cycle, core, lock, act } = event;
         match act {
@@ -84,7 +84,7 @@ impl Locks {
         }
     }
 
-    /// Adds an interval to a sum.
+    /// Adds an interval of a spinlock to its sum.
     fn add(&mut self, key: LockKey, start: u64, end: u64) {
         let sum = self.sums.entry(key).or_default();
         let cycles = end - start;

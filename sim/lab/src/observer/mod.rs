@@ -133,7 +133,7 @@ impl Observer {
         self.follow(core, &step);
     }
 
-    /// Accounts for instructions of a core. `locks` are its accesses to spinlocks meanwhile.
+    /// Accounts for the instructions that a core has executed. `locks` are its accesses to spinlocks meanwhile.
     pub fn steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
         let mut locks = locks.iter().peekable();
         for step in steps {
@@ -390,7 +390,7 @@ impl Observer {
         std::mem::take(&mut self.events)
     }
 
-    /// Accounts for sleep that has ended.
+    /// Accounts for a core's sleep that has ended.
     fn sleep(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);

@@ -40,12 +40,12 @@ impl Paths {
         self.node(Node { entry, ..here })
     }
 
-    /// Returns the node with this number.
+    /// Returns the node of the call paths with this number.
     pub fn get(&self, number: u32) -> Node {
         self.nodes[number as usize]
     }
 
-    /// Returns all nodes. A parent's number is below its children's.
+    /// Returns all nodes of the call paths. A parent's number is below its children's.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }

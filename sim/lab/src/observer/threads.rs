@@ -74,12 +74,12 @@ impl Context {
         Context { number, node, pc, sp, last, process_stack, activity, root: node, frames, replaced, around }
     }
 
-    /// Returns the number of calls in progress.
+    /// Returns the number of calls in progress on the call path.
     pub fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    /// Returns the node of its first function.
+    /// Returns the node of the context's first function.
     pub fn root(&self) -> u32 {
         self.root
     }
@@ -99,7 +99,7 @@ impl Context {
         }
     }
 
-    /// Updates the call path by a call.
+    /// Updates the call path by a call instruction.
     fn call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         if self.frames.len() == DEEPEST {
             self.unwind(0, true, tell);
@@ -155,7 +155,7 @@ impl Context {
         tell(Move::Into(next));
     }
 
-    /// Leaves all calls in progress. A function that the first one continued as returns with it.
+    /// Leaves all calls in progress on the call path. A function that the first one continued as returns with it.
     pub fn finish(&mut self, tell: &mut impl FnMut(Move)) {
         self.unwind(0, true, tell);
         if self.node != self.root {
@@ -163,7 +163,7 @@ impl Context {
         }
     }
 
-    /// Leaves all calls from the one at `depth` on. If they are `cut` off, none of them returns.
+    /// Leaves all calls of the call path from the one at `depth` on. If they are `cut` off, none of them returns.
     fn unwind(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
         while self.frames.len() > depth {
             let way = if cut || self.frames.len() > depth + 1 { Move::Left } else { Move::Out };

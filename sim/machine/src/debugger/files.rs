@@ -61,14 +61,14 @@ impl Files {
         self.open.get_mut((handle as usize).checked_sub(1)?)?.as_mut()
     }
 
-    /// Closes a file. False if it is not open.
+    /// Closes a semihosting file. False if it is not open.
     pub fn close(&mut self, handle: u32) -> bool {
         let place = (handle as usize).checked_sub(1).and_then(|place| self.open.get_mut(place));
         place.and_then(Option::take).is_some()
     }
 
-    /// Reads up to `bytes` bytes from a file. From a terminal a line at most, nothing at its end. `None` if it cannot
-    /// be read.
+    /// Reads up to `bytes` bytes from a semihosting file. From a terminal a line at most, nothing at its end. `None` if
+    /// it cannot be read.
     pub fn read(&mut self, handle: u32, bytes: usize) -> Option<Vec<u8>> {
         match self.get(handle)? {
             File::Input => {

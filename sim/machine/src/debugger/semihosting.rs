@@ -92,7 +92,7 @@ impl Debugger {
         )
     }
 
-    /// Executes SYS_OPEN.
+    /// Executes the semihosting call SYS_OPEN.
     fn open(&mut self, block: Option<&[u32]>, memory: &dyn TargetMemory) -> Answer {
         let block = block.filter(|block| block[2] as usize <= MOST_BYTES);
         let name = block.and_then(|block| memory.bytes(block[0], block[2] as usize));
@@ -114,18 +114,18 @@ impl Debugger {
         }
     }
 
-    /// Executes SYS_EXIT.
+    /// Executes the semihosting call SYS_EXIT.
     fn exit(&mut self, code: u32) -> Answer {
         self.exit_code = Some(code);
         Answer::Exit(code)
     }
 
-    /// Executes SYS_CLOSE. Returns 0, or -1 on failure.
+    /// Executes the semihosting call SYS_CLOSE. Returns 0, or -1 on failure.
     fn close(&mut self, handle: u32) -> u32 {
         if self.files.close(handle) { 0 } else { self.fail(BAD_HANDLE) }
     }
 
-    /// Executes SYS_WRITE. Returns the number of bytes that were not written.
+    /// Executes the semihosting call SYS_WRITE. Returns the number of bytes that were not written.
     fn write(&mut self, block: &[u32], memory: &dyn TargetMemory) -> Option<u32> {
         let channel = match self.files.get(block[0]) {
             Some(File::Output) => Channel::Semihosting,
@@ -140,7 +140,8 @@ impl Debugger {
         Some(block[2] - text.len() as u32)
     }
 
-    /// Executes SYS_READ. Returns the number of bytes that were not read: all of them at the end of the file.
+    /// Executes the semihosting call SYS_READ. Returns the number of bytes that were not read: all of them at the end
+    /// of the file.
     fn read(&mut self, block: &[u32], memory: &mut dyn TargetMemory) -> Option<u32> {
         let Some(text) = self.files.read(block[0], (block[2] as usize).min(MOST_BYTES)) else {
             self.errno = BAD_HANDLE;
@@ -149,7 +150,7 @@ impl Debugger {
         (text.is_empty() || memory.put(block[1], &text)).then(|| block[2] - text.len() as u32)
     }
 
-    /// Executes SYS_SEEK. Returns 0, or -1 on failure.
+    /// Executes the semihosting call SYS_SEEK. Returns 0, or -1 on failure.
     fn seek(&mut self, handle: u32, place: u32) -> u32 {
         match self.files.get(handle) {
             Some(File::Features(at)) => {
@@ -167,7 +168,7 @@ impl Debugger {
         file.map_or_else(|| self.fail(BAD_HANDLE), value)
     }
 
-    /// Sets the error number, and returns -1.
+    /// Sets semihosting's error number, and returns -1.
     fn fail(&mut self, errno: u32) -> u32 {
         self.errno = errno;
         FAILED
@@ -184,7 +185,7 @@ impl Debugger {
         Answer::Unsupported(self.fail(INVALID), format!("semihosting: {what} not supported"))
     }
 
-    /// Returns the answer to an unknown operation.
+    /// Returns the answer to an unknown semihosting operation.
     fn unknown(&mut self, operation: u32) -> Answer {
         Answer::Unsupported(self.fail(INVALID), format!("semihosting: the operation 0x{operation:02x} is unknown"))
     }

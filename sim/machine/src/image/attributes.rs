@@ -65,7 +65,7 @@ impl Needs {
         needs
     }
 
-    /// Reads the attributes of a section.
+    /// Reads the build attributes in a section of the image.
     fn read(
         &mut self,
         section: &object::elf::SectionHeader32<Endianness>,

@@ -67,7 +67,7 @@ impl Polling {
         true
     }
 
-    /// Returns the number of cycles skipped so far.
+    /// Returns the number of cycles of busy waits skipped so far.
     pub fn fast_forward_cycles(&self) -> u64 {
         self.passed_cycles
     }

@@ -206,13 +206,13 @@ impl Machine {
         self.cores.iter().filter(|core| is_active(core)).map(|core| core.t).min()
     }
 
-    /// Returns the cycle of the next scheduled event.
+    /// Returns the cycle of the board's next scheduled event.
     fn next_due(&self) -> u64 {
         let timers = self.cores[0].systick.due().min(self.cores[1].systick.due());
         timers.min(self.system.periph.due()).min(self.system.periph.dma_due()).min(self.system.injections.due())
     }
 
-    /// Processes everything scheduled for cycle `at`.
+    /// Processes all events of the board that are scheduled for cycle `at`.
     fn events(&mut self, at: u64) {
         for core in self.cores.iter_mut() {
             if core.systick.due() <= at {
@@ -230,7 +230,7 @@ impl Machine {
         }
     }
 
-    /// Serves what made a core leave the interpreter.
+    /// Does what the cores have left the interpreter for.
     fn serve_requests(&mut self) {
         let timing = self.system.timing.exception();
         for index in 0..2 {
@@ -432,7 +432,7 @@ impl Machine {
         self.cores.iter().filter(still).map(|core| core.t).max().unwrap_or(0)
     }
 
-    /// Returns a stop in the current cycle, at core 0.
+    /// Returns the end of a run in the current cycle, at core 0.
     fn stop(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(0), detail }
     }

@@ -88,7 +88,8 @@ impl System {
         }
     }
 
-    /// Applies an access's effects. Requests that concern the cores wait for the machine, which is asked to look.
+    /// Applies a register access's effects. Requests that concern the cores wait for the machine, which is asked to
+    /// look.
     fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
         self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
@@ -220,7 +221,7 @@ impl System {
         self.apply_core_effects(cores, now);
     }
 
-    /// Applies a stimulus at cycle `now`.
+    /// Applies a stimulus from outside at cycle `now`.
     pub(super) fn stimulate(&mut self, cores: &mut [Core; 2], stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { core, number } => {

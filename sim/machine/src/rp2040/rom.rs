@@ -60,7 +60,7 @@ impl RomHost for Host<'_> {
 }
 
 impl System {
-    /// Loads for a ROM function. Returns 0 where nothing answers.
+    /// Loads from memory for a ROM function. Returns 0 where nothing answers.
     fn load_plain(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> u32 {
         self.load::<false, false>(core, None, address, bytes, t).unwrap_or(0)
     }

@@ -25,7 +25,7 @@ impl Timing {
         rules.zip(values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, *value)).collect()
     }
 
-    /// Overrides one rule. Errors: unknown name, value out of range.
+    /// Overrides the value of one timing rule. Errors: unknown name, value out of range.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let rules = cortex_m0plus::SETTINGS.iter().chain(&rp2040::SETTINGS);
         let values = self.core.iter_mut().chain(&mut self.chip);

@@ -24,7 +24,7 @@ pub struct PathEnd {
     pub is_none: bool,
 }
 
-/// Where speculative native code continues at the end of a path, and its counter of early ends.
+/// The place where speculative native code continues at the end of a path, and its counter of early ends.
 #[derive(Debug, Clone, Copy)]
 pub struct PathContinuation {
     /// The offset of the path's end in the context.

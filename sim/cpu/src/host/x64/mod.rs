@@ -38,7 +38,7 @@ pub use store::Store;
 pub struct Function(unsafe extern "sysv64" fn(*mut c_void, *mut u8, *const u8, *mut c_void) -> u32);
 
 impl Function {
-    /// Executes the function. Returns the number of the step before which it was left, or [`CALLED`].
+    /// Executes the native function. Returns the number of the step before which it was left, or [`CALLED`].
     ///
     /// # Safety
     /// The pointers lead to the structures that the code was written for. Nothing else uses these meanwhile.
@@ -173,7 +173,7 @@ impl Writer {
         self.limit = limit;
     }
 
-    /// Begins the next step. `live` are the flags that are read after it, `span` is what it had better check
+    /// Begins to emit the next step. `live` are the flags that are read after it, `span` is what it had better check
     /// ([`spans`]).
     pub fn begin(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
@@ -343,7 +343,7 @@ impl Writer {
         self.reload_logged_writes();
     }
 
-    /// Returns the region of the code that is written.
+    /// Returns the region of board code that is translated.
     pub fn place(&self) -> Place {
         self.place
     }

@@ -80,7 +80,7 @@ impl Registers {
         }
     }
 
-    /// Drops the content of all host registers.
+    /// Drops the guest registers in all host registers.
     pub fn forget(&mut self) {
         self.steady = 0;
         self.held

@@ -25,7 +25,7 @@ pub(super) struct CheckedSpans {
 }
 
 impl CheckedSpans {
-    /// Whether that is one of them.
+    /// Whether the word at this offset from the base register is inside the checked range.
     pub fn holds(&self, base: u8, block: Block, offset: i32) -> bool {
         let Span { first, last } = self.span;
         self.base == base

@@ -94,7 +94,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// Writes the cursor back to the core.
+    /// Writes the state of the core's turn from host registers back to the core.
     #[inline(always)]
     pub fn write_back(&self, core: &mut Core) {
         core.ip = self.ip;

@@ -157,7 +157,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             .map_err(|trap| self.trap(core, bus, trap))
     }
 
-    /// Stores the low `BYTES` bytes of `value`.
+    /// Stores the low `BYTES` bytes of `value` to memory, or only charges the store's time where blocks are simulated.
     #[inline(always)]
     pub fn store<B: Bus, const BYTES: u32>(
         &mut self,

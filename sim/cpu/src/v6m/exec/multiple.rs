@@ -107,7 +107,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// Loads the registers of a mask from `address` on. The `held` one goes to `Core::transfer`.
+    /// Loads the registers of a mask from consecutive words at `address`. The `held` one goes to `Core::transfer`.
     #[inline(always)]
     fn load_words<B: Bus>(
         &mut self,

@@ -33,7 +33,8 @@ enum Next {
     Return(u32),
 }
 
-/// Implements [`Ahead::take_exception`](crate::v6m::bus::Ahead::take_exception).
+/// Takes an exception after the first core's block, if one is due, and returns which core continues
+/// ([`Ahead::take_exception`](crate::v6m::bus::Ahead::take_exception)).
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The core is after its block and has begun no other one.

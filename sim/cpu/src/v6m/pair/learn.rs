@@ -280,7 +280,7 @@ impl SingleCore {
         SingleCore { slots, bus_free: std::mem::take(&mut core.bus_free) }
     }
 
-    /// Restores what the bus knew of both cores.
+    /// Restores the bus's arbitration state of both cores.
     fn end<B: PairedBus>(self, bus: &mut B, core: &mut Core) {
         bus.memory_slots().copy_from_slice(&self.slots);
         core.bus_free = self.bus_free;

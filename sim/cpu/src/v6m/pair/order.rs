@@ -17,7 +17,8 @@ pub enum TurnRequest {
     Probe,
 }
 
-/// Implements [`Ahead::wait_for_turn`](crate::v6m::bus::Ahead::wait_for_turn).
+/// Decides which core continues when the first one must wait for its turn
+/// ([`Ahead::wait_for_turn`](crate::v6m::bus::Ahead::wait_for_turn)).
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The core is before the instruction and has begun no block.
@@ -94,7 +95,8 @@ fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     Some(Block::spin(instructions, B::ORDERED_MEMORY, core.id == 1))
 }
 
-/// Implements [`Ahead::end_turn`](crate::v6m::bus::Ahead::end_turn).
+/// Decides which core continues after the first one's ordered access
+/// ([`Ahead::end_turn`](crate::v6m::bus::Ahead::end_turn)).
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block).

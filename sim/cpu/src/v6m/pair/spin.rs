@@ -31,7 +31,7 @@ impl FailedRead {
         FailedRead { ip: core.ip, r: core.r, flags: flags(core), instructions: core.instructions, lock }
     }
 
-    /// Whether the core is back at the load.
+    /// Whether the core is back at the load that read the lock as taken.
     #[inline(always)]
     pub fn is_at(&self, core: &Core) -> bool {
         self.ip == core.ip
@@ -53,7 +53,7 @@ impl FailedRead {
         (local && branch.is_near_branch() && back == self.ip).then_some(instructions as u8)
     }
 
-    /// Returns the number of the spinlock.
+    /// Returns the number of the spinlock that was read as taken.
     pub fn lock(&self) -> u8 {
         self.lock
     }

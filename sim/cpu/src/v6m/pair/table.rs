@@ -147,7 +147,7 @@ impl Table {
         2 * (mixed >> HASH.dropped) as usize
     }
 
-    /// Returns the transition at this place, the first of two.
+    /// Returns the first of the two cached transitions in the row at this place.
     #[inline(always)]
     pub fn first(&self, place: usize) -> &Transition {
         &self.row(place / 2).0[0]

@@ -46,7 +46,7 @@ impl FloatUnit {
         if late & sources(op) != 0 { from + rules::FLOAT_RESULT_USE_CYCLES } else { from }
     }
 
-    /// Notes that `op` was issued. The next instruction can execute at `next`.
+    /// Notes that the floating-point instruction `op` was issued. The next instruction can execute at `next`.
     pub fn note_issue(&mut self, op: Op, next: u64) {
         self.late = 0;
         self.late_for = next;

@@ -230,7 +230,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Delays an access behind the code fetches before it that use the same bus or memory.
+    /// Delays an access until the earlier code fetches that use the same bus or memory are made.
     #[inline(never)]
     fn yield_to_fetches<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32) {
         self.fetch.catch_up(core, bus, core.t);

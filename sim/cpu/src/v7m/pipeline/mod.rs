@@ -58,7 +58,8 @@ pub trait Pipeline {
     /// Issues and ends an instruction of an IT block whose condition fails.
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);
 
-    /// Makes one aligned load. `index` counts the accesses of this instruction from 0.
+    /// Makes one aligned load of an instruction, with its timing. `index` counts the accesses of this instruction from
+    /// 0.
     fn load<B: Bus>(
         &mut self,
         core: &mut Core,
@@ -69,7 +70,8 @@ pub trait Pipeline {
         index: u32,
     ) -> Result<u32, Fault>;
 
-    /// Makes one aligned store. `index` counts the accesses of this instruction from 0.
+    /// Makes one aligned store of an instruction, with its timing. `index` counts the accesses of this instruction from
+    /// 0.
     #[allow(clippy::too_many_arguments)]
     fn store<B: Bus>(
         &mut self,

@@ -24,7 +24,7 @@ impl Distances {
         Distances { now, fit: Cell::new(true) }
     }
 
-    /// Returns the distance of a cycle. All cycles long ago have the same one.
+    /// Returns the distance of a cycle from the converter's moment. All cycles long ago have the same one.
     #[inline]
     pub fn of(&self, cycle: u64) -> i16 {
         match cycle.wrapping_sub(self.now) as i64 {

@@ -32,7 +32,7 @@ impl Log {
         Log { bits: 1, left: instructions }
     }
 
-    /// Appends a value of `bits` bits. An instruction may push up to two.
+    /// Appends a value of `bits` bits to the log. An instruction may push up to two.
     #[inline(always)]
     pub fn push(&mut self, value: u64, bits: u32) {
         self.bits = self.bits << bits | value;
@@ -79,7 +79,7 @@ impl Log {
         value
     }
 
-    /// Whether all values were removed.
+    /// Whether the log has no values left.
     pub fn is_empty(self) -> bool {
         self.length() == 0
     }

@@ -74,7 +74,7 @@ impl Key {
         Key { rest: self.rest | u64::from(state), ..self }
     }
 
-    /// Returns the bits of the trace's log.
+    /// Returns the bits of the log in the key.
     pub fn log(self) -> u64 {
         self.log
     }

@@ -110,7 +110,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         !way.steps.is_empty()
     }
 
-    /// Emits the end of the code at this position.
+    /// Emits the end of the block's code at this position.
     fn end(&mut self, at: BlockPosition) {
         self.writer.end_path(BlockAssembler::<B>::ending(at, false));
     }
@@ -131,7 +131,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         }
     }
 
-    /// Emits the code of one instruction. False if it cannot be JIT-compiled.
+    /// Emits the code of one instruction of the block. False if it cannot be JIT-compiled.
     fn write(&mut self, step: &Step) -> bool {
         let Step { at, op, thumb, kind, .. } = *step;
         let ip = at.ip as u64;
@@ -189,7 +189,8 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     /// Emits a conditional branch. Its other way is emitted later, if there is room for it.
     fn branch(&mut self, step: &Step, taken: bool) {
         let Step { at, op, thumb, .. } = *step;
-        let other = if taken { at.with_verdict(false).passed(op) } else { at.with_verdict(true).turn_over(op) };
+        let other =
+            if taken { at.with_verdict(false).after_instruction(op) } else { at.with_verdict(true).after_branch(op) };
         let ends = !other.goes_on(at);
         if self.steps + 2 * self.forks.len() >= STEPS && !ends {
             let before = self.before(at, false);

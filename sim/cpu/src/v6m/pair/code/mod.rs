@@ -237,7 +237,8 @@ fn functions<B: PairedBus>() -> [u64; 2] {
     [0; 2]
 }
 
-/// Implements [`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks).
+/// Executes the JIT-compiled blocks that begin where the first core is
+/// ([`Ahead::run_native_blocks`](crate::v6m::bus::Ahead::run_native_blocks)).
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block). The first core is before an instruction, and its log has no block.

@@ -137,7 +137,7 @@ impl Doublewords {
         address.wrapping_sub(Doublewords::ORIGIN) >> 3
     }
 
-    /// Records a store to an address.
+    /// Records the doubleword of a store to this address as the last one.
     #[inline(always)]
     pub fn push(&mut self, address: u32) {
         self.count += 1;

@@ -32,13 +32,13 @@ pub(super) struct BlockPosition {
 
 impl BlockPosition {
     /// Returns the position after the branch `op` is taken from here.
-    pub fn turn_over(self, op: Op) -> BlockPosition {
+    pub fn after_branch(self, op: Op) -> BlockPosition {
         let ip = self.ip.wrapping_offset(op.imm as i32 as isize);
         BlockPosition { ip, length: self.length + size_of::<Op>() as u64, ..self }
     }
 
     /// Returns the position after the instruction `op`, which does not branch.
-    pub fn passed(self, op: Op) -> BlockPosition {
+    pub fn after_instruction(self, op: Op) -> BlockPosition {
         let halfwords = if op.is_wide() { 2 } else { 1 };
         let length = self.length + (halfwords * size_of::<Op>()) as u64;
         BlockPosition { ip: self.ip.wrapping_add(halfwords), length, ..self }
@@ -148,17 +148,17 @@ pub(super) unsafe fn way<B: PairedBus>(
             return way;
         };
         if let StepKind::Access(bank, number) = kind
-            && known.watched_store_end == Some(at.passed(op).length)
+            && known.watched_store_end == Some(at.after_instruction(op).length)
         {
             (kind, way.ends_with_report) = (StepKind::WatchedStore(bank, number), true);
         }
         known.follow(bus, op);
         way.steps.push(Step { at, op, thumb, kind, known });
         way.end = match kind {
-            StepKind::Branch(None) => at.turn_over(op),
-            StepKind::Branch(Some(true)) => at.with_verdict(true).turn_over(op),
-            StepKind::Branch(Some(false)) => at.with_verdict(false).passed(op),
-            _ => at.passed(op),
+            StepKind::Branch(None) => at.after_branch(op),
+            StepKind::Branch(Some(true)) => at.with_verdict(true).after_branch(op),
+            StepKind::Branch(Some(false)) => at.with_verdict(false).after_instruction(op),
+            _ => at.after_instruction(op),
         };
         way.jumps = matches!(kind, StepKind::Jump(_));
         if way.jumps || way.ends_with_report || !way.end.goes_on(at) {
