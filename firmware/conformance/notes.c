@@ -12,6 +12,7 @@ volatile uint32_t bench_window_state;
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: calls what a scene has set in `on_interrupt`. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     port_isr_enter();
@@ -19,13 +20,15 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
+/* Sets what the software interrupt's handler does, and enables the interrupt. */
 void arm_interrupt(void (*act)(void))
 {
     on_interrupt = act;
     board_soft_irq_enable(PORT_ISR_URGENCY);
 }
 
-/* Masked by hand: a task may be preempted by another that notes, and the kernel is what is under test. */
+/* Appends a value to the notes of the current scene. Masked by hand: a task may be preempted by another that notes, and
+ * the kernel is what is under test. */
 void note(uint32_t value)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -37,6 +40,7 @@ void note(uint32_t value)
     cpu_restore_interrupts(masked);
 }
 
+/* Returns the FNV-1a hash of a name, by which the host names scenes to leave out. */
 static uint32_t hash(const char *text)
 {
     uint32_t hashed = 2166136261u; /* FNV-1a, as the host has it */
@@ -47,6 +51,7 @@ static uint32_t hash(const char *text)
     return hashed;
 }
 
+/* Whether the host asked to leave this scene out. */
 static bool left_out(const char *scene)
 {
     static const uint32_t asked[] = {
@@ -62,6 +67,7 @@ static bool left_out(const char *scene)
     return false;
 }
 
+/* Announces a scene to the host. False if it is to be left out. */
 bool scene_begins(const char *scene, unsigned core)
 {
     if (left_out(scene)) {
@@ -75,6 +81,7 @@ bool scene_begins(const char *scene, unsigned core)
     return true;
 }
 
+/* Sends the notes of a scene, and empties the list. */
 void notes_send(const char *scene, unsigned core)
 {
     uint32_t sent = 0;

@@ -27,7 +27,8 @@ port_pool_t pool;
 port_event_t event;
 #endif
 
-/* Not called for a kernel that has tasks and sleep alone, as a port has that is being written. */
+/* Ends the run with an error if a kernel object could not be created. Not called for a kernel that has tasks and sleep
+ * alone, as a port has that is being written. */
 __attribute__((unused)) static void need(bool made)
 {
     if (!made) {
@@ -35,6 +36,7 @@ __attribute__((unused)) static void need(bool made)
     }
 }
 
+/* Creates all kernel objects that the scenes use. */
 void objects_make(void)
 {
 #if KERNEL_SERVICES_SEMAPHORE

@@ -19,8 +19,8 @@ void pass_ticks(uint32_t ticks)
 }
 #endif
 
-/* Timer units between one look and the next, ten ticks apart. The virtual board counts cycles and ticks between the two
- * states of the window word. */
+/* Scene: notes the board's timer units in ten ticks, several times. The virtual board counts cycles and ticks between
+ * the two states of the window word. */
 static void tick_rate(void)
 {
     uint64_t before, now;
@@ -38,7 +38,7 @@ static void tick_rate(void)
 }
 
 #if KERNEL_SERVICES_SLEEP
-/* Ticks slept, as the kernel's own counter has them. */
+/* Scene: notes how many ticks each sleep lasts, by the kernel's own counter. */
 static void sleep_ticks(void)
 {
     static const uint8_t lengths[] = {1, 2, 5, 10};
@@ -54,8 +54,8 @@ static void sleep_ticks(void)
 #endif
 
 #if KERNEL_SERVICES_SLEEP_UNTIL
-/* Three ticks at a time from one tick on: with nothing in between, with two ticks of work, with five, after which one is
- * past. */
+/* Scene: sleeps until every third tick, with nothing in between, with two ticks of work, and with five, after which one
+ * tick has passed already. Notes when each sleep ends. */
 static void sleep_until(void)
 {
     static const uint8_t between[] = {0, 2, 5, 0};
@@ -79,7 +79,7 @@ static void sleep_until(void)
 #define FINE_PHASES 6u
 #define KINDS_OF_TICKS 2u
 
-/* Looks at the clock so often, or until the tick is another; returns how often. */
+/* Reads the clock up to `most` times, until the tick is no longer `tick`. Returns how often. */
 static uint32_t look_on(uint32_t tick, uint32_t most)
 {
     uint32_t looks = 0;
@@ -90,7 +90,7 @@ static uint32_t look_on(uint32_t tick, uint32_t most)
     return looks;
 }
 
-/* How often at most in a tick. */
+/* Returns how often the clock can be read in one tick, at most. */
 static uint32_t looks_a_tick(void)
 {
     uint32_t most = 0;
@@ -105,6 +105,7 @@ static uint32_t looks_a_tick(void)
     return most;
 }
 
+/* Scene: notes how many sleeps end late when the next tick comes at any point of the call. */
 static void sleep_until_any_phase(void)
 {
     uint32_t looks = looks_a_tick(), late = 0;
@@ -128,13 +129,14 @@ static void sleep_until_any_phase(void)
 #endif
 
 #if KERNEL_SERVICES_SEMAPHORE
+/* Notes 2 and gives the semaphore, in the handler. */
 static void count_from_handler(void)
 {
     note(2);
     port_semaphore_give_from_isr(&semaphores[0]);
 }
 
-/* 1 before, 2 in the handler, 3 after, with what the handler gave in hand. */
+/* Scene: a handler gives a semaphore, which is then taken. Notes 1 before, 2 in the handler, 3 after. */
 static void isr_gives(void)
 {
     on_interrupt = count_from_handler;
@@ -149,12 +151,14 @@ static void isr_gives(void)
 }
 #endif
 
+/* Notes 3, in the handler. */
 static void note_in_handler(void)
 {
     note(3);
 }
 
-/* 1, then inside the critical section 2 with the interrupt pending, behind it 3 by the handler and 4. */
+/* Scene: a critical section delays an interrupt. Notes 1, then 2 inside the section with the interrupt pending, after it
+ * 3 by the handler, and 4. */
 static void critical_masks(void)
 {
     port_critical_t entered;
@@ -171,6 +175,7 @@ static void critical_masks(void)
 }
 
 #if KERNEL_SERVICES_TIMEOUT
+/* Takes a semaphore without waiting, `times` times, and notes whether it was there. */
 static void takes(port_semaphore_t *semaphore, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
@@ -178,6 +183,7 @@ static void takes(port_semaphore_t *semaphore, unsigned times)
     }
 }
 
+/* Gives a semaphore `times` times. */
 static void gives(port_semaphore_t *semaphore, unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
@@ -185,7 +191,8 @@ static void gives(port_semaphore_t *semaphore, unsigned times)
     }
 }
 
-/* Made with one of at most three: whether each take found one. It is left as it was found, whatever its limit is. */
+/* Scene: a counting semaphore counts up to its limit. Made with one of at most three: whether each take found one. It is
+ * left as it was found, whatever its limit is. */
 static void semaphore_counts(void)
 {
     takes(&counting, 2);
@@ -196,6 +203,7 @@ static void semaphore_counts(void)
     gives(&counting, 1);
 }
 
+/* Scene: a binary semaphore that is given twice can be taken once. Notes whether each take found it. */
 static void semaphore_binary(void)
 {
     takes(&semaphores[0], 1);
@@ -203,7 +211,8 @@ static void semaphore_binary(void)
     takes(&semaphores[0], 2);
 }
 
-/* Whether it was taken, and the ticks until the call gave up. */
+/* Scene: a semaphore that nobody gives. Notes, for several time-outs, whether it was taken, and the ticks until the call
+ * gave up. */
 static void timeout_expires(void)
 {
     static const uint8_t lengths[] = {1, 2, 5, 10};
@@ -220,6 +229,7 @@ static void timeout_expires(void)
 #endif
 
 #if KERNEL_SERVICES_QUEUE
+/* Sends a number and its complement to the queue. */
 static void send(uint32_t number)
 {
     uint32_t item[2] = {number, ~number};
@@ -228,6 +238,7 @@ static void send(uint32_t number)
     item[0] = item[1] = 0; /* the queue has a copy */
 }
 
+/* Receives an item from the queue, and notes its number, or 0 if it is damaged or missing. */
 static void receive(void)
 {
     uint32_t item[2] = {0, 0};
@@ -235,7 +246,7 @@ static void receive(void)
     note(port_queue_receive(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
 }
 
-/* Full, empty, and once more over the end of its memory. */
+/* Scene: a queue keeps the order of its items. It is filled, emptied, and used beyond the end of its memory. */
 static void queue_order(void)
 {
     for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {

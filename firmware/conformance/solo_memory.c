@@ -4,6 +4,7 @@
 #include "bench_conformance.h"
 
 #if KERNEL_SERVICES_HEAP || KERNEL_SERVICES_POOL
+/* Fills a block of memory with a pattern, if there is one. */
 static void fill(void *block, uint8_t pattern, size_t bytes)
 {
     if (block != NULL) {
@@ -11,6 +12,7 @@ static void fill(void *block, uint8_t pattern, size_t bytes)
     }
 }
 
+/* Whether a block of memory still contains its pattern. */
 static bool holds(const void *block, uint8_t pattern, size_t bytes)
 {
     const uint8_t *byte = block;
@@ -25,8 +27,8 @@ static bool holds(const void *block, uint8_t pattern, size_t bytes)
 #endif
 
 #if KERNEL_SERVICES_HEAP
-/* What all blocks are aligned to, at most what the port promises, and 1 if none lies in another. Of sizes so different by 4
- * one block tells an alignment to 4. */
+/* Scene: blocks of the heap are aligned and do not overlap. What all blocks are aligned to, at most what the port
+ * promises, and 1 if none lies in another. Of sizes so different by 4 one block tells an alignment to 4. */
 static void heap_blocks(void)
 {
     static const uint8_t sizes[] = {4, 8, 12, 16, 20};
@@ -55,6 +57,7 @@ static void heap_blocks(void)
 #endif
 
 #if KERNEL_SERVICES_HEAP_PEAK
+/* Whether the heap counted this number of allocations, or does not count them. */
 static bool counted(const struct port_heap_figures *before, const struct port_heap_figures *after, uint32_t allocations)
 {
 #if KERNEL_SERVICES_HEAP_ALLOCATIONS
@@ -67,7 +70,8 @@ static bool counted(const struct port_heap_figures *before, const struct port_he
 #endif
 }
 
-/* Takes blocks until the peak is of now, not of what was freed before; each block holds the one before. */
+/* Allocates blocks until the heap's peak is exceeded, so that further blocks increase it. Each block points to the one
+ * before. Returns the last one. */
 static void **up_to_the_peak(void)
 {
     struct port_heap_figures before, now;
@@ -87,7 +91,8 @@ static void **up_to_the_peak(void)
     return last;
 }
 
-/* 1 for each: the peak has grown by both blocks, stays when they are free, and when they are used again. */
+/* Scene: the heap reports its peak correctly. 1 for each: the peak has grown by both blocks, stays when they are free,
+ * and when they are used again. */
 static void heap_figures(void)
 {
     struct port_heap_figures before, after, freed, again;
@@ -119,7 +124,8 @@ static void heap_figures(void)
 #endif
 
 #if KERNEL_SERVICES_HEAP_PIECES
-/* 1 for each: what is free shrinks by both blocks and comes back, and a hole between two blocks is a piece of its own. */
+/* Scene: the heap reports its free memory correctly. 1 for each: what is free shrinks by both blocks and comes back, and
+ * a hole between two blocks is a piece of its own. */
 static void heap_pieces(void)
 {
     struct port_heap_free before, both, hole, after;
@@ -141,7 +147,8 @@ static void heap_pieces(void)
 #endif
 
 #if KERNEL_SERVICES_POOL
-/* Twice: 1 for each block there is, 0 for one more, 1 if they are aligned to words and none lies in another. */
+/* Scene: a pool hands out each of its blocks once. Twice: 1 for each block there is, 0 for one more, 1 if they are
+ * aligned to words and none lies in another. */
 static void pool_blocks(void)
 {
     for (unsigned round = 0; round < 2; round++) {

@@ -3,12 +3,13 @@
 
 static uint32_t words[MESSAGES + 1u];
 
+/* Returns the message with this number. */
 void *message(uint32_t number)
 {
     return &words[number];
 }
 
-/* 0: none of ours. */
+/* Returns the number of a received message, or 0 if it is none of ours. */
 uint32_t message_number(void *received)
 {
     for (uint32_t number = 1; number <= MESSAGES; number++) {
@@ -20,12 +21,14 @@ uint32_t message_number(void *received)
 }
 
 #if KERNEL_SERVICES_SEMAPHORE_COUNT
+/* Notes the count of a semaphore. */
 static void note_count(port_semaphore_t *semaphore)
 {
     note(port_semaphore_count(semaphore));
 }
 
-/* One of at most three: given twice, once more in vain (where there is a limit), taken twice. Then a binary one. */
+/* Scene: semaphores report their counts. One of at most three: given twice, once more in vain (where there is a limit),
+ * taken twice. Then a binary one. */
 static void semaphore_figures(void)
 {
     note_count(&counting);
@@ -48,7 +51,7 @@ static void semaphore_figures(void)
 #endif
 
 #if KERNEL_SERVICES_MAILBOX
-/* Each message is sent into an empty box and taken out again. */
+/* Scene: each message is sent into an empty mailbox and received again. Notes the numbers received. */
 static void mailbox_keeps(void)
 {
     for (uint32_t number = 1; number <= MESSAGES; number++) {
@@ -61,11 +64,13 @@ static void mailbox_keeps(void)
 #endif
 
 #if KERNEL_SERVICES_QUEUE_POINTER
+/* Sends a message to the queue of pointers, and notes whether there was room. */
 static void send_pointer(uint32_t number)
 {
     note(port_pointer_queue_send(&pointer_queue, message(number)));
 }
 
+/* Receives a message from the queue of pointers, and notes its number, or 0. */
 static void receive_pointer(void)
 {
     void *received = NULL;
@@ -73,7 +78,8 @@ static void receive_pointer(void)
     note(port_pointer_queue_receive(&pointer_queue, &received) ? message_number(received) : 0);
 }
 
-/* Full (1 each), one more (0), empty (their numbers); and two more over the end of its memory. */
+/* Scene: a queue of pointers keeps the order of its messages. Full (1 each), one more (0), empty (their numbers); and
+ * two more over the end of its memory. */
 static void pointer_queue_order(void)
 {
     for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
@@ -93,8 +99,9 @@ static void pointer_queue_order(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT
-/* What each wait says. No wait blocks if bits are set, taken and cleared as they must be: of 1 and 4 the first wait takes
- * 1, the second 4; 2 and 8 together; of 16 and 32 the first is cleared; the last bit that every kernel has. */
+/* Scene: waits for event bits return and clear the right ones. What each wait says. No wait blocks if bits are set,
+ * taken and cleared as they must be: of 1 and 4 the first wait takes 1, the second 4; 2 and 8 together; of 16 and 32 the
+ * first is cleared; the last bit that every kernel has. */
 static void event_bits(void)
 {
     port_event_set(&event, 1u | 4u);
@@ -112,13 +119,14 @@ static void event_bits(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT_FROM_ISR
+/* Notes 2 and sets an event bit, in the handler. */
 static void set_in_handler(void)
 {
     note(2);
     port_event_set_from_isr(&event, 64u);
 }
 
-/* 1 before, 2 in the handler, then the bit it has set. */
+/* Scene: a handler sets an event bit. Notes 1 before, 2 in the handler, then the bits that the wait returns. */
 static void isr_sets(void)
 {
     arm_interrupt(set_in_handler);
@@ -129,6 +137,7 @@ static void isr_sets(void)
 #endif
 
 #if KERNEL_SERVICES_QUEUE_FROM_ISR
+/* Sends 7 to the queue in the handler, and notes whether there was room. */
 static void send_in_handler(void)
 {
     static const uint32_t item[2] = {7, ~7u};
@@ -136,6 +145,7 @@ static void send_in_handler(void)
     note(port_queue_send_from_isr(&queue, item));
 }
 
+/* Receives an item from the queue in the handler, and notes its number, or 0. */
 static void receive_in_handler(void)
 {
     uint32_t item[2] = {0, 0};
@@ -143,14 +153,15 @@ static void receive_in_handler(void)
     note(port_queue_receive_from_isr(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
 }
 
+/* Makes the software interrupt's handler do `act` now. */
 static void pend(void (*act)(void))
 {
     arm_interrupt(act);
     board_soft_irq_pend();
 }
 
-/* By the handler: 7 into an empty queue (1), which comes out (7); into a full one (0); the first of it out (1), the others
- * by the task (2 3 4); and out of an empty one (0). */
+/* Scene: a handler sends to the queue and receives from it. By the handler: 7 into an empty queue (1), which comes out
+ * (7); into a full one (0); the first of it out (1), the others by the task (2 3 4); and out of an empty one (0). */
 static void isr_sends(void)
 {
     uint32_t item[2] = {0, 0};
@@ -172,7 +183,8 @@ static void isr_sends(void)
 #endif
 
 #if KERNEL_SERVICES_MAILBOX_TIMEOUT || KERNEL_SERVICES_EVENT_TIMEOUT
-/* Whether something came, and the ticks until the call gave up. */
+/* Calls a wait that nobody ends with several time-outs. Notes whether something came, and the ticks until the call gave
+ * up. */
 static void wait_in_vain(bool (*wait)(uint32_t ticks))
 {
     static const uint8_t lengths[] = {1, 2, 5, 10};
@@ -189,6 +201,7 @@ static void wait_in_vain(bool (*wait)(uint32_t ticks))
 #endif
 
 #if KERNEL_SERVICES_MAILBOX_TIMEOUT
+/* Waits for a message in the mailbox, with a time-out. Returns whether one came. */
 static bool receive_for(uint32_t ticks)
 {
     void *received = NULL;
@@ -196,6 +209,7 @@ static bool receive_for(uint32_t ticks)
     return port_mailbox_receive_for(&mailbox, &received, ticks);
 }
 
+/* Scene: waits for a message in an empty mailbox give up after their time-outs. */
 static void mailbox_timeout_expires(void)
 {
     wait_in_vain(receive_for);
@@ -203,12 +217,13 @@ static void mailbox_timeout_expires(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT_TIMEOUT
-/* Another bit is set all the time, and taken behind it. */
+/* Waits for event bits 1 or 2, with a time-out. Returns whether one was set. Another bit is set all the time. */
 static bool wait_for(uint32_t ticks)
 {
     return port_event_wait_any_for(&event, 1u | 2u, ticks);
 }
 
+/* Scene: waits for event bits that nobody sets give up after their time-outs. */
 static void event_timeout_expires(void)
 {
     port_event_set(&event, 4u);

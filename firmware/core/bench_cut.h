@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Aligned to 8, as the array is; NULL when there is no more. `used` is how many bytes of the array are gone. */
+/* Returns the next piece of an array, aligned to 8, or NULL if it is used up. `used` counts the bytes that are taken. */
 static inline void *cut_from(unsigned char *array, size_t array_bytes, size_t *used, size_t bytes)
 {
     size_t rounded = (bytes + 7u) & ~(size_t)7u;

@@ -18,12 +18,13 @@
 static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES - PIECES_ELSEWHERE_BYTES];
 static size_t memory_used;
 
+/* Returns memory for a kernel object from the port's array, aligned to 8, or NULL if it is used up. */
 static void *cut(size_t bytes)
 {
     return cut_from(memory, sizeof memory, &memory_used, bytes);
 }
 
-/* How far up from its lowest byte a stack still holds what it was filled with. */
+/* Returns how many bytes of a stack, from its lowest address on, still contain the fill value. */
 static inline uint32_t untouched_bytes(const unsigned char *stack, uint32_t stack_bytes, unsigned char fill)
 {
     uint32_t untouched = 0;

@@ -9,6 +9,7 @@ static struct wire last_line;
 /* At most one byte of the other core is still on its way to the port when it sees the silence. */
 #define SETTLE_POLLS 1000u
 
+/* Sends a line byte by byte, without regard to the silence. */
 static void send(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -16,6 +17,7 @@ static void send(const char *line, size_t length)
     }
 }
 
+/* Starts a record that ends the run: masks interrupts, silences ordinary output, and claims the port for this core. */
 static void begin(const char *record)
 {
     cpu_mask_interrupts();
@@ -34,6 +36,7 @@ static void begin(const char *record)
     wire_number(&last_line, "core", board_core());
 }
 
+/* Sends the record that was begun, or a short error if it is too long, and ends the run. */
 static noreturn void finish(void)
 {
     /* Too long for a line (a file name, a detail): then at least say that there was something to say. */
@@ -48,6 +51,7 @@ static noreturn void finish(void)
     end_of_run();
 }
 
+/* Reports a CPU fault with its registers, and ends the run. */
 noreturn void last_words_fault(const struct fault_facts *facts)
 {
     begin("fault");
@@ -60,6 +64,7 @@ noreturn void last_words_fault(const struct fault_facts *facts)
     finish();
 }
 
+/* Reports a failed assertion of the kernel, and ends the run. */
 noreturn void last_words_assert(const char *file, uint32_t line)
 {
     begin("assert");
@@ -68,6 +73,7 @@ noreturn void last_words_assert(const char *file, uint32_t line)
     finish();
 }
 
+/* Reports a stack overflow of this task, and ends the run. */
 noreturn void last_words_overflow(const char *task)
 {
     begin("overflow");
@@ -75,6 +81,7 @@ noreturn void last_words_overflow(const char *task)
     finish();
 }
 
+/* Reports an error of the benchmark's code, and ends the run. */
 noreturn void last_words_error(enum bench_error_code code, const char *detail)
 {
     begin("error");
@@ -89,6 +96,7 @@ __attribute__((noinline, noclone)) void bench_done(void)
     __asm volatile("" ::: "memory");
 }
 
+/* Stops the virtual board at bench_done(), or sleeps for good on silicon. */
 noreturn void end_of_run(void)
 {
     cpu_mask_interrupts();

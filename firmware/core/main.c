@@ -4,6 +4,7 @@
 #include "bench_core.h"
 #include "bench_identity.h"
 
+/* Sends the record that identifies the image: benchmark, kernel, board, clocks. */
 static void send_begin(void)
 {
     wire_begin(&output, "begin");
@@ -20,6 +21,7 @@ static void send_begin(void)
     output_end();
 }
 
+/* Sends a record for each parameter of the benchmark. */
 static void send_params(void)
 {
     for (size_t i = 0; i < bench_param_count; i++) {
@@ -30,6 +32,7 @@ static void send_params(void)
     }
 }
 
+/* Sends the end record of a complete run, and ends the run. */
 noreturn void run_finish(void)
 {
     wire_begin(&output, "end");

@@ -7,11 +7,13 @@ struct wire output;
 
 static volatile uint32_t silenced;
 
+/* Makes ordinary records wait for ever, because a record that ends the run is being sent. */
 void output_silence(void)
 {
     silenced = 1;
 }
 
+/* Sends an ordinary line byte by byte, unless output is silenced. */
 void output_send(const char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -22,6 +24,7 @@ void output_send(const char *line, size_t length)
     }
 }
 
+/* Completes and sends the record on `output`. A record that is too long ends the run. */
 void output_end(void)
 {
     if (!wire_end(&output, output_send)) {

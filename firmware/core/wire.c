@@ -7,6 +7,7 @@
 /* " *" + 8 hex digits + LF */
 #define TRAILER_CHARS 11u
 
+/* Returns the CRC-32 of IEEE 802.3 of some bytes. `crc` is 0, or the result for the bytes before. */
 uint32_t wire_crc32(uint32_t crc, const void *bytes, size_t count)
 {
     /* Half-byte steps: a 64-byte table instead of 1 kB, and still quicker than the serial line. */
@@ -26,6 +27,7 @@ uint32_t wire_crc32(uint32_t crc, const void *bytes, size_t count)
     return ~crc;
 }
 
+/* Appends a character to the line, or marks the line as too long. */
 static void put(struct wire *wire, char character)
 {
     if (wire->length + TRAILER_CHARS >= WIRE_LINE_MAX_CHARS) {
@@ -42,6 +44,7 @@ static void put_text(struct wire *wire, const char *text)
     }
 }
 
+/* Appends a number in decimal digits. */
 static void put_number(struct wire *wire, uint64_t value)
 {
     char digits[20];
@@ -56,11 +59,13 @@ static void put_number(struct wire *wire, uint64_t value)
     }
 }
 
+/* Returns the digit of the lowest four bits. */
 static char hex_digit(uint32_t value)
 {
     return "0123456789abcdef"[value & 15u];
 }
 
+/* Whether a text value may contain this character without an escape. */
 static bool is_plain(char character)
 {
     return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
@@ -68,6 +73,7 @@ static bool is_plain(char character)
            character == '/';
 }
 
+/* Begins the line of a record: its sequence number and its kind. */
 void wire_begin(struct wire *wire, const char *record)
 {
     wire->length = 0;
@@ -78,6 +84,7 @@ void wire_begin(struct wire *wire, const char *record)
     put_text(wire, record);
 }
 
+/* Appends a key and `=`, before a value. */
 void wire_key(struct wire *wire, const char *key)
 {
     put(wire, ' ');
@@ -85,12 +92,14 @@ void wire_key(struct wire *wire, const char *key)
     put(wire, '=');
 }
 
+/* Appends a key with a decimal number. */
 void wire_number(struct wire *wire, const char *key, uint64_t value)
 {
     wire_key(wire, key);
     put_number(wire, value);
 }
 
+/* Appends a key with a hexadecimal number of eight digits. */
 void wire_hex(struct wire *wire, const char *key, uint32_t value)
 {
     wire_key(wire, key);
@@ -100,6 +109,7 @@ void wire_hex(struct wire *wire, const char *key, uint32_t value)
     }
 }
 
+/* Appends a key with a text, in which characters that the format does not allow are escaped. */
 void wire_text(struct wire *wire, const char *key, const char *value)
 {
     static const char upper_hex[] = "0123456789ABCDEF";
@@ -116,6 +126,7 @@ void wire_text(struct wire *wire, const char *key, const char *value)
     }
 }
 
+/* Appends a number to a list, after a comma unless it is the first. */
 void wire_list_number(struct wire *wire, bool first, uint64_t value)
 {
     if (!first) {
@@ -124,6 +135,7 @@ void wire_list_number(struct wire *wire, bool first, uint64_t value)
     put_number(wire, value);
 }
 
+/* Appends a number that occurs `repeats` times in a row to a list. */
 void wire_list_run(struct wire *wire, bool first, uint64_t value, uint32_t repeats)
 {
     wire_list_number(wire, first, value);
@@ -133,6 +145,7 @@ void wire_list_run(struct wire *wire, bool first, uint64_t value, uint32_t repea
     }
 }
 
+/* Returns the number of characters that still fit into the line. */
 size_t wire_room(const struct wire *wire)
 {
     size_t used = wire->length + TRAILER_CHARS;
@@ -140,6 +153,7 @@ size_t wire_room(const struct wire *wire)
     return used < WIRE_LINE_MAX_CHARS ? WIRE_LINE_MAX_CHARS - used : 0;
 }
 
+/* Appends the CRC and the line end, and sends the line. False if it is too long: then nothing is sent. */
 bool wire_end(struct wire *wire, void (*send)(const char *line, size_t length))
 {
     uint32_t crc;

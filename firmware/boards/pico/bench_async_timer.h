@@ -15,6 +15,7 @@
 #define ASYNC_RESETS 0x4000C000u
 #define ASYNC_RESET_PWM (1u << 14)
 
+/* Starts a timer whose interrupt comes every `cycles` cycles, with this urgency. */
 static inline void async_start(unsigned urgency, uint32_t cycles)
 {
     CPU_REGISTER(ASYNC_RESETS + 0x3000u) = ASYNC_RESET_PWM; /* the alias that clears bits */
@@ -29,17 +30,20 @@ static inline void async_start(unsigned urgency, uint32_t cycles)
     ASYNC_SLICE_CSR = 1u;
 }
 
+/* Returns the cycles since the interrupt was requested last. */
 static inline uint32_t async_elapsed_cycles(void)
 {
     return ASYNC_SLICE_CTR;
 }
 
+/* Clears the interrupt, and sets the cycles until the next one. */
 static inline void async_again(uint32_t cycles)
 {
     ASYNC_PWM_INTR = 1u << ASYNC_SLICE_NUMBER;
     ASYNC_SLICE_TOP = cycles - 1u;
 }
 
+/* Stops the timer and its interrupt. */
 static inline void async_stop(void)
 {
     ASYNC_SLICE_CSR = 0;

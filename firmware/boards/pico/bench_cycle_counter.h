@@ -9,6 +9,7 @@
 #define CYCLE_COUNTER_RESETS 0x4000C000u
 #define CYCLE_COUNTER_RESET_PWM (1u << 14)
 
+/* Starts the counter with which intervals are measured. */
 static inline void cycle_counter_start(void)
 {
     CPU_REGISTER(CYCLE_COUNTER_RESETS + 0x3000u) = CYCLE_COUNTER_RESET_PWM; /* the alias that clears bits */
@@ -19,6 +20,7 @@ static inline void cycle_counter_start(void)
     CYCLE_COUNTER_SLICE(0x00u) = 1u;      /* CSR: on */
 }
 
+/* Returns the counter's value in cycles. */
 static inline uint32_t cycle_counter_read(void)
 {
     return CYCLE_COUNTER_SLICE(0x08u);

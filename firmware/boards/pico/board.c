@@ -13,12 +13,14 @@
 /* Longest wait for room in the transmit FIFO: about ten byte times of polls, times a hundred for slow baud rates. */
 #define SERIAL_POLL_LIMIT 1000000u
 
+/* Waits until all these bits of a register are set. */
 static void wait_for_bits(uint32_t address, uint32_t bits)
 {
     while ((REGISTER(address) & bits) != bits) {
     }
 }
 
+/* Switches clk_sys to the reference clock, so that the PLL can be reset. */
 static void leave_pll(void)
 {
     REGISTER(CLK_RESUS_CTRL) = 0;
@@ -26,6 +28,7 @@ static void leave_pll(void)
     wait_for_bits(CLK_SYS_SELECTED, 1u << 0);
 }
 
+/* Starts the crystal oscillator, waits until it is stable, and makes it the reference clock. */
 static void start_crystal(void)
 {
     REGISTER(XOSC_CTRL) = XOSC_ENABLE_1_15MHZ & 0xFFFu;
@@ -37,12 +40,14 @@ static void start_crystal(void)
     REGISTER(CLK_REF_DIV) = CLK_DIV_BY_1;
 }
 
+/* Releases these peripheral blocks from reset, and waits until they are ready. */
 static void release_from_reset(uint32_t blocks)
 {
     CLEAR_BITS(RESETS_RESET) = blocks;
     wait_for_bits(RESETS_RESET_DONE, blocks);
 }
 
+/* Starts the system PLL, and switches clk_sys to it. */
 static void start_pll(void)
 {
     SET_BITS(RESETS_RESET) = RESET_PLL_SYS;
@@ -59,6 +64,7 @@ static void start_pll(void)
     wait_for_bits(CLK_SYS_SELECTED, 1u << CLK_SYS_SRC_AUX);
 }
 
+/* Starts the UART of the debug probe. */
 static void start_serial(void)
 {
     /* Divisor in 1/64, rounded: clk_peri * 64 / (16 * baud). */
@@ -75,6 +81,7 @@ static void start_serial(void)
     REGISTER(IO_BANK0_CTRL(BOARD_UART_RX_PIN)) = FUNCTION_UART;
 }
 
+/* Configures the measurement's output and input pins. */
 static void start_pins(void)
 {
     REGISTER(IO_BANK0_CTRL(BOARD_PINS_OUT)) = FUNCTION_SIO;
@@ -82,6 +89,7 @@ static void start_pins(void)
     REGISTER(SIO_GPIO_OE_SET) = 1u << BOARD_PINS_OUT;
 }
 
+/* Enables the interrupt of the input pin's rising edge, with this urgency. */
 void board_edge_irq_enable(unsigned urgency)
 {
     board_edge_irq_clear();
@@ -89,6 +97,7 @@ void board_edge_irq_enable(unsigned urgency)
     cpu_irq_enable(BOARD_PINS_IN_IRQ, urgency, BOARD_IRQ_PRIORITY_BITS);
 }
 
+/* Starts clocks, serial port, pins and timer of the board. */
 void board_init(void)
 {
     if (!BENCH_KERNEL_OWNS_START) {
@@ -107,6 +116,7 @@ void board_init(void)
     }
 }
 
+/* Returns the board's 64-bit timer. */
 uint64_t board_timer_ticks(void)
 {
     uint32_t high = REGISTER(TIMER_TIMERAWH);
@@ -122,6 +132,7 @@ uint64_t board_timer_ticks(void)
     }
 }
 
+/* Sends a byte, and waits for room in the FIFO before. */
 void board_serial_put(uint8_t byte)
 {
     uint32_t polls = 0;
@@ -132,6 +143,7 @@ void board_serial_put(uint8_t byte)
     REGISTER(UART0_DR) = byte;
 }
 
+/* Waits until all bytes are sent. */
 void board_serial_flush(void)
 {
     uint32_t polls = 0;
@@ -141,6 +153,7 @@ void board_serial_flush(void)
     }
 }
 
+/* Claims the right to send the record that ends the run. False if the other core has it. */
 bool board_claim_last_word(void)
 {
     return REGISTER(SIO_SPINLOCK(LAST_WORD_SPINLOCK)) != 0;

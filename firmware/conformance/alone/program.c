@@ -1,6 +1,7 @@
 /* The suite without tasks: the solo scenes, from main. */
 #include "../bench_conformance.h"
 
+/* Plays these scenes one after the other, and sends their notes. */
 static void play_all(const struct solo *scenes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -11,6 +12,7 @@ static void play_all(const struct solo *scenes, size_t count)
     }
 }
 
+/* Runs the conformance suite without tasks. */
 noreturn void run_program(void)
 {
     objects_make();

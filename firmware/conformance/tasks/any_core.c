@@ -9,6 +9,7 @@
 static volatile bool wanted;
 static volatile uint32_t came[BENCH_CORES];
 
+/* Counts on whichever core the kernel runs this task, as long as it is wanted. */
 static void rover_entry(void *argument)
 {
     (void)argument;
@@ -24,6 +25,7 @@ static void rover_entry(void *argument)
 
 port_task_t rover;
 
+/* Creates the task that may run on any core. */
 void make_rover(void)
 {
     if (!port_task_create(&rover, &(struct port_task_request){.name = "rover",
@@ -35,6 +37,7 @@ void make_rover(void)
     }
 }
 
+/* Returns how far the rover has counted on other cores than this one. */
 static uint32_t came_elsewhere(void)
 {
     uint32_t sum = 0;
@@ -45,9 +48,10 @@ static uint32_t came_elsewhere(void)
     return sum;
 }
 
-/* any_core: a more urgent task holds its core for some ticks: whether the rover gets on there meanwhile, 0, and elsewhere, 1.
- * The stage's core changes, so each core is the one that is held and the one that is free. The rover may be moved in the
- * midst of counting: what counts begins a tick later. */
+/* Keeps this core busy for some ticks, and notes where the rover runs meanwhile. Scene any_core: a more urgent task
+ * holds its core for some ticks: whether the rover gets on there meanwhile, 0, and elsewhere, 1. The stage's core
+ * changes, so each core is the one that is held and the one that is free. The rover may be moved in the midst of
+ * counting: what counts begins a tick later. */
 static void hold_the_core(void)
 {
     uint32_t start, here, elsewhere;

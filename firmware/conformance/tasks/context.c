@@ -4,19 +4,22 @@
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_SEMAPHORE
-/* isr_preempts: 1 pends, 2 in the handler, which wakes the more urgent task: 3, before 4 behind the pending. */
+/* Notes 2 and gives the semaphore, in the handler. Scene isr_preempts: 1 pends, 2 in the handler, which wakes the more
+ * urgent task: 3, before 4 behind the pending. */
 static void give_in_handler(void)
 {
     note(2);
     port_semaphore_give_from_isr(&semaphores[0]);
 }
 
+/* Waits for the semaphore and notes 3. */
 static void take_and_note_3(void)
 {
     (void)port_semaphore_take(&semaphores[0]);
     note(3);
 }
 
+/* Notes 1, pends the interrupt, and notes 4. */
 static void pend_between_notes(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -29,19 +32,21 @@ static void pend_between_notes(void)
 #endif
 
 #if KERNEL_SERVICES_RESUME_FROM_ISR
-/* isr_resumes: the same by resuming a suspended task. */
+/* Notes 2 and resumes the urgent task, in the handler. Scene isr_resumes: as isr_preempts, by resuming a suspended task. */
 static void resume_in_handler(void)
 {
     note(2);
     port_resume_from_isr(worker(HIGH)->handle);
 }
 
+/* Suspends itself, and notes 3 when it is resumed. */
 static void suspend_and_note_3(void)
 {
     port_suspend_self(worker(HIGH)->handle);
     note(3);
 }
 
+/* Notes 1, pends the interrupt whose handler resumes a task, and notes 4. */
 static void pend_to_resume(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -54,25 +59,29 @@ static void pend_to_resume(void)
 #endif
 
 #if KERNEL_SERVICES_NOTIFY_FROM_ISR
-/* isr_notifies: the same by a notification (1 2 3 4); one from a handler before the take is kept (5 6 7). */
+/* Notes 2 and notifies the urgent task, in the handler. Scene isr_notifies: as isr_preempts, by a notification (1 2 3
+ * 4). One from a handler before the take is kept (5 6 7). */
 static void notify_waiting_in_handler(void)
 {
     note(2);
     port_notify_give_from_isr(worker(HIGH)->handle);
 }
 
+/* Notes 5 and notifies a task that does not wait yet, in the handler. */
 static void notify_early_in_handler(void)
 {
     note(5);
     port_notify_give_from_isr(worker(MID_A)->handle);
 }
 
+/* Waits for a notification and notes 3. */
 static void take_notification_and_note_3(void)
 {
     port_notify_take(worker(HIGH)->handle);
     note(3);
 }
 
+/* Takes a notification that came before, and notes 7. */
 static void take_late_and_note_7(void)
 {
     port_sleep_ticks(3u * LATER_TICKS);
@@ -80,6 +89,8 @@ static void take_late_and_note_7(void)
     note(7);
 }
 
+/* Notes 1, pends the interrupt whose handler notifies a waiting task, notes 4, and does so again for a task that does
+ * not wait yet. */
 static void pend_to_notify(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -103,11 +114,13 @@ static uint32_t low_pattern[FP_REGISTERS], low_found[FP_REGISTERS], other_patter
     "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",      \
         "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "s30", "s31"
 
+/* Loads all floating-point registers from a pattern. */
 static void fill_fp_registers(const uint32_t *pattern)
 {
     __asm volatile("vldmia %0, {s0-s31}" : : "r"(pattern) : "memory", ALL_FP_REGISTERS);
 }
 
+/* Fills a pattern with consecutive numbers from `first` on. */
 static void fill(uint32_t *pattern, uint32_t first)
 {
     for (uint32_t i = 0; i < FP_REGISTERS; i++) {
@@ -115,7 +128,8 @@ static void fill(uint32_t *pattern, uint32_t first)
     }
 }
 
-/* The handler computes too, so that what is stacked lazily must be stacked. */
+/* Notes 2 and gives the semaphore, in a handler that uses floating-point registers too, so that what is stacked lazily
+ * must be stacked. */
 static void give_with_fp_in_handler(void)
 {
     fill_fp_registers(other_pattern);
@@ -123,6 +137,7 @@ static void give_with_fp_in_handler(void)
     port_semaphore_give_from_isr(&semaphores[0]);
 }
 
+/* Waits for the semaphore, changes all floating-point registers, and notes 3. */
 static void take_and_fill(void)
 {
     (void)port_semaphore_take(&semaphores[0]);
@@ -130,8 +145,9 @@ static void take_and_fill(void)
     note(3);
 }
 
-/* fp_registers: filled, preempted by a handler and a task that fill them otherwise, and looked at without a call in
- * between. Last the number of registers that do not hold what they held. */
+/* Notes how many floating-point registers an interrupt and a task switch have changed. Scene fp_registers: filled,
+ * preempted by a handler and a task that fill them otherwise, and looked at without a call in between. Last the number
+ * of registers that do not hold what they held. */
 static void keep_fp_registers(void)
 {
     uint32_t wrong = 0;
@@ -162,6 +178,7 @@ static void keep_fp_registers(void)
 /* stack_figures: the bytes used before, after more were than any scene uses, and the size. */
 #define DEEPER_BYTES (BENCH_STACK_BYTES >= 1024 ? 448u : 192u) /* some kernels save every register on it */
 
+/* Uses more stack than any scene, and notes the bytes used. */
 static __attribute__((noinline)) void use_stack(void)
 {
     uint8_t deeper[DEEPER_BYTES];
@@ -171,6 +188,7 @@ static __attribute__((noinline)) void use_stack(void)
     note(port_stack_used_bytes(worker(MID_C)->handle, BENCH_STACK_BYTES));
 }
 
+/* Scene stack_figures: notes the bytes of stack used before and after a deep call, and the stack's size. */
 static void measure_stack(void)
 {
     note(port_stack_used_bytes(worker(MID_C)->handle, BENCH_STACK_BYTES));

@@ -3,7 +3,8 @@
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_PRIORITY_GET
-/* priority_figures: of the least, a middle and the most urgent part, whose priority it is said to have; one note each. */
+/* Notes which of three tasks' priorities this task is said to have. Scene priority_figures: of the least, a middle and
+ * the most urgent part, whose priority it is said to have; one note each. */
 static void note_priority(enum part part)
 {
     uint32_t own = port_priority_get(worker(part)->handle);
@@ -17,6 +18,7 @@ static void note_priority(enum part part)
     }
 }
 
+/* Notes the priorities that the kernel reports of three tasks. */
 static void note_priorities(void)
 {
     note_priority(LOW);
@@ -30,6 +32,7 @@ static void note_priorities(void)
  * (3) until it makes itself the least urgent again: 4 the raiser, 5 the raised. */
 static volatile bool raised;
 
+/* Raises the priority of the least urgent task, with notes before and after. */
 static void raise_low(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -40,6 +43,7 @@ static void raise_low(void)
     raised = false;
 }
 
+/* Computes until it is raised, and then lowers its own priority, with notes in between. */
 static void be_raised(void)
 {
     note(1);
@@ -56,6 +60,7 @@ static void be_raised(void)
 static volatile uint32_t progress;
 static volatile bool enough;
 
+/* Counts until it has done enough, so that others can see whether it runs. */
 static void get_on(void)
 {
     enough = false;
@@ -64,12 +69,14 @@ static void get_on(void)
     }
 }
 
+/* Notes whether the counting task has run for some ticks. */
 static void note_progress(uint32_t before)
 {
     port_sleep_ticks(LATER_TICKS);
     note(progress != before);
 }
 
+/* Notes whether the counting task runs before, while and after it is suspended. */
 static void suspend_the_other(void)
 {
     note_progress(progress);
@@ -86,8 +93,9 @@ static void suspend_the_other(void)
 /* The smallest board has no room for more, and some kernel wants a multiple of 8. */
 #define SPAWNED_STACK_BYTES (BENCH_STACK_BYTES * 5u / 8u & ~7u)
 
-/* dynamic_tasks: 1, the more urgent task made then runs at once (2) and waits, 3; deleted while it waits, it takes nothing
- * of what is given then: 1. Last how many of 20 could be made and deleted one after the other. */
+/* Notes 2 and waits for the semaphore, as the task that is made at run time. Scene dynamic_tasks: 1, the more urgent
+ * task made then runs at once (2) and waits, 3; deleted while it waits, it takes nothing of what is given then: 1. Last
+ * how many of 20 could be made and deleted one after the other. */
 static void note_2_and_wait(void *argument)
 {
     (void)argument;
@@ -99,6 +107,7 @@ static void note_2_and_wait(void *argument)
     }
 }
 
+/* Creates a task at run time. False if the kernel could not. */
 static bool spawn(port_task_t *task, uint8_t priority)
 {
     return port_task_spawn(task, &(struct port_task_request){.name = "spawned",
@@ -108,6 +117,7 @@ static bool spawn(port_task_t *task, uint8_t priority)
                                                              .core = (uint8_t)port_core()});
 }
 
+/* Creates and deletes tasks at run time, and notes what they did. */
 static void make_and_delete(void)
 {
     port_task_t task;
@@ -141,6 +151,7 @@ static void make_and_delete(void)
 
 static volatile bool let_go_of_it;
 
+/* Locks the mutex, sleeps, computes until it is asked to let go, and unlocks it. */
 static void hold_on(void)
 {
     uint32_t start = port_tick_now();
@@ -153,6 +164,7 @@ static void hold_on(void)
     (void)port_mutex_unlock(&mutex);
 }
 
+/* Asks the holder to let go of the mutex, and notes whether it is then locked in time. */
 static void lock_in_the_end(void)
 {
     let_go_of_it = true;
@@ -160,6 +172,7 @@ static void lock_in_the_end(void)
     (void)port_mutex_unlock(&mutex);
 }
 
+/* Waits for the mutex in vain, without and with a time-out, and locks it in the end. Notes the results. */
 static void give_up(void)
 {
     uint32_t start;
@@ -172,14 +185,16 @@ static void give_up(void)
     lock_in_the_end();
 }
 
-/* mutex_gives_back: after a wait in vain (0) the holder, which computes now, has nothing left of what the waiter lent it:
- * the one between preempts it (5) before the waiter has the mutex (1). */
+/* Notes 5, when it runs before the task that waits for the mutex. Scene mutex_gives_back: after a wait in vain (0) the
+ * holder, which computes now, has nothing left of what the waiter lent it: the one between preempts it (5) before the
+ * waiter has the mutex (1). */
 static void come_between(void)
 {
     port_sleep_ticks(HELD_ASLEEP_TICKS + 2u);
     note(5);
 }
 
+/* Waits for the mutex in vain, sleeps, and locks it in the end. */
 static void give_up_and_stay_away(void)
 {
     port_sleep_ticks(1);

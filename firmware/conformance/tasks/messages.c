@@ -6,6 +6,7 @@
  * one is sent (200 where there was no room and no waiting), its number when one is received. */
 #define MESSAGES_THAT_COME (KERNEL_SERVICES_MAILBOX_SEND_WAITS ? MESSAGES : 1u)
 
+/* Sends all messages to the mailbox, and notes 100 plus the number, or 200 if there was no room. */
 static void send_messages(void)
 {
     for (uint32_t number = 1; number <= MESSAGES; number++) {
@@ -13,6 +14,7 @@ static void send_messages(void)
     }
 }
 
+/* Receives the messages from the mailbox, and notes their numbers. */
 static void receive_messages(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -26,7 +28,8 @@ static void receive_messages(void)
 #endif
 
 #if KERNEL_SERVICES_QUEUE_POINTER
-/* pointer_queue_wakes: the more urgent task waits for two messages, 2 and 4, which it receives as soon as each is sent. */
+/* Receives two messages from the queue of pointers, and notes their numbers. Scene pointer_queue_wakes: the more urgent
+ * task waits for two messages, 2 and 4, which it receives as soon as each is sent. */
 static void receive_pointers(void)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -37,6 +40,7 @@ static void receive_pointers(void)
     }
 }
 
+/* Sends two messages to the queue of pointers, with notes in between. */
 static void send_pointers_between_notes(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -49,19 +53,22 @@ static void send_pointers_between_notes(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT
-/* event_wakes: one waits for any of two bits (2), one for both of two others (5); 1, 3, 4 and 6 stand between the sets. */
+/* Waits for any of two event bits, and notes 2. Scene event_wakes: one waits for any of two bits (2), one for both of
+ * two others (5); 1, 3, 4 and 6 stand between the sets. */
 static void wait_for_any(void)
 {
     (void)port_event_wait_any(&event, 1u | 2u);
     note(2);
 }
 
+/* Waits for both of two event bits, and notes 5. */
 static void wait_for_both(void)
 {
     (void)port_event_wait_all(&event, 4u | 8u);
     note(5);
 }
 
+/* Sets three event bits, with notes in between. */
 static void set_between_notes(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -80,6 +87,7 @@ static void set_between_notes(void)
  * but must wait for the mutex (2) before it goes on (3); 4 behind the unlock. */
 static volatile bool condition_met;
 
+/* Waits for the condition, and notes 3. */
 static void wait_for_condition(void)
 {
     (void)port_mutex_lock(&mutex);
@@ -91,6 +99,7 @@ static void wait_for_condition(void)
     (void)port_mutex_unlock(&mutex);
 }
 
+/* Signals the condition while it has the mutex, with notes before and after. */
 static void signal_between_notes(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -105,9 +114,10 @@ static void signal_between_notes(void)
 #endif
 
 #if KERNEL_SERVICES_QUEUE_FROM_ISR || KERNEL_SERVICES_EVENT_FROM_ISR
-/* 1 before the interrupt, 2 in the handler, 3 by the more urgent task it wakes, 4 behind it and well before the next tick,
- * which would help a handler that does not ask for the switch. The time in between is for a kernel that lets a task of
- * its own finish the handler's work, on another core perhaps. */
+/* Notes 1, pends the interrupt whose handler does `act`, waits for half a tick and notes 4. The notes of the whole
+ * scene: 1 before the interrupt, 2 in the handler, 3 by the more urgent task it wakes, 4 behind it and well before the
+ * next tick, which would help a handler that does not ask for the switch. The time in between is for a kernel that lets
+ * a task of its own finish the handler's work, on another core perhaps. */
 static void pend_and_note(void (*act)(void))
 {
     uint64_t start;
@@ -124,7 +134,7 @@ static void pend_and_note(void (*act)(void))
 #endif
 
 #if KERNEL_SERVICES_QUEUE_FROM_ISR
-/* isr_sends_preempts */
+/* Notes 2 and sends to the queue, in the handler. Scene isr_sends_preempts. */
 static void send_in_handler(void)
 {
     static const uint32_t item[2] = {7, ~7u};
@@ -133,6 +143,7 @@ static void send_in_handler(void)
     (void)port_queue_send_from_isr(&queue, item);
 }
 
+/* Waits for an item in the queue, and notes 3. */
 static void receive_and_note_3(void)
 {
     uint32_t item[2];
@@ -141,6 +152,7 @@ static void receive_and_note_3(void)
     note(3);
 }
 
+/* Pends the interrupt whose handler sends to the queue, with notes before and after. */
 static void pend_to_send(void)
 {
     pend_and_note(send_in_handler);
@@ -148,19 +160,21 @@ static void pend_to_send(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT_FROM_ISR
-/* isr_sets_preempts */
+/* Notes 2 and sets an event bit, in the handler. Scene isr_sets_preempts. */
 static void set_in_handler(void)
 {
     note(2);
     port_event_set_from_isr(&event, 1u);
 }
 
+/* Waits for an event bit, and notes 3. */
 static void wait_and_note_3(void)
 {
     (void)port_event_wait_any(&event, 1u);
     note(3);
 }
 
+/* Pends the interrupt whose handler sets an event bit, with notes before and after. */
 static void pend_to_set(void)
 {
     pend_and_note(set_in_handler);
@@ -168,7 +182,8 @@ static void pend_to_set(void)
 #endif
 
 #if KERNEL_SERVICES_MAILBOX_TIMEOUT
-/* mailbox_timeout_given: sent in time, so it ends with the send: the message's number and the ticks it took. */
+/* Waits for a message with a time-out, and notes what came and the ticks it took. Scene mailbox_timeout_given: sent in
+ * time, so it ends with the send: the message's number and the ticks it took. */
 static void receive_in_time(void)
 {
     uint32_t start = port_tick_now();
@@ -178,6 +193,7 @@ static void receive_in_time(void)
     note(port_tick_now() - start);
 }
 
+/* Sends a message after three ticks. */
 static void send_after_three(void)
 {
     port_sleep_ticks(3);
@@ -186,7 +202,8 @@ static void send_after_three(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT_TIMEOUT
-/* event_timeout_given: one of two bits is set in time, so it ends with that: 1 and the ticks it took; the bit was taken: 0. */
+/* Waits for event bits with a time-out, and notes whether one came and the ticks it took. Scene event_timeout_given: one
+ * of two bits is set in time, so it ends with that: 1 and the ticks it took; the bit was taken: 0. */
 static void wait_in_time(void)
 {
     uint32_t start = port_tick_now();
@@ -196,6 +213,7 @@ static void wait_in_time(void)
     note(port_event_wait_any_for(&event, 1u | 2u, 1));
 }
 
+/* Sets an event bit after three ticks. */
 static void set_after_three(void)
 {
     port_sleep_ticks(3);

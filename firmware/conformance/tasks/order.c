@@ -3,24 +3,26 @@
 
 #define SLICE_SCENE_TICKS 7u
 
-/* priority_order: all five are woken by one tick; each notes its urgency. */
+/* Notes 1, as the least urgent task. Scene priority_order: all five are woken by one tick; each notes its urgency. */
 static void note_low(void)
 {
     note(1);
 }
 
+/* Notes 2, as one of three equal tasks. */
 static void note_mid(void)
 {
     note(2);
 }
 
+/* Notes 3, as the most urgent task. */
 static void note_high(void)
 {
     note(3);
 }
 
 #if KERNEL_SERVICES_SEMAPHORE && KERNEL_SERVICES_EQUAL_PRIORITIES
-/* The more urgent one lets the three equal ones go, B first, C, then A, without giving the core away in between. */
+/* Wakes the three equal tasks from the more urgent one, B first, C, then A, without giving the core away in between. */
 static void let_go(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -29,24 +31,27 @@ static void let_go(void)
     (void)port_semaphore_give(&semaphores[0]);
 }
 
+/* Waits until this task is let go. */
 static void wait_for_go(unsigned index)
 {
     (void)port_semaphore_take(&semaphores[index]);
 }
 
-/* ready_order */
+/* Notes 1 when task A runs. Scene ready_order. */
 static void ready_a(void)
 {
     wait_for_go(0);
     note(1);
 }
 
+/* Notes 2 when task B runs. */
 static void ready_b(void)
 {
     wait_for_go(1);
     note(2);
 }
 
+/* Notes 3 when task C runs. */
 static void ready_c(void)
 {
     wait_for_go(2);
@@ -54,7 +59,7 @@ static void ready_c(void)
 }
 
 #if KERNEL_SERVICES_YIELD
-/* yield_order */
+/* Notes its number and yields, three times. Scene yield_order. */
 static void yielding(unsigned index)
 {
     wait_for_go(index);
@@ -64,16 +69,19 @@ static void yielding(unsigned index)
     }
 }
 
+/* Yields as task A. */
 static void yield_a(void)
 {
     yielding(0);
 }
 
+/* Yields as task B. */
 static void yield_b(void)
 {
     yielding(1);
 }
 
+/* Yields as task C. */
 static void yield_c(void)
 {
     yielding(2);
@@ -83,12 +91,14 @@ static void yield_c(void)
 /* time_slice: two equal tasks want the core until the same tick; each notes when it finds that the other ran last. */
 static volatile uint32_t ran_last, slice_end_tick;
 
-/* Nobody else may look up meanwhile: some kernels hand the core to the next equal whenever a more urgent task has run. */
+/* Sleeps until the scene is over. Nobody else may wake meanwhile: some kernels hand the core to the next equal whenever
+ * a more urgent task has run. */
 static void stay_away(void)
 {
     port_sleep_ticks(LATER_TICKS + SLICE_SCENE_TICKS + 2u);
 }
 
+/* Wakes two equal tasks that compute until the same tick. */
 static void let_two_go(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -99,6 +109,7 @@ static void let_two_go(void)
     stay_away();
 }
 
+/* Computes until the agreed tick, and notes its number whenever the other task ran last. */
 static void computing(uint32_t self)
 {
     bool ran = false;
@@ -116,11 +127,13 @@ static void computing(uint32_t self)
     }
 }
 
+/* Computes as task A. */
 static void compute_a(void)
 {
     computing(1);
 }
 
+/* Computes as task B. */
 static void compute_b(void)
 {
     computing(2);
@@ -131,6 +144,7 @@ static void compute_b(void)
 /* sleep_until_held: the most urgent computes past the tick until which the least urgent sleeps. */
 #define HELD_UNTIL_TICKS 5u
 
+/* Computes past the tick until which a less urgent task sleeps. */
 static void hold_up(void)
 {
     uint32_t start = port_tick_now();
@@ -140,6 +154,7 @@ static void hold_up(void)
     }
 }
 
+/* Sleeps until a tick at which a more urgent task computes, and notes when it goes on. */
 static void sleep_until_held(void)
 {
     uint32_t start = port_tick_now(), tick = start;

@@ -16,11 +16,13 @@ static volatile uint32_t scene_number;
 static volatile uint32_t start_tick;
 static volatile unsigned stage; /* the core */
 
+/* Returns the task that plays a part on the current core. */
 struct worker *worker(enum part part)
 {
     return &workers[stage][part];
 }
 
+/* Sleeps until this tick, or not at all if it has passed. */
 static void sleep_until(uint32_t tick)
 {
     int32_t left = (int32_t)(tick - port_tick_now());
@@ -30,6 +32,7 @@ static void sleep_until(uint32_t tick)
     }
 }
 
+/* Plays the task's part in each scene, from the agreed tick on. */
 static void worker_entry(void *argument)
 {
     struct worker *self = argument;
@@ -54,6 +57,7 @@ static void worker_entry(void *argument)
     }
 }
 
+/* Whether the tasks of all cores have finished the current scene. */
 static bool all_finished(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
@@ -66,6 +70,7 @@ static bool all_finished(void)
     return true;
 }
 
+/* Plays a scene on a core, waits for its end, and sends its notes. */
 static void put_on_stage(const struct scene *next, unsigned core)
 {
     if (!scene_begins(next->name, core)) {
@@ -91,11 +96,13 @@ static void put_on_stage(const struct scene *next, unsigned core)
 
 static const struct solo *volatile solo;
 
+/* Plays the current scene for one flow of control. */
 static void play_solo(void)
 {
     solo->play();
 }
 
+/* Plays these scenes for one flow of control in a task of the core. */
 static void put_solos_on_stage(const struct solo *scenes, size_t count, unsigned core)
 {
     for (size_t i = 0; i < count; i++) {
@@ -106,6 +113,7 @@ static void put_solos_on_stage(const struct solo *scenes, size_t count, unsigned
     }
 }
 
+/* Plays these scenes for several tasks on the core. */
 static void put_all_on_stage(const struct scene *scenes, size_t count, unsigned core)
 {
     for (size_t i = 0; i < count; i++) {
@@ -113,6 +121,7 @@ static void put_all_on_stage(const struct scene *scenes, size_t count, unsigned 
     }
 }
 
+/* Ends the run with an error if a task has used up its stack. */
 static void look_at_stack(port_task_t task, const char *name)
 {
     if (port_stack_used_bytes(task, BENCH_STACK_BYTES) >= BENCH_STACK_BYTES) {
@@ -120,7 +129,8 @@ static void look_at_stack(port_task_t task, const char *name)
     }
 }
 
-/* A task that has used its stack to the end may have done damage: then nothing seen counts. */
+/* Checks the stacks of all tasks. A task that has used its stack to the end may have done damage: then nothing seen
+ * counts. */
 static void look_at_stacks(void)
 {
     look_at_stack(director, "director");
@@ -134,6 +144,7 @@ static void look_at_stacks(void)
     }
 }
 
+/* Plays all scenes on all cores, as the most urgent task. */
 static void director_entry(void *argument)
 {
     (void)argument;
@@ -154,6 +165,7 @@ static void director_entry(void *argument)
     run_finish();
 }
 
+/* Creates a kernel task, or ends the run with an error. */
 static void make_task(port_task_t *handle, const struct port_task_request *request)
 {
     if (!port_task_create(handle, request)) {
@@ -161,6 +173,7 @@ static void make_task(port_task_t *handle, const struct port_task_request *reque
     }
 }
 
+/* Runs the conformance suite on a kernel with tasks: creates tasks and objects, and starts the kernel. */
 noreturn void run_program(void)
 {
     objects_make();

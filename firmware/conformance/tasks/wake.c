@@ -2,13 +2,15 @@
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_SEMAPHORE
-/* preempt_by_give: 1 before the give, 2 by the more urgent task it wakes, 3 behind it. */
+/* Waits for the semaphore and notes 2. Scene preempt_by_give: 1 before the give, 2 by the more urgent task it wakes, 3
+ * behind it. */
 static void take_and_note_2(void)
 {
     (void)port_semaphore_take(&semaphores[0]);
     note(2);
 }
 
+/* Notes 1, gives the semaphore, and notes 3. */
 static void give_between_notes(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -17,8 +19,8 @@ static void give_between_notes(void)
     note(3);
 }
 
-/* wake_urgent: three wait for one semaphore, the less urgent first; each give wakes one. The same for three equal ones,
- * wake_first: B, C, A. */
+/* Waits for its turn, then for the semaphore, and notes a value. Scene wake_urgent: three wait for one semaphore, the
+ * less urgent first; each give wakes one. The same for three equal ones, wake_first: B, C, A. */
 static void wait_and_note(uint32_t turn, uint32_t value)
 {
     port_sleep_ticks(turn * LATER_TICKS);
@@ -26,39 +28,45 @@ static void wait_and_note(uint32_t turn, uint32_t value)
     note(value);
 }
 
+/* Waits as the least urgent of three tasks. */
 static void wait_low(void)
 {
     wait_and_note(1, 1);
 }
 
+/* Waits as the middle one of three tasks. */
 static void wait_mid(void)
 {
     wait_and_note(2, 2);
 }
 
+/* Waits as the most urgent of three tasks. */
 static void wait_high(void)
 {
     wait_and_note(3, 3);
 }
 
 #if KERNEL_SERVICES_EQUAL_PRIORITIES
+/* Waits as the third of three equal tasks. */
 static void wait_third(void)
 {
     wait_and_note(3, 3);
 }
 
+/* Waits as the first of three equal tasks. */
 static void wait_first(void)
 {
     wait_and_note(1, 1);
 }
 
+/* Waits as the second of three equal tasks. */
 static void wait_second(void)
 {
     wait_and_note(2, 2);
 }
 #endif
 
-/* 10 stands between one wake and the next: a give that wakes two would show. */
+/* Gives the semaphore three times. 10 stands between one wake and the next: a give that wakes two would show. */
 static void give_three_times(void)
 {
     port_sleep_ticks(6u * LATER_TICKS);
@@ -71,7 +79,8 @@ static void give_three_times(void)
 #endif
 
 #if KERNEL_SERVICES_TIMEOUT
-/* timeout_given: given in time, so it ends with the give: 1 and the ticks it took. */
+/* Waits for the semaphore with a time-out, and notes what came and the ticks it took. Scene timeout_given: given in
+ * time, so it ends with the give: 1 and the ticks it took. */
 static void take_in_time(void)
 {
     uint32_t start;
@@ -82,6 +91,7 @@ static void take_in_time(void)
     note(port_tick_now() - start);
 }
 
+/* Gives the semaphore after three ticks. */
 static void give_after_three(void)
 {
     port_sleep_ticks(4);
@@ -90,13 +100,15 @@ static void give_after_three(void)
 #endif
 
 #if KERNEL_SERVICES_NOTIFY
-/* notify_order: a give to a waiting, more urgent task preempts (1 2 3); one before the take is kept (4 5). */
+/* Waits for a notification, and notes it. Scene notify_order: a give to a waiting, more urgent task preempts (1 2 3);
+ * one before the take is kept (4 5). */
 static void take_notification(void)
 {
     port_notify_take(worker(HIGH)->handle);
     note(2);
 }
 
+/* Takes a notification that came before, and notes it. */
 static void take_late(void)
 {
     port_sleep_ticks(3u * LATER_TICKS);
@@ -104,6 +116,7 @@ static void take_late(void)
     note(5);
 }
 
+/* Notifies a waiting task, and a task that does not wait yet, with notes in between. */
 static void give_notifications(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -116,7 +129,8 @@ static void give_notifications(void)
 #endif
 
 #if KERNEL_SERVICES_SUSPEND
-/* suspend_order: 1 suspends itself, 2 resumes it, 3 it runs on at once, 4 behind the resume. */
+/* Suspends itself, and notes when it is resumed. Scene suspend_order: 1 suspends itself, 2 resumes it, 3 it runs on at
+ * once, 4 behind the resume. */
 static void suspend_and_note(void)
 {
     note(1);
@@ -124,6 +138,7 @@ static void suspend_and_note(void)
     note(3);
 }
 
+/* Resumes the suspended task, with notes before and after. */
 static void resume_between_notes(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -140,6 +155,7 @@ static void resume_between_notes(void)
  * number when one is sent (200 where there was no room and no waiting), its number when one is received. */
 #define ITEMS_THAT_COME (KERNEL_SERVICES_QUEUE_SEND_WAITS ? ITEMS : QUEUE_LENGTH)
 
+/* Sends more items than the queue has room for, and notes each. */
 static void send_many(void)
 {
     for (uint32_t number = 1; number <= ITEMS; number++) {
@@ -149,6 +165,7 @@ static void send_many(void)
     }
 }
 
+/* Receives the items from the queue, and notes each. */
 static void receive_many(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -162,8 +179,9 @@ static void receive_many(void)
 #endif
 
 #if KERNEL_SERVICES_MUTEX
-/* mutex_inherits: the least urgent locks (1), the most urgent waits for it (2), and while it does the one between must
- * not run: 3 unlocks, 4 the most urgent has it, 5 the one between, 6 the least urgent again. */
+/* Locks the mutex, which a more urgent task wants, computes and unlocks it. Scene mutex_inherits: the least urgent locks
+ * (1), the most urgent waits for it (2), and while it does the one between must not run: 3 unlocks, 4 the most urgent
+ * has it, 5 the one between, 6 the least urgent again. */
 static void hold_the_mutex(void)
 {
     uint32_t start = port_tick_now();
@@ -177,6 +195,7 @@ static void hold_the_mutex(void)
     note(6);
 }
 
+/* Locks the mutex that the least urgent task holds, and notes it. */
 static void want_the_mutex(void)
 {
     port_sleep_ticks(LATER_TICKS);
@@ -186,6 +205,7 @@ static void want_the_mutex(void)
     (void)port_mutex_unlock(&mutex);
 }
 
+/* Notes its run, which must come after the task that waits for the mutex. */
 static void come_between(void)
 {
     port_sleep_ticks(2u * LATER_TICKS);

@@ -5,16 +5,19 @@ volatile uint32_t bench_run;
 
 static struct bench_task tasks[BENCH_CORES][BENCH_TASKS_PER_CORE];
 
+/* Returns the benchmark's task of a core by its index. */
 struct bench_task *bench_task(unsigned core, unsigned index)
 {
     return &tasks[core][index];
 }
 
+/* Reports an error of a benchmark, and ends the run. */
 noreturn void bench_error(enum bench_error_code code, const char *detail)
 {
     last_words_error(code, detail);
 }
 
+/* Sends a value that the host's proofs check, by name and core. */
 void bench_check(const char *name, unsigned core, uint32_t value)
 {
     wire_begin(&output, "check");
@@ -24,6 +27,7 @@ void bench_check(const char *name, unsigned core, uint32_t value)
     output_end();
 }
 
+/* Sends the record of a task: core, name, priority, control block, stack. */
 void report_task(const struct task_facts *task)
 {
     wire_begin(&output, "task");
@@ -36,6 +40,7 @@ void report_task(const struct task_facts *task)
     output_end();
 }
 
+/* Sends the number of failed calls, and the values that the benchmark reports itself. */
 void report_checks(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
@@ -51,6 +56,7 @@ void report_checks(void)
     }
 }
 
+/* Sends the heap's size, peak and allocations, if the kernel knows them. */
 void report_heap(void)
 {
 #if KERNEL_SERVICES_HEAP_PEAK

@@ -17,6 +17,7 @@ static const char *const ruler_names[RULERS] = {"empty", "timer_read", "pin_puls
 static uint16_t cycles[BENCH_CORES][RULERS][REPEATS];
 static bool measured[BENCH_CORES];
 
+/* Runs 100 iterations of a body that only counts. */
 static void empty_body(struct bench_task *self)
 {
     while (bench_running()) {
@@ -27,6 +28,7 @@ static void empty_body(struct bench_task *self)
     }
 }
 
+/* Returns the cycles of one empty measurement of this kind. */
 static uint16_t measure(enum ruler ruler)
 {
     struct bench_task scratch = {.count = 0};
@@ -51,6 +53,7 @@ static uint16_t measure(enum ruler ruler)
     return (uint16_t)cpu_ruler_cycles(from, to);
 }
 
+/* Measures all kinds of empty measurements on this core, with interrupts masked. */
 void ruler_measure(unsigned core)
 {
     uint32_t masked, run_before;
@@ -72,6 +75,7 @@ void ruler_measure(unsigned core)
     measured[core] = true;
 }
 
+/* Sends the cycles of all empty measurements of all cores. */
 void ruler_report(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {

@@ -13,6 +13,7 @@ struct window_edges window_edges;
 static uint32_t open_counts[BENCH_CORES][BENCH_TASKS_PER_CORE];
 static uint32_t close_counts[BENCH_CORES][BENCH_TASKS_PER_CORE];
 
+/* Copies the counts of all tasks. */
 static void snapshot(uint32_t counts[BENCH_CORES][BENCH_TASKS_PER_CORE])
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
@@ -22,6 +23,7 @@ static void snapshot(uint32_t counts[BENCH_CORES][BENCH_TASKS_PER_CORE])
     }
 }
 
+/* Opens the measured window: stores counts and time, then the state word. */
 void window_open(void)
 {
     snapshot(open_counts);
@@ -29,6 +31,7 @@ void window_open(void)
     bench_window_state = 1;
 }
 
+/* Closes the measured window: stores the state word, then time and counts. */
 void window_close(void)
 {
     bench_window_state = 2;
@@ -36,11 +39,13 @@ void window_close(void)
     snapshot(close_counts);
 }
 
+/* Returns how often a task's body was counted inside the window. */
 uint32_t bench_window_count(unsigned core, unsigned index)
 {
     return close_counts[core][index] - open_counts[core][index];
 }
 
+/* Sends the window's times, and the counts of all tasks at both edges. */
 void window_report(void)
 {
     wire_begin(&output, "window");

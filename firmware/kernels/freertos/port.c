@@ -2,6 +2,7 @@
 #include "bench/port.h"
 #include "bench_core.h"
 
+/* Creates a task before the kernel starts, pinned to a core unless it may run on any. */
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
     UBaseType_t priority = PORT_PRIORITY(request->priority);
@@ -26,6 +27,7 @@ void port_start(void)
 }
 
 #if KERNEL_SERVICES_HEAP_PEAK
+/* Returns the heap's size, its peak and the number of allocations. */
 void port_heap_figures(struct port_heap_figures *figures)
 {
     HeapStats_t stats;
@@ -38,6 +40,7 @@ void port_heap_figures(struct port_heap_figures *figures)
 #endif
 
 #if KERNEL_SERVICES_HEAP_PIECES
+/* Returns the free bytes of the heap, their number of pieces and the largest piece. */
 void port_heap_free(struct port_heap_free *figures)
 {
     HeapStats_t stats;
@@ -50,6 +53,7 @@ void port_heap_free(struct port_heap_free *figures)
 #endif
 
 #if configBENCH_ASSERT
+/* Reports a failed configASSERT, and ends the run. */
 void port_assert_failed(const char *file, int line)
 {
     last_words_assert(file, (uint32_t)line);
@@ -58,6 +62,7 @@ void port_assert_failed(const char *file, int line)
 
 /* Versions before V10.5.0 declare their hooks in no header. */
 void vApplicationMallocFailedHook(void);
+/* Reports that the kernel's heap is used up, and ends the run. */
 void vApplicationMallocFailedHook(void)
 {
     last_words_error(ERROR_NO_MEMORY, "the kernel's heap is used up");
@@ -70,18 +75,22 @@ void vApplicationMallocFailedHook(void)
 #pragma weak port_hook_choice_begin
 #pragma weak port_hook_choice_end
 
+/* Does nothing at the begin of the tick handler, unless a benchmark defines it. */
 void port_hook_tick_begin(void)
 {
 }
 
+/* Does nothing at the end of the tick handler, unless a benchmark defines it. */
 void port_hook_tick_end(void)
 {
 }
 
+/* Does nothing before the kernel chooses the next task, unless a benchmark defines it. */
 void port_hook_choice_begin(void)
 {
 }
 
+/* Does nothing after the kernel has chosen the next task, unless a benchmark defines it. */
 void port_hook_choice_end(void)
 {
 }
@@ -89,6 +98,7 @@ void port_hook_choice_end(void)
 
 #if configCHECK_FOR_STACK_OVERFLOW
 void vApplicationStackOverflowHook(TaskHandle_t task, char *name);
+/* Reports a stack overflow that the kernel has found, and ends the run. */
 void vApplicationStackOverflowHook(TaskHandle_t task, char *name)
 {
     (void)task;

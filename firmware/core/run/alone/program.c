@@ -9,11 +9,13 @@ _Static_assert(BENCH_CORES == 1 && BENCH_TASKS_PER_CORE == 1, "without tasks the
 DEMAND_A_TICK(BENCH_WARMUP_MS);
 DEMAND_A_TICK(BENCH_WINDOW_MS);
 
+/* Ends the running body. */
 static void stop(void)
 {
     bench_run = 0;
 }
 
+/* Closes the measured window, and ends the running body. */
 static void close_and_stop(void)
 {
     if (bench_window_state == 1) {
@@ -22,6 +24,7 @@ static void close_and_stop(void)
     stop();
 }
 
+/* Waits until the tick counter changes. */
 static void wait_for_a_tick(void)
 {
     uint32_t now = port_tick_now();
@@ -30,7 +33,7 @@ static void wait_for_a_tick(void)
     }
 }
 
-/* Returns right behind a tick, with the end set and the body free to run. */
+/* Waits for a tick, and starts a period of `ms` in which the body may run. At its end the tick's handler calls `end`. */
 static void release(uint32_t ms, void (*end)(void))
 {
     bench_run = 1;
@@ -38,6 +41,7 @@ static void release(uint32_t ms, void (*end)(void))
     port_alarm(TICKS_OF_MS(ms), end);
 }
 
+/* Runs the benchmark without a kernel: warm-up, measured window, records. */
 noreturn void run_program(void)
 {
     struct bench_task *task = bench_task(0, 0);

@@ -20,6 +20,7 @@ static uint32_t samples[BENCH_SERIES][BENCH_SAMPLES];
 static uint32_t taken[BENCH_SERIES];
 static uint32_t unfinished = BENCH_SERIES;
 
+/* Appends a sample to a series while the window is open. The last missing sample ends the run of the bodies. */
 void bench_keep(enum bench_series series, uint32_t raw)
 {
     uint32_t count = taken[series];
@@ -37,12 +38,13 @@ void bench_keep(enum bench_series series, uint32_t raw)
     }
 }
 
+/* Starts the cycle counter, with which intervals are measured. */
 void measure_prepare(void)
 {
     cycle_counter_start();
 }
 
-/* The instrument with nothing between its ends. Masked: here it is the ruler that is measured. */
+/* Measures the instrument with nothing between its ends. Masked: here it is the ruler that is measured. */
 void measure_opened(void)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -54,6 +56,7 @@ void measure_opened(void)
     cpu_restore_interrupts(masked);
 }
 
+/* Returns how many values from the first on are equal. */
 static uint32_t run_length(const uint32_t *values, uint32_t count)
 {
     uint32_t length = 1;
@@ -64,7 +67,7 @@ static uint32_t run_length(const uint32_t *values, uint32_t count)
     return length;
 }
 
-/* One line with as many runs as fit; returns how many samples that were. */
+/* Sends one line with as many samples as fit, and returns how many that were. */
 static uint32_t send_line(const char *id, const uint32_t *values, uint32_t count)
 {
     uint32_t sent = 0;
@@ -83,6 +86,7 @@ static uint32_t send_line(const char *id, const uint32_t *values, uint32_t count
     return sent;
 }
 
+/* Sends the samples of all series. A series that lacks samples ends the run with an error. */
 void measure_report(void)
 {
     wire_begin(&output, "param");

@@ -31,6 +31,7 @@ static volatile uint32_t open_tick; /* tick on which gate number `opened` lets g
 static volatile uint32_t departed[BENCH_CORES]; /* number of the gate last left by one of this core's tasks */
 static uint32_t gates;
 
+/* Sleeps until this tick, or not at all if it has passed. */
 static void sleep_until(uint32_t tick)
 {
     int32_t left = (int32_t)(tick - port_tick_now());
@@ -40,6 +41,7 @@ static void sleep_until(uint32_t tick)
     }
 }
 
+/* Blocks a task at the gate until the control task opens it, and returns at the agreed tick. */
 void gate_arrive(unsigned slot)
 {
     uint32_t gate = arrivals[slot] + 1u;
@@ -52,6 +54,7 @@ void gate_arrive(unsigned slot)
     departed[slot / BENCH_TASKS_PER_CORE] = gate;
 }
 
+/* Ends a task for good after its last body: it sleeps for ever. */
 void gate_finish(unsigned slot)
 {
     arrivals[slot] = arrivals[slot] + 1u;
@@ -60,6 +63,7 @@ void gate_finish(unsigned slot)
     }
 }
 
+/* Waits in the control task until all tasks are at the gate. `what` is the error if they take too long. */
 void gate_collect(const char *what)
 {
     uint32_t started = port_tick_now();
@@ -76,7 +80,7 @@ void gate_collect(const char *what)
 }
 
 #if BENCH_ANY_CORE
-/* Whose task leaves the gate on another core is the kernel's choice. */
+/* Whether some task has left the gate. Whose task leaves it on another core is the kernel's choice. */
 static bool others_run(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
@@ -88,6 +92,7 @@ static bool others_run(void)
 }
 #endif
 
+/* Opens the gate in the control task, and returns at the agreed tick, when tasks of all other cores have left it. */
 void gate_open(void)
 {
     open_tick = port_tick_now() + 2u * LOOK_TICKS + 1u;

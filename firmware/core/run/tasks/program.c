@@ -12,11 +12,13 @@ DEMAND_A_TICK(BENCH_WARMUP_MS);
 static char names[BENCH_CORES][BENCH_TASKS_PER_CORE][NAME_CHARS];
 static port_task_t control;
 
+/* Returns a task's slot in the gate. */
 static unsigned slot_of(const struct bench_task *task)
 {
     return task->core * BENCH_TASKS_PER_CORE + task->index;
 }
 
+/* Runs one benchmark task: set-up, warm-up body, measured body, with a gate before each. */
 static void task_entry(void *argument)
 {
     struct bench_task *self = argument;
@@ -40,6 +42,7 @@ static void task_entry(void *argument)
     gate_finish(slot_of(self));
 }
 
+/* Calls the benchmark's `release` for each core, if it has one. */
 static void release_all(void)
 {
     if (bench_program.release != NULL) {
@@ -52,6 +55,7 @@ static void release_all(void)
 static void report_tasks(void);
 static void report_stacks(void);
 
+/* Runs the control task: opens the gates and the window, and sends all records at the end. */
 static void control_entry(void *argument)
 {
     (void)argument;
@@ -83,6 +87,7 @@ static void control_entry(void *argument)
     run_finish();
 }
 
+/* Sends the records of all benchmark tasks and of the control task. */
 static void report_tasks(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
@@ -104,6 +109,7 @@ static void report_tasks(void)
                                      .priority = PORT_PRIORITY_MAX});
 }
 
+/* Sends how many bytes of a stack were used. A stack that was used up ends the run. */
 static void report_stack(unsigned core, unsigned index, const char *name, port_task_t handle, uint32_t stack_bytes)
 {
     uint32_t used_bytes = port_stack_used_bytes(handle, stack_bytes);
@@ -121,6 +127,7 @@ static void report_stack(unsigned core, unsigned index, const char *name, port_t
     output_end();
 }
 
+/* Sends the stack use of all benchmark tasks and of the control task. */
 static void report_stacks(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
@@ -131,6 +138,7 @@ static void report_stacks(void)
     report_stack(0, BENCH_TASKS_PER_CORE, "control", control, CONTROL_STACK_BYTES);
 }
 
+/* Creates a kernel task, or ends the run with an error. */
 static void make_task(port_task_t *handle, const struct port_task_request *request)
 {
     if (!port_task_create(handle, request)) {
@@ -138,6 +146,7 @@ static void make_task(port_task_t *handle, const struct port_task_request *reque
     }
 }
 
+/* Creates the benchmark tasks of all cores and the control task. */
 static void make_tasks(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {
@@ -167,6 +176,7 @@ static void make_tasks(void)
                                                     .core = 0});
 }
 
+/* Runs the benchmark: rulers, tasks, kernel start. The control task does the rest. */
 noreturn void run_program(void)
 {
     measure_prepare();

@@ -11,6 +11,7 @@ DEMAND_A_TICK(BENCH_WINDOW_MS);
 
 static port_semaphore_t body_ended;
 
+/* Creates the semaphore on which the control task waits for the samples. */
 void measure_make_wait(void)
 {
     if (!port_semaphore_create(&body_ended, 1, 0)) {
@@ -18,12 +19,14 @@ void measure_make_wait(void)
     }
 }
 
+/* Waits in the control task until a body has ended, or until the time limit. */
 void measure_wait(void)
 {
     /* After the limit the series lack samples, and measure_report() says which. */
     (void)port_semaphore_take_for(&body_ended, TICKS_OF_MS(BENCH_WINDOW_MS));
 }
 
+/* Wakes the control task, because a body has ended. */
 void measure_body_ended(void)
 {
     (void)port_semaphore_give(&body_ended); /* every task gives; the first one counts */

@@ -20,6 +20,7 @@ extern char __core1_stack_top[];
 #define ANSWER_POLL_LIMIT 1000000u
 #define HANDSHAKE_LIMIT 16u
 
+/* Handles the other core's request to choose a task anew. */
 void prvFIFOInterruptHandler(void)
 {
     multicore_fifo_drain();
@@ -31,6 +32,7 @@ void prvFIFOInterruptHandler(void)
 void isr_irq15(void) __attribute__((alias("prvFIFOInterruptHandler")));
 void isr_irq16(void) __attribute__((alias("prvFIFOInterruptHandler")));
 
+/* Sets the priority of an interrupt line of this core. */
 void irq_set_priority(uint32_t line, uint8_t priority)
 {
     unsigned shift = 8u * (line & 3u);
@@ -38,6 +40,7 @@ void irq_set_priority(uint32_t line, uint8_t priority)
     CPU_NVIC_IPR(line >> 2) = (CPU_NVIC_IPR(line >> 2) & ~(0xFFu << shift)) | ((uint32_t)priority << shift);
 }
 
+/* Enables or disables an interrupt line of this core. */
 void irq_set_enabled(uint32_t line, bool enabled)
 {
     if (enabled) {
@@ -48,6 +51,7 @@ void irq_set_enabled(uint32_t line, bool enabled)
     }
 }
 
+/* Checks that the vector table, which is constant, has this handler for an interrupt line. */
 void irq_set_exclusive_handler(uint32_t line, irq_handler_t handler)
 {
     const uintptr_t *vectors = (const uintptr_t *)CPU_SCB_VTOR;
@@ -57,6 +61,7 @@ void irq_set_exclusive_handler(uint32_t line, irq_handler_t handler)
     }
 }
 
+/* Reads a word from the other core, if there is one. */
 static bool receive(uint32_t *word)
 {
     for (uint32_t poll = 0; poll < ANSWER_POLL_LIMIT; poll++) {
@@ -68,6 +73,7 @@ static bool receive(uint32_t *word)
     return false;
 }
 
+/* Sends a word to the other core, and wakes it. */
 static void send(uint32_t word)
 {
     /* Eight words deep and drained by the handshake itself: there is room. */
@@ -75,6 +81,7 @@ static void send(uint32_t word)
     __asm volatile("sev");
 }
 
+/* Resets core 1, and waits until its boot ROM is ready. */
 void multicore_reset_core1(void)
 {
     uint32_t word;
@@ -90,6 +97,7 @@ void multicore_reset_core1(void)
     }
 }
 
+/* Starts core 1 at `entry`, by the boot ROM's handshake. */
 void multicore_launch_core1(void (*entry)(void))
 {
     const uint32_t words[] = {0, 0, 1, CPU_SCB_VTOR, (uint32_t)__core1_stack_top, (uint32_t)entry};

@@ -2,6 +2,7 @@
 #include "bench_core.h"
 #include "pico.h"
 
+/* Ends the run because the kernel called an SDK function that is not supported here. */
 void panic_unsupported(void)
 {
     last_words_error(ERROR_TASK_RETURNED, "a task function returned");

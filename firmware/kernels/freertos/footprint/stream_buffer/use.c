@@ -7,12 +7,14 @@
 
 static StreamBufferHandle_t buffer;
 
+/* Creates the stream buffer. False if there is no memory. */
 bool footprint_prepare(void)
 {
     buffer = xStreamBufferCreate(BUFFER_BYTES, 1);
     return buffer != NULL;
 }
 
+/* Sends a word through the stream buffer. */
 void footprint_use(void)
 {
     uint32_t word = 0;

@@ -14,6 +14,7 @@
 #define __force_inline inline __attribute__((always_inline))
 #endif
 
+/* Returns the number of this core. */
 static __force_inline uint32_t get_core_num(void)
 {
     return *(const volatile uint32_t *)0xD0000000u; /* SIO CPUID */

@@ -6,6 +6,7 @@
 
 enum clock_index { clk_sys };
 
+/* Returns the frequency of a clock, as the Pico SDK's function does. */
 static inline uint32_t clock_get_hz(enum clock_index clock)
 {
     (void)clock;

@@ -5,23 +5,25 @@
 
 typedef volatile uint32_t spin_lock_t;
 
+/* Returns the register of a hardware spinlock. */
 static __force_inline spin_lock_t *spin_lock_instance(uint32_t number)
 {
     return (spin_lock_t *)(0xD0000100u + 4u * number);
 }
 
-/* Nobody else here hands out locks, so there is nothing to book. */
+/* Does nothing: nobody else here uses spinlocks. */
 static __force_inline void spin_lock_claim(uint32_t number)
 {
     (void)number;
 }
 
+/* Takes a spinlock if it is free. False if it is taken. */
 static __force_inline bool spin_try_lock_unsafe(spin_lock_t *lock)
 {
     return *lock != 0;
 }
 
-/* The barrier keeps what the lock protects from being read before the lock is held. */
+/* Takes a spinlock, and waits for it. The barrier keeps what the lock protects from being read before the lock is held. */
 static __force_inline void spin_lock_unsafe_blocking(spin_lock_t *lock)
 {
     while (*lock == 0) {
@@ -29,6 +31,7 @@ static __force_inline void spin_lock_unsafe_blocking(spin_lock_t *lock)
     __asm volatile("dmb" ::: "memory");
 }
 
+/* Releases a spinlock. */
 static __force_inline void spin_unlock_unsafe(spin_lock_t *lock)
 {
     __asm volatile("dmb" ::: "memory");

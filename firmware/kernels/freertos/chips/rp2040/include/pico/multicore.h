@@ -19,6 +19,7 @@ _Static_assert(offsetof(struct sio_registers, fifo_st) == 0x50, "SIO FIFO_ST lie
 void multicore_reset_core1(void);
 void multicore_launch_core1(void (*entry)(void));
 
+/* Reads and drops all words that the other core has sent. */
 static __force_inline void multicore_fifo_drain(void)
 {
     while ((sio_hw->fifo_st & 1u) != 0) {
@@ -26,6 +27,7 @@ static __force_inline void multicore_fifo_drain(void)
     }
 }
 
+/* Clears the error flags of the FIFO between the cores, which keep its interrupt pending. */
 static __force_inline void multicore_fifo_clear_irq(void)
 {
     sio_hw->fifo_st = 0xFFu; /* clears the sticky overflow and underflow flags */
