@@ -81,7 +81,7 @@ def test_build_reads_the_same_list() -> None:
 
 def test_event_kinds_equal_the_simulators() -> None:
     text = (ROOT / "sim" / "lab" / "src" / "event.rs").read_text()
-    enumeration = text[text.index("pub enum Kind {") : text.index("/// One observation")]
+    enumeration = text[text.index("pub enum Kind {") : text.index("pub struct Event {")]
     message = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+),$", enumeration, re.MULTILINE)}
     ours = {
         "".join(part.capitalize() for part in name.split("_")[1:]): value

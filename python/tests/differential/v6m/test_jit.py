@@ -83,7 +83,9 @@ def execute(chip: str, body: Sequence[int], rows: Sequence[Sequence[int]], after
     if not faults:
         assert registers["sp"] == TABLE + 4 * ROWS * ROW_WORDS, "all rows were executed"
     memory = machine.read(TABLE, 4 * ROWS * ROW_WORDS), machine.read(DATA - 0x200, 0x400)
-    return After(machine.native_trace_count(), [machine.cycle(), machine.stats(), registers, machine.take_events(), *memory])
+    return After(
+        machine.native_trace_count(), [machine.cycle(), machine.stats(), registers, machine.take_events(), *memory]
+    )
 
 
 def assert_engines_agree(chip: str, body: Sequence[int], rows: Sequence[Sequence[int]], *, faults: bool = False) -> int:
