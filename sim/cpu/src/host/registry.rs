@@ -133,8 +133,8 @@ impl<H: Head, T> Registry<H, T> {
         head
     }
 
-    /// Counts an execution of a path from this place by the interpreter, and returns whether the path is hot. True if
-    /// the path is hot. A place whose paths are translated stays, and no other one in its slot is counted.
+    /// Counts an execution of a path from this place by the interpreter. True if the path is hot. A place whose paths
+    /// are translated stays, and no other one in its slot is counted.
     #[inline(always)]
     pub fn count(&mut self, place: u64) -> bool {
         let head = &mut self.heads[Registry::<H, T>::slot(place)];

@@ -33,8 +33,8 @@ pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
 }
 
 impl<const JUDGED: u64, const WORTH: u64> MissRate<JUDGED, WORTH> {
-    /// Counts a miss at this progress, and returns, when it is time to judge, whether misses are too frequent. When it
-    /// is time to judge: true if misses are too frequent, as where timing depends on addresses.
+    /// Counts a miss at this progress, which is measured in instructions or in cycles. When it is time to judge: true
+    /// if misses are too frequent, as where timing depends on addresses.
     pub fn count(&mut self, progress: u64) -> Option<bool> {
         self.misses += 1;
         if self.misses < JUDGED {

@@ -79,7 +79,7 @@ impl Masks {
     }
 
     /// Removes what was recorded and returns it: the sums, and the intervals that were stored one by one, in order of
-    /// time. Open intervals stay open. The sums, and the intervals kept whole in order of time.
+    /// time. Open intervals stay open.
     pub fn take(&mut self) -> (Vec<MaskedSum>, Vec<MaskedInterval>) {
         let mut sums: Vec<(MaskedKey, MaskedSum)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);

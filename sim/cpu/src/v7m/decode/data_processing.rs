@@ -6,7 +6,8 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
 
-/// The ops of one data-processing opcode field, by the kind of the second operand.
+/// The ops of one data-processing opcode field: with an immediate (flag-setting variant), with a plain register
+/// (likewise, or none), with a shifted register, and the comparison that a destination of 15 makes of it.
 #[derive(Clone, Copy)]
 struct Row {
     immediate: Code,
