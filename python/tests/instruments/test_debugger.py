@@ -268,6 +268,15 @@ def test_incomplete_packet_does_not_block_the_next_client(server: tuple[str, int
         _assert_answered(server)
 
 
+def test_endless_packet_ends_its_session(server: tuple[str, int]) -> None:
+    with socket.create_connection(server, timeout=HANG_S) as line:
+        with contextlib.suppress(ConnectionError):
+            line.sendall(b"$" + b"m" * 3_000_000)
+        _assert_answered(server)  # although this client stays connected
+        with contextlib.suppress(ConnectionError):
+            assert line.recv(1) == b""
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(

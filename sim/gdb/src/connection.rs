@@ -1,5 +1,6 @@
 //! The connection to gdb: a socket on which waiting can be ended from outside.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -15,7 +16,10 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// so long is no gdb, and the next client waits for its end.
 const LONGEST_STALL: Duration = Duration::from_secs(5);
 
-/// The position of the last received byte in a gdb packet (`$`, its body, `#`, two digits).
+/// gdb's longest packet is one of its packet size, with each byte escaped. A client that sends more is no gdb.
+const LONGEST_PACKET: usize = 1 << 16;
+
+/// The position of the last taken byte in a gdb packet (`$`, its body, `#`, two digits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,
@@ -40,9 +44,12 @@ impl Place {
 pub struct GdbStream<'h> {
     stream: TcpStream,
     host: Shared<'h>,
-    /// A byte that was looked at and not taken.
-    peeked: Option<u8>,
+    /// Bytes that were received and not taken, in the order in which they came.
+    received: VecDeque<u8>,
+    /// The position of the last taken byte.
     place: Place,
+    /// The taken bytes of the packet's body.
+    body: usize,
     /// When the last byte came.
     heard: Instant,
 }
@@ -54,24 +61,36 @@ impl<'h> GdbStream<'h> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(LONGEST_STALL))?;
-        Ok(GdbStream { stream, host, peeked: None, place: Place::Between, heard: Instant::now() })
+        let received = VecDeque::new();
+        Ok(GdbStream { stream, host, received, place: Place::Between, body: 0, heard: Instant::now() })
     }
 
-    /// Returns the next byte that gdb has sent, and waits for it.
-    fn next(&mut self) -> io::Result<u8> {
-        let mut byte = [0];
-        match Read::read(&mut self.stream, &mut byte) {
+    /// Receives at least one byte. The error is the system's, or says what is wrong with the client.
+    fn receive(&mut self) -> io::Result<()> {
+        let mut bytes = [0; 4096];
+        match Read::read(&mut self.stream, &mut bytes) {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
-            Ok(_) => {
-                self.place = self.place.after(byte[0]);
+            Ok(count) => {
+                self.received.extend(&bytes[..count]);
                 self.heard = Instant::now();
-                Ok(byte[0])
+                Ok(())
             }
             Err(error) if waits(&error) && self.place != Place::Between && self.heard.elapsed() > LONGEST_STALL => {
                 Err(io::Error::other("a packet is incomplete"))
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Takes the first of the received bytes. `None` if there is none.
+    fn take(&mut self) -> io::Result<Option<u8>> {
+        let Some(byte) = self.received.pop_front() else { return Ok(None) };
+        self.place = self.place.after(byte);
+        self.body = if self.place == Place::Body { self.body + 1 } else { 0 };
+        if self.body > LONGEST_PACKET {
+            return Err(io::Error::other(format!("a packet is longer than {LONGEST_PACKET} bytes")));
+        }
+        Ok(Some(byte))
     }
 }
 
@@ -93,33 +112,32 @@ impl Connection for GdbStream<'_> {
 
 impl ConnectionExt for GdbStream<'_> {
     fn read(&mut self) -> io::Result<u8> {
-        if let Some(byte) = self.peeked.take() {
-            return Ok(byte);
-        }
         loop {
-            match self.next() {
+            if let Some(byte) = self.take()? {
+                return Ok(byte);
+            }
+            match self.receive() {
                 Err(error) if waits(&error) => {
                     if !self.host.borrow_mut().goes_on() {
                         return Err(ErrorKind::ConnectionAborted.into());
                     }
                 }
-                found => return found,
+                received => received?,
             }
         }
     }
 
     fn peek(&mut self) -> io::Result<Option<u8>> {
-        if self.peeked.is_none() {
+        if self.received.is_empty() {
             self.stream.set_nonblocking(true)?;
-            let byte = self.next();
+            let received = self.receive();
             self.stream.set_nonblocking(false)?;
-            match byte {
-                Ok(byte) => self.peeked = Some(byte),
-                Err(error) if waits(&error) => {}
-                Err(error) => return Err(error),
+            match received {
+                Err(error) if !waits(&error) => return Err(error),
+                _ => {}
             }
         }
-        Ok(self.peeked)
+        Ok(self.received.front().copied())
     }
 }
 
