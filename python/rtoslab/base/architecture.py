@@ -16,7 +16,7 @@ _FILE: Final = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 
 class Code(Strict):
-    """How an address of code is read."""
+    """The table `code` of arch.toml: how to read the address of a piece of code."""
 
     state_bits: int
     """The bits of a code address that say the execution state (Thumb), not the place."""
@@ -25,7 +25,7 @@ class Code(Strict):
 
 
 class Exceptions(Strict):
-    """Exceptions by number."""
+    """The table `exception` of arch.toml: the numbers of the exceptions."""
 
     nmi: int
     hardfault: int
@@ -37,14 +37,14 @@ class Exceptions(Strict):
 
 
 class Priority(Strict):
-    """An interrupt's priority."""
+    """The table `priority` of arch.toml: the width of an interrupt's priority field."""
 
     field_bits: int
     """Its width. A chip implements the uppermost bits of it."""
 
 
 class Architecture(Strict):
-    """One arch.toml."""
+    """The content of arch.toml, the facts that hold for all Cortex-M boards."""
 
     tool_prefix: str
     """The beginning of the tool chain's program names, such as `arm-none-eabi-`."""
@@ -65,7 +65,7 @@ def architecture() -> Architecture:
 
 
 def code_address(address: int) -> int:
-    """Returns the place of code for an address that may also say how it executes (Thumb)."""
+    """Returns the address of code without the Thumb bit."""
     return address & _code_mask()
 
 

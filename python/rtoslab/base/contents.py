@@ -67,10 +67,13 @@ def expire_contents_cache(older_than_s: float = 0.0) -> None:
 
 
 def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Wraps a function that reads files and takes hashable arguments: `contents_cache` caches its results."""
+    """Wraps a function that reads files, so that its results are cached inside `contents_cache`.
+    Its arguments must be hashable.
+    """
 
     @wraps(function)
     def look_up(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """Returns the cached result of the wrapped function, or calls it."""
         cached = _CACHE.get()
         if cached is None:
             return function(*args, **kwargs)
@@ -117,7 +120,9 @@ def listing_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, .
 
 
 def files_below(folder: str) -> Iterator[str]:
-    """Yields the path of every file below a folder, without following links to folders. Raises OSError."""
+    """Yields the path of every file in a folder and its subfolders. Links to folders are not followed.
+    Raises OSError.
+    """
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -138,4 +143,5 @@ def sha256_of(path: Path | str) -> str:
 
 @cache
 def _sha256(path: str, _: FileStamp) -> str:
+    """Returns the SHA-256 of a file's content. The stamp is only the key of the cache."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

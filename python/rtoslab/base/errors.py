@@ -27,13 +27,13 @@ EXIT_INTERRUPTED = 130
 
 
 class RtoslabError(Exception):
-    """Base of every error rtoslab raises on purpose. The message is one full sentence."""
+    """Base of every error that rtoslab raises on purpose. The message is one full sentence."""
 
     exit_code = EXIT_ERROR
 
 
 class CatalogueError(RtoslabError):
-    """A file in a folder of the catalogue cannot be used."""
+    """Raised if a TOML file of the catalogue (a kernel, board, benchmark, paper) cannot be used."""
 
 
 def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str | None:
@@ -48,7 +48,7 @@ def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str 
 
 
 class UnknownNameError(RtoslabError):
-    """A name that no folder has. The message suggests the nearest known one."""
+    """Raised for a kernel, board or other name that does not exist. The message suggests the nearest known one."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
@@ -58,17 +58,17 @@ class UnknownNameError(RtoslabError):
 
 
 class PlanError(RtoslabError):
-    """The options asked for cannot be combined into an experiment."""
+    """Raised if the options of a command cannot be combined into an experiment."""
 
 
 class BuildError(RtoslabError):
-    """The image could not be built."""
+    """Raised if an image could not be built."""
 
     exit_code = EXIT_POINT_FAILED
 
 
 class RefusedError(BuildError):
-    """The firmware's build files refuse this combination of options."""
+    """Raised if the firmware's build files refuse this combination of options."""
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message)
@@ -77,49 +77,51 @@ class RefusedError(BuildError):
 
 
 class ToolMissingError(RtoslabError):
-    """A program that the build needs is not installed."""
+    """Raised if a program or package that a command needs is not installed."""
 
 
 class StaleSimulatorError(RtoslabError):
-    """The simulator's binary was not built from the sources of the checkout that is measured with."""
+    """Raised if the simulator's binary was not built from the sources of the checkout in use."""
 
 
 class RunError(RtoslabError):
-    """The board did not do what a benchmark image does (never began, hung, locked up)."""
+    """Raised if a board did not do what a benchmark image does (never began, hung, locked up)."""
 
     exit_code = EXIT_POINT_FAILED
 
 
 class ImageFileError(RtoslabError):
-    """An image file that cannot be read or loaded."""
+    """Raised if an image file cannot be read or loaded."""
 
 
 class BoardSilentError(RunError):
-    """A real board sent nothing."""
+    """Raised if a real board sent nothing over its serial port."""
 
 
 class BoardResetError(RunError):
-    """A real board began anew in the middle of a run."""
+    """Raised if a real board was reset in the middle of a run."""
 
 
 class LineNoiseError(RunError):
-    """A real board's records came damaged, again and again."""
+    """Raised if the records of a real board came damaged in each attempt."""
 
 
 class FlashError(RtoslabError):
-    """A program could not put an image onto a real board."""
+    """Raised if a program could not write an image to a real board."""
 
 
 class DebuggerError(RtoslabError):
-    """A board cannot be put under a debugger."""
+    """Raised if a board cannot be put under a debugger."""
 
 
 class PortError(RtoslabError):
-    """The serial port cannot be used."""
+    """Raised if the serial port cannot be used."""
 
 
 class DecodeError(RtoslabError):
-    """The record stream is not what the format demands. `line` counts received lines from 1, 0 means the whole."""
+    """Raised if the record stream of a benchmark image is not in the wire format.
+    `line` counts received lines from 1, 0 means the whole.
+    """
 
     exit_code = EXIT_POINT_FAILED
 
@@ -154,7 +156,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
 
 
 class OverrideReceivedError(DecodeError):
-    """The firmware itself declared the run void (fault, assert, overflow, error)."""
+    """Raised if the firmware itself declared its run void (fault, assert, overflow, error)."""
 
     def __init__(self, line: int, kind: str, fields: dict[str, str]) -> None:
         facts = " ".join(f"{key}={value}" for key, value in fields.items() if key != "run")
@@ -169,27 +171,27 @@ class OverrideReceivedError(DecodeError):
 
 
 class ProofError(RtoslabError):
-    """A test did not do what its name says."""
+    """Raised if a benchmark did not do what its name says."""
 
     exit_code = EXIT_POINT_FAILED
 
 
 class ConformanceError(RtoslabError):
-    """A kernel's port does not behave as the port contract promises."""
+    """Raised if a kernel's port does not behave as the port contract requires."""
 
     exit_code = EXIT_POINT_FAILED
 
 
 class StoreError(RtoslabError):
-    """A run directory cannot be read or written."""
+    """Raised if a run directory cannot be read or written."""
 
 
 class AlteredError(StoreError):
-    """A stored file was changed after it was stored."""
+    """Raised if a stored file was changed after it was stored."""
 
 
 class AlteredWarning(UserWarning):
-    """A point of a run directory was changed: it counts as failed, and the other points stay readable."""
+    """Warns that a point of a run directory was changed. It counts as failed, and the other points stay readable."""
 
 
 class BoardWarning(UserWarning):
@@ -197,31 +199,31 @@ class BoardWarning(UserWarning):
 
 
 class ReportError(RtoslabError):
-    """A report cannot be made from these runs."""
+    """Raised if a report cannot be made from these runs."""
 
 
 class SettingError(RtoslabError):
-    """A setting of the virtual board that does not exist or is out of range."""
+    """Raised for a setting of the virtual board that does not exist or is out of range."""
 
 
 class SymbolError(RtoslabError):
-    """A symbol or an address that the image does not have."""
+    """Raised for a symbol or an address that the image does not have."""
 
 
 class CaptureError(RtoslabError):
-    """A logic analyzer's capture that cannot be read, or lacks the requested channel or pulses."""
+    """Raised if a logic analyzer's capture cannot be read, or lacks the requested channel or pulses."""
 
 
 class TaskSetError(RtoslabError):
-    """A task set that cannot be read or analysed as it stands."""
+    """Raised if a task set cannot be read or analysed."""
 
 
 class OverheadsError(RtoslabError):
-    """A file of kernel overheads that cannot be read, or lacks what the analysis needs."""
+    """Raised if a file of kernel overheads cannot be read, or lacks what the analysis needs."""
 
 
 class CheckError(RtoslabError):
-    """A task set that cannot be run on a board to check its bounds, or a run that did not do what it should."""
+    """Raised if a task set cannot be run on a board to check its bounds, or the run did not do what it should."""
 
 
 def disk_error(action: str, path: Path, cause: OSError) -> StoreError:

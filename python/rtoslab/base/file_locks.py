@@ -45,7 +45,7 @@ def try_exclusive_lock(path: Path) -> Iterator[bool]:
 
 
 def _release(lock: FileLock, path: Path) -> None:
-    """Removes the file before it releases the lock, so that a process waiting for the removed file tries again."""
+    """Releases a lock file after removing it, so that a process waiting for the removed file tries again."""
     with suppress(OSError):  # Windows removes no file that is open
         path.unlink()
     lock.release()

@@ -4,7 +4,9 @@ import os
 
 
 def open_flags(*names: str) -> int:
-    """Returns the sum of the named flags that this system has, with O_BINARY, which only Windows has and needs."""
+    """Returns the named flags of `os.open` combined, without those that this system lacks.
+    O_BINARY, which Windows needs, is added.
+    """
     flags = 0
     for name in (*names, "O_BINARY"):
         flags |= getattr(os, name, 0)

@@ -19,7 +19,7 @@ STANDARD_OUTPUT: Final = Path("-")
 
 
 def write_whole(path: Path, content: str | bytes, description: str) -> None:
-    """Replaces a file by the content, whole or not at all, or writes into a device or FIFO. `-` is standard output.
+    """Replaces a file by new content, whole or not at all, or writes it to a device or FIFO. `-` is standard output.
 
     `description` names the file in an error. Raises StoreError.
     """

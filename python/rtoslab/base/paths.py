@@ -44,7 +44,7 @@ def find_root() -> Path:
 
 
 def find_project() -> Path | None:
-    """Returns the nearest folder, from the working directory upwards, that has a project file, or None."""
+    """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml, or None."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if _is_readable_file(folder / PROJECT_FILE)), None)
 
@@ -57,12 +57,12 @@ def _is_readable_file(path: Path) -> bool:
 
 
 def runs_folder() -> Path:
-    """Returns the folder of run directories unless `--out` names one: `runs` in the working directory."""
+    """Returns the default folder of run directories: `runs` in the working directory. `--out` overrides."""
     return Path.cwd() / "runs"
 
 
 def build_folder(root: Path) -> Path:
-    """Returns the folder of built images. RTOSLAB_BUILD overrides."""
+    """Returns the folder of built images. The variable RTOSLAB_BUILD overrides."""
     named = os.environ.get("RTOSLAB_BUILD")
     return Path(named).resolve() if named else _cache_folder(root) / "firmware"
 
@@ -77,7 +77,7 @@ def _cache_folder(root: Path) -> Path:
 
 
 def results_folder(root: Path) -> Path:
-    """Returns the folder of finished points by content. RTOSLAB_CACHE overrides, and RTOSLAB_BUILD takes it along."""
+    """Returns the folder of cached points. RTOSLAB_CACHE overrides, and RTOSLAB_BUILD moves it too."""
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()

@@ -18,7 +18,7 @@ _KEY: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def strict_schema(schema: Any) -> Any:
-    """Returns pydantic's schema of a form with every scalar in it strict."""
+    """Returns a copy of a pydantic schema in which every scalar is strict: no `1` for `true`, no `"1"` for 1."""
     if isinstance(schema, list):
         return [strict_schema(item) for item in schema]
     if not isinstance(schema, dict):
@@ -37,12 +37,13 @@ def strict_schema(schema: Any) -> Any:
 
 
 def _strict_choice(schema: Any) -> Any:
-    """Checks a choice strictly. Pydantic compares choices that are no texts by equality, and `True == 1`."""
+    """Returns the schema of a choice (Literal) that also compares types, since Python says `True == 1`."""
     types = {type(option) for option in schema["expected"]}
     if types == {str}:
         return schema
 
     def same_type(value: Any) -> Any:
+        """Returns the value if a choice of the same type equals it. Raises ValueError."""
         if type(value) not in types:
             raise ValueError(f"it should be {' or '.join(map(repr, schema['expected']))}")
         return value
@@ -60,7 +61,7 @@ def _parse_integer_key(key: Any) -> Any:
 
 
 class Strict(BaseModel):
-    """Base: immutable, no unknown keys, no scalar taken for another."""
+    """Base of the models that files are read with: immutable, no unknown keys, no conversion between scalar types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def toml_lines(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str]:
-    """Returns a line of TOML for each key: texts, numbers, lists of numbers."""
+    """Returns a line of TOML for each key of a table with texts, numbers and lists of numbers."""
     return [f"{toml_key(key)} = {toml_value(value)}" for key, value in dict(table).items()]
 
 

@@ -8,7 +8,7 @@ Value = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A titled table. None is an empty cell."""
+    """A titled table of texts, numbers and truth values. None is an empty cell."""
 
     name: str
     title: str

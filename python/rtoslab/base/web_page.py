@@ -9,7 +9,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """The style, script and policy of a page. They are our own, so they need no escaping."""
+    """The style, script and security policy of an HTML page. They are our own, so they need no escaping."""
 
     css: str
     script: str
@@ -19,7 +19,9 @@ class WebPage:
 
 @cache
 def web_page(script: str = "") -> WebPage:
-    """Returns the style, script and policy of a page. `script` replaces the usual one, which sorts tables."""
+    """Returns the style, script and security policy of an HTML page.
+    `script` replaces the usual one, which sorts tables.
+    """
     folder = files("rtoslab.base") / "web"
     css = (folder / "page.css").read_text(encoding="utf-8")
     script = script or (folder / "page.js").read_text(encoding="utf-8")
@@ -28,7 +30,7 @@ def web_page(script: str = "") -> WebPage:
 
 
 def render_template(package: str, path: str, **values: object) -> str:
-    """Returns a page: a template of a package, with these values. Everything in it is escaped, but for `Markup`."""
+    """Returns an HTML page, made from a template file of a package. All values in it are escaped, except `Markup`."""
     import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
 
     environment = jinja2.Environment(

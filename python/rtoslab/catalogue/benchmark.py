@@ -11,7 +11,7 @@ from rtoslab.intake import parse_integer, quote
 
 
 class Metric(Strict):
-    """The unit that a benchmark counts."""
+    """The table `metric` of benchmark.toml: what a benchmark counts, in which unit and on which cores."""
 
     id: str
     unit: str
@@ -38,7 +38,7 @@ INSTRUMENTS = ("counter", "pin", "probe")
 
 
 class SeriesFacts(Strict):
-    """One interval that a latency benchmark samples, in cycles of the core's clock."""
+    """The entry `[[series]]` of benchmark.toml: one interval that a latency benchmark samples, in cycles."""
 
     id: str
     """Dotted, stable, never reused: object, operation, outcome."""
@@ -62,20 +62,23 @@ class SeriesFacts(Strict):
 
     @model_validator(mode="after")
     def _stamps_need_the_counter(self) -> "SeriesFacts":
+        """Refuses a stamped series that does not use the counter."""
         if self.stamped is not None and self.instruments != ("counter",):
             raise ValueError('a stamped series says instruments = ["counter"]')
         return self
 
 
 class Handlers(Strict):
-    """The kernel's own exception handlers that are shown beside the counts, timed by the virtual board's probes."""
+    """The table `handlers` of benchmark.toml: the kernel's exception handlers that are shown beside the counts."""
 
     show: Literal["tick", "switch"]
     """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
 
 
 class Phase(Strict):
-    """The interrupt that a phase sweep raises, and the place in the image that it watches. See `worst_case`."""
+    """The table `phase` of benchmark.toml: the interrupt of a phase sweep, and the place in the image that it watches.
+    See `worst_case`.
+    """
 
     interrupt: Literal["soft"]
     """The board's interrupt line that nothing else raises."""
@@ -86,7 +89,7 @@ class Phase(Strict):
 
 
 class StackNeed(Strict):
-    """The stack of each task where a configuration needs another one than `stack_bytes`."""
+    """The stack size of each task in a configuration that needs another one than `stack_bytes`."""
 
     cores: int = Field(ge=1)
     opt: str = Field(pattern="^-O[0123sg]$")
@@ -94,7 +97,7 @@ class StackNeed(Strict):
 
 
 class Benchmark(Strict):
-    """`firmware/benchmarks/<id>/benchmark.toml`."""
+    """The content of `firmware/benchmarks/<id>/benchmark.toml`."""
 
     id: str
     title: str
@@ -142,6 +145,7 @@ class Benchmark(Strict):
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> "Benchmark":
+        """Refuses keys that do not belong to the benchmark's kind."""
         probed = all(facts.instruments == ("probe",) for facts in self.series)
         if self.kind == "counts" and not (self.metric.id and probed):
             raise ValueError(
@@ -185,17 +189,19 @@ class Benchmark(Strict):
 
     @property
     def series_ids(self) -> tuple[str, ...]:
-        """Returns the series in the image's numbering. Number 0 is the empty interval, which the runner adds."""
+        """Returns the ids of the series, in the image's numbering.
+        Number 0 is the empty interval, which the runner adds.
+        """
         return (EMPTY_SERIES, *(facts.id for facts in self.series))
 
     @property
     def instruments(self) -> tuple[str, ...]:
-        """Returns the instruments that can measure at least one of its series."""
+        """Returns the names of the instruments that can measure at least one of its series."""
         return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 
     @property
     def is_stamped(self) -> bool:
-        """Whether its series are stamped by the board's asynchronous timer."""
+        """Whether its series are timed with the board's asynchronous timer."""
         return any(facts.stamped == "asynchronous" for facts in self.series)
 
     @property
@@ -212,7 +218,7 @@ def _with_handler_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
 
 
 def _without_series(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
-    """Returns a proof without the absent series. None if it concerns no other."""
+    """Returns a proof's table without the absent series. None if no series is left. None if it concerns no other."""
     named = proof.get("series")
     if named is None:
         return dict(proof)

@@ -46,7 +46,7 @@ def board_folders(root: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Entry(Generic[Item]):
-    """A folder of the catalogue: its name, its path and its facts."""
+    """A folder of the catalogue with its content: its name, its path and its facts."""
 
     id: str
     folder: Path
@@ -56,14 +56,14 @@ class Entry(Generic[Item]):
 
 
 class Catalogue:
-    """Everything under one checkout. Files are read when first asked for."""
+    """All kernels, boards, benchmarks, suites and papers of one checkout. Files are read when first asked for."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     @cached_property
     def ports(self) -> Mapping[str, Entry[Kernel]]:
-        """Returns the ports of the checkout and of the user by id, as their folders describe them."""
+        """Returns the ports of the checkout and of the user by id, without the trees that users named."""
         entries: dict[str, Entry[Kernel]] = {}
         for folder in port_folders(self.root):
             entries = {**self._scan_entries(folder, "kernel.toml", Kernel), **entries}
@@ -71,9 +71,10 @@ class Catalogue:
 
     @cached_property
     def kernels(self) -> Mapping[str, Entry[Kernel]]:
-        """Returns the kernels by id: the ports, and each tree that the user named.
+        """Returns the kernels by id: the ports, and each source tree that the user named.
 
-        A tree may have the id of its port, whose place it takes then."""
+        A tree may have the id of its port, whose place it takes then.
+        """
         entries = dict(self.ports)
         for tree in read_trees().values():
             entries[tree.id] = _kernel_of_tree(tree, entries)
@@ -96,7 +97,7 @@ class Catalogue:
 
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
-        """Boards by id: the checkout's and the user's own, for images that their user builds."""
+        """Returns the boards by id: the checkout's and the user's own, for images that their user builds."""
         entries: dict[str, Entry[Board]] = {}
         for folder in board_folders(self.root):
             entries = {**self._scan_entries(folder, "board.toml", Board), **entries}
@@ -104,11 +105,11 @@ class Catalogue:
 
     @cached_property
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
-        """Benchmarks by id."""
+        """Returns the benchmarks by id."""
         return self._scan_entries(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
 
     @cached_property
-    def footprints(self) -> Mapping[str, Entry[FootprintProgram]]:
+    def footprint_programs(self) -> Mapping[str, Entry[FootprintProgram]]:
         """Returns the footprint programs by id. A kernel's folder may contain some for this kernel alone."""
         firmware = self.root / "firmware"
         entries = self._scan_entries(firmware / "footprint", "footprint.toml", FootprintProgram)
@@ -137,7 +138,7 @@ class Catalogue:
 
     @cached_property
     def services(self) -> Mapping[str, str]:
-        """Returns the services of the port contract, each with a phrase about it."""
+        """Returns the services of the port contract (such as `mutex`), each with a phrase about it."""
         return read_services(self.root)
 
     def flash_names(self, board: str) -> FlashNames:
@@ -147,23 +148,24 @@ class Catalogue:
         return read_toml(path, FlashNames) if path.is_file() else FlashNames()
 
     def kernel(self, name: str) -> Entry[Kernel]:
-        """Returns the kernel of an id, or of a unique beginning of it. Raises UnknownNameError."""
+        """Returns the kernel with this id, or with the only id that begins so. Raises UnknownNameError."""
         return _find_entry("kernel", self.kernels, name)
 
     def kernel_tasks(self, name: str) -> KernelTasks:
-        """How a debugger shows a kernel's tasks. Nothing known if its folder does not say. Raises UnknownNameError,
-        CatalogueError."""
+        """Returns how a debugger finds a kernel's tasks, empty if its folder does not say.
+        Raises UnknownNameError, CatalogueError.
+        """
         path = self.kernel(name).folder / TASKS_FILE
         return read_toml(path, KernelTasks) if path.is_file() else KernelTasks()
 
     def read_port(self, folder: Path) -> Entry[Kernel]:
-        """Reads the port of a kernel in a user's folder. Raises CatalogueError."""
+        """Returns the port of a kernel in a user's folder. Raises CatalogueError."""
         entry = _read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
         require_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
     def port_name(self, entry: Entry[Kernel]) -> str:
-        """Returns a port's name for a command: its id, or its folder if it is in a user's folder."""
+        """Returns the text that names a port in a command: its id, or its folder if it is in a user's folder."""
         ours = entry.folder.parent == self.root / "firmware" / "kernels"
         return entry.folder.name if ours else str(entry.folder)
 
@@ -174,7 +176,7 @@ class Catalogue:
         return other
 
     def board(self, name: str) -> Entry[Board]:
-        """Returns the board of an id, or of a unique beginning of it. Raises UnknownNameError."""
+        """Returns the board with this id, or with the only id that begins so. Raises UnknownNameError."""
         return _find_entry("board", self.boards, name)
 
     def core_map(self, board: Entry[Board]) -> CoreMap | None:
@@ -188,11 +190,11 @@ class Catalogue:
 
     @property
     def core_map_folder(self) -> Path:
-        """The folder of the firmware for two kernels on one board, with a folder for each board."""
+        """Returns the folder of the firmware for two kernels on one board, which has a folder for each board."""
         return self.root / "firmware" / "amp"
 
     def benchmark(self, name: str) -> Entry[Benchmark]:
-        """Returns the benchmark of an id, or of a unique beginning of it (`t1`). Raises UnknownNameError."""
+        """Returns the benchmark with this id, or with the only id that begins so (`t1`). Raises UnknownNameError."""
         return _find_entry("benchmark", self.benchmarks, name)
 
     def find_experiments(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
@@ -213,6 +215,7 @@ class Catalogue:
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
     def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
+        """Returns an entry for each subfolder that has a file of this name, by id."""
         entries: dict[str, Entry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
             entries[path.parent.name] = _read_entry(path, path.parent.name, path.parent, model)
@@ -221,7 +224,7 @@ class Catalogue:
 
 
 def _match_entry(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
-    """Returns the entry of a name, or of a unique beginning of it. None if there is none."""
+    """Returns the entry with this name, or with the only name that begins so. None if there is none."""
     if name in entries:
         return entries[name]
     short = [entry for entry in entries if entry.lower().startswith(name.lower())] if name else []
@@ -229,6 +232,7 @@ def _match_entry(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] |
 
 
 def _find_entry(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
+    """Returns the entry with this name, or with the only name that begins so. Raises UnknownNameError."""
     entry = _match_entry(entries, name)
     if entry is None:
         raise UnknownNameError(kind, name, entries)
@@ -236,7 +240,7 @@ def _find_entry(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Ent
 
 
 def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
-    """Returns the kernel that a port makes of a tree, under the tree's id."""
+    """Returns the kernel that consists of a user's source tree and its port, under the tree's id."""
     if Path(tree.port).is_absolute():
         folder = Path(tree.port)
         port = _read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
@@ -257,7 +261,7 @@ def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Ker
 
 
 def _read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
-    """Reads a folder's TOML file as an entry, and checks its id."""
+    """Returns the entry of a folder after reading its TOML file and checking its id."""
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)
     if declared != ident:

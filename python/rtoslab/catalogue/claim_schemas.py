@@ -32,7 +32,7 @@ AxisChoices = Mapping[str, str | int | tuple[str | int, ...]]
 
 
 class Claim(Strict):
-    """One statement of a paper. `analyses.claim_rules` has the rule of each kind."""
+    """One statement of a paper that is checked, from claims.toml. `analyses.claim_rules` has the rule of each kind."""
 
     id: str
     section: str
@@ -116,6 +116,7 @@ class Claim(Strict):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Claim":
+        """Refuses a claim whose kind needs a key that it lacks, or does not know one that it has."""
         if (self.kind == "not computed") != bool(self.why):
             raise ValueError("a claim needs `why` if it is of kind `not computed`, and only then")
         bounded = self.at_least is not None or self.at_most is not None
@@ -150,13 +151,13 @@ TIMED: Final = frozenset(
 
 
 class Resolution(Strict):
-    """The smallest difference of two times that a paper's instrument shows."""
+    """The smallest difference of two times that a paper's instrument can show."""
 
     seconds: float = Field(ge=0)
     source: str
 
 
 class ClaimFile(Strict):
-    """`papers/<key>/claims.toml`."""
+    """The content of `papers/<key>/claims.toml`."""
 
     claim: tuple[Claim, ...] = ()

@@ -8,7 +8,7 @@ from rtoslab.base import Strict
 
 
 class CheckOverride(Strict):
-    """The requirement of a check for a kernel that declares something else than the contract assumes."""
+    """What a conformance check requires of a kernel that declares another behaviour than the contract assumes."""
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
     """`fact = word`: a service, or a fact of `[behaviour]`, as kernel.toml has it."""
@@ -18,7 +18,7 @@ class CheckOverride(Strict):
 
 
 class Check(Strict):
-    """One check of the conformance suite: what the notes of its scene must be."""
+    """One check of the conformance suite: what the program of the check must report."""
 
     id: str
     title: str
@@ -39,7 +39,7 @@ class Check(Strict):
 
 
 class ConformanceSuite(Strict):
-    """`firmware/conformance/conformance.toml`."""
+    """The content of `firmware/conformance/conformance.toml`."""
 
     id: Literal["conformance"]
     title: str

@@ -15,14 +15,14 @@ from rtoslab.catalogue.strict_files import read_toml
 
 
 class ServicesFile(Strict):
-    """`spec/services.toml`."""
+    """The content of `spec/services.toml`."""
 
     services: dict[str, str]
     """Keyed by name: a phrase that explains the service."""
 
 
 def read_services(root: Path) -> Mapping[str, str]:
-    """Reads the services by name, in the contract's order. Raises CatalogueError."""
+    """Returns the services of the port contract by name, in the contract's order. Raises CatalogueError."""
     return read_toml(root / "spec" / "services.toml", ServicesFile).services
 
 
@@ -44,7 +44,7 @@ def require_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> 
 
 
 def _named_services(facts: BaseModel) -> Iterable[str]:
-    """Yields the services that a TOML file names."""
+    """Yields the services that the facts of a TOML file name."""
     if isinstance(facts, Benchmark):
         yield from facts.services
         for parts in (*(series_facts.services for series_facts in facts.series), *facts.picks.values()):

@@ -21,7 +21,7 @@ _ALIAS: Final = {"rp2040": (0x2100_0000, 0x4_0000)}
 
 
 class CoreImage(Strict):
-    """The places of one core's image, apart from its data."""
+    """The place of one core's image in the flash, its stack, and its FIFO's interrupt."""
 
     flash_start: int
     flash_bytes: int
@@ -32,7 +32,7 @@ class CoreImage(Strict):
 
 
 class SramDivision(Strict):
-    """The SRAM of each core, and the page that both use."""
+    """A division of the SRAM between two cores, with the page that both use."""
 
     core0_start: int
     core0_bytes: int
@@ -43,14 +43,14 @@ class SramDivision(Strict):
 
 
 class SpinlockMap(Strict):
-    """The numbers of hardware spinlocks."""
+    """The hardware spinlocks of a map: which number is for messages, which ones belong to core 1."""
 
     message: int
     core1_last_word: int
 
 
 class PeripheralMap(Strict):
-    """The core whose image alone sets up or uses a part of the chip."""
+    """The core that alone sets up or uses each shared part of the chip."""
 
     clocks: int = Field(ge=0, le=1)
     serial_port: int = Field(ge=0, le=1)
@@ -58,7 +58,7 @@ class PeripheralMap(Strict):
 
 
 class CoreMap(Strict):
-    """`firmware/amp/<board>/map.toml`."""
+    """The content of `firmware/amp/<board>/map.toml`."""
 
     core0: CoreImage
     core1: CoreImage
@@ -83,7 +83,7 @@ class CoreMap(Strict):
 
     @property
     def images(self) -> tuple[CoreImage, CoreImage]:
-        """Returns the images by core."""
+        """Returns the image places of core 0 and core 1."""
         return self.core0, self.core1
 
     def division(self, name: str) -> SramDivision:
@@ -92,7 +92,7 @@ class CoreMap(Strict):
         return division
 
     def parts(self, name: str) -> Iterator[tuple[str, int, int]]:
-        """Yields name, start and bytes of every part of the map, under one division of the SRAM."""
+        """Yields the name, start and size in bytes of every part of the map, under one division of the SRAM."""
         for core, image in enumerate(self.images):
             yield f"core{core}.flash", image.flash_start, image.flash_bytes
             yield f"core{core}.stack", image.stack_start, image.stack_bytes

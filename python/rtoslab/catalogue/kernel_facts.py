@@ -11,7 +11,9 @@ from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
 
 
 class Probes(Strict):
-    """Symbols of a kernel that the virtual board watches. The image is not touched."""
+    """The table `probes` of kernel.toml: the kernel's symbols that the virtual board watches.
+    The image is not touched.
+    """
 
     current_task_single: str
     """Word that points at the running task's control block, kernel built for one core: `symbol`, or `symbol+offset`
@@ -36,13 +38,14 @@ class Probes(Strict):
 
     @property
     def no_task(self) -> frozenset[int]:
-        """Returns the values of the word that are no task."""
+        """Returns the values of the current-task variable that stand for "no task"."""
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
 class Behaviour(Strict):
-    """The differences between kernels that the contract permits. Conformance measures all but the last six. The
-    virtual board's probes report these."""
+    """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
+    Conformance measures all but the last six. The virtual board's probes report these.
+    """
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
     """The place of a task that a task of another priority makes ready: after its equals, or before them."""
@@ -70,7 +73,7 @@ class Behaviour(Strict):
 
 
 class WaitFunctions(Strict):
-    """Kernel functions that run when a blocking call does not find what it wants. Counted, not watched."""
+    """The kernel functions that run when a blocking call has to wait. They are counted, not watched."""
 
     collided: tuple[str, ...]
     """Once for each call that did not find its object free."""
@@ -81,7 +84,7 @@ class WaitFunctions(Strict):
 
 
 class CriticalNesting(Strict):
-    """How deep critical sections are nested, as the kernel counts it."""
+    """The kernel's variable that counts how deep critical sections are nested."""
 
     nesting: tuple[str, ...]
     """Words that hold the depth, an array of one a core where it runs on several. Of the names an image has one."""
@@ -89,7 +92,7 @@ class CriticalNesting(Strict):
 
 
 class MulticoreFacts(Strict):
-    """The behaviour of a kernel on several cores where it differs from one core."""
+    """The facts of a kernel that are different on several cores."""
 
     ask: tuple[str, ...] = ()
     """Functions by which the port asks on which core it runs. None where it reads a register."""
@@ -101,13 +104,13 @@ class MulticoreFacts(Strict):
 
 
 class CpuDifferences(Strict):
-    """The differences of a kernel's port for one architecture from the rest of kernel.toml."""
+    """The facts of kernel.toml that are different in a kernel's port for one architecture."""
 
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class TaskBlock(Strict):
-    """How a debugger reads a kernel's control block of a task: member names of a structure, as in its sources."""
+    """The members of a kernel's task control block that a debugger reads, named as in the kernel's sources."""
 
     type: str
     name: str
@@ -132,7 +135,7 @@ class TaskBlock(Strict):
 
 
 class FreeList(Strict):
-    """The list of a heap's free pieces in the order of their addresses, whose last member is no memory."""
+    """The list of a heap's free pieces, in the order of their addresses. Its last member is no memory."""
 
     head: str
     """The variable that the list begins with."""
@@ -145,7 +148,7 @@ class FreeList(Strict):
 
 
 class BlockChain(Strict):
-    """All blocks of a heap, taken and free, in the order of their addresses. The last one is no memory."""
+    """The chain of all blocks of a heap, used and free, in the order of their addresses. The last one is no memory."""
 
     first: str
     """The variable that points at the first block."""
@@ -160,7 +163,7 @@ class BlockChain(Strict):
 
 
 class KernelMemory(Strict):
-    """The memory that a kernel takes at run time, and its source."""
+    """The memory that a kernel allocates at run time, and where it comes from."""
 
     pool_symbol: str
     """The memory it takes from: its heap, or an array of the port's that stands for one."""
@@ -175,7 +178,7 @@ class KernelMemory(Strict):
 
 
 class ObjectFacts(Strict):
-    """Member names of a kernel's object structure, as in the kernel's sources, for proofs."""
+    """The members of a kernel's object structure (such as a semaphore), named as in its sources, for proofs."""
 
     type: str
     members: dict[str, str]
@@ -188,8 +191,9 @@ Argument = str | int
 
 
 class EarlierVersion(Strict):
-    """The names that earlier versions of a kernel lack, and their replacements. Whether a tree has it is read in the
-    tree: what headers say of their version has been wrong."""
+    """The names that earlier versions of a kernel lack, and their replacements.
+    Whether a tree has it is read in the tree: what headers say of their version has been wrong.
+    """
 
     name: str
     """A function, macro or structure. What C needs in its place is for the port to say."""
@@ -214,7 +218,7 @@ class EarlierVersion(Strict):
 
 
 class Kernel(Strict):
-    """`firmware/kernels/<id>/kernel.toml`."""
+    """The content of `firmware/kernels/<id>/kernel.toml`."""
 
     id: str
     title: str
@@ -277,17 +281,18 @@ class Kernel(Strict):
 
     @model_validator(mode="after")
     def _tasks_are_seen(self) -> "Kernel":
+        """Refuses probes that leave the virtual board without a way to see the current task."""
         if self.services.get("tasks") and self.probes is None:
             raise ValueError("a kernel with tasks must state under [probes] which word contains the running task")
         return self
 
     @property
     def urgent_first(self) -> bool:
-        """Whether the kernel's lowest number is its most urgent priority."""
+        """Whether the kernel's lowest number is the most urgent priority."""
         return bool(self.memory and self.memory.task_block and self.memory.task_block.urgent_first)
 
     def reason_lacking(self, service: str) -> str:
-        """Returns why a service (or `smp`) is lacking, as a clause."""
+        """Returns why the kernel lacks a service (or `smp`), as a clause."""
         return self.reasons.get(service, "its kernel.toml says so")
 
     def reason_unable(self, services: Iterable[str]) -> str | None:
@@ -311,7 +316,7 @@ class Kernel(Strict):
         return words if len(words) <= 2 else (words[0], words[-1])
 
     def argument_place(self, service: str, word: str) -> int:
-        """Returns the index, 0 or 1, of the observed argument with this meaning. 0 if none has it."""
+        """Returns the index, 0 or 1, of the observed argument with this meaning (`word`). 0 if none has it."""
         words = self.observed_arguments(service)
         return words.index(word) if word in words else 0
 
@@ -325,7 +330,7 @@ class Kernel(Strict):
 
     @property
     def comes_as_tree(self) -> bool:
-        """Whether it can be built only from a tree that its user names."""
+        """Whether the kernel can be built only from a source tree that its user names."""
         return self.tree is not None and not self.package
 
     def lacking_services(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ from rtoslab.base import Strict
 
 
 class TaskRing(Strict):
-    """Lists whose nodes lead in a circle back to their head."""
+    """Circular lists of a kernel's tasks, each of which leads back to its head."""
 
     heads: dict[str, str]
     """Variable that is a head, or an array of them -> the state of the tasks in it. May be empty."""
@@ -27,7 +27,7 @@ class TaskRing(Strict):
 
 
 class TaskChain(Strict):
-    """A list that leads from task to task until it ends with zero, or comes back to its first one."""
+    """A linked list of a kernel's tasks that ends with zero, or comes back to its first one."""
 
     first: dict[str, str]
     """Word that points at the first task (`symbol`, or `symbol:structure.member`) -> the state of the tasks."""
@@ -36,7 +36,7 @@ class TaskChain(Strict):
 
 
 class TaskTable(Strict):
-    """An array of pointers to control blocks, with holes."""
+    """A kernel's array of pointers to task control blocks, with holes."""
 
     table: str
     """Variable that points at it."""
@@ -45,9 +45,11 @@ class TaskTable(Strict):
 
 
 class KernelTasks(Strict):
-    """How a debugger shows the tasks of a kernel. Names of structures and members are those of its sources.
+    """The content of `firmware/kernels/<id>/tasks.toml`: where a debugger finds the kernel's tasks.
+    Names of structures and members are those of its sources.
 
-    It is a file apart because no image is made of it."""
+    It is a file apart because no image is made of it.
+    """
 
     names: tuple[str, ...] = ()
     """Members with the task's name, the first one that the image has. Else that of `[memory.task_block]`."""

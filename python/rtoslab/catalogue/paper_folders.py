@@ -19,7 +19,7 @@ from rtoslab.intake import parse_decimal, read_text, validation_problem
 
 
 class PublishedRow(Strict):
-    """A row of published.csv: a figure of the paper and, in the `lab_` columns, where our value of it is found."""
+    """A row of published.csv: a figure of a paper and, in the `lab_` columns, where to find our value of it."""
 
     id: int
     section: str
@@ -52,7 +52,9 @@ class PublishedRow(Strict):
 
     @property
     def value_axes(self) -> dict[str, str]:
-        """Returns the axes of our value beside this figure. See `analyses.axis_values.Value.axis`."""
+        """Returns what identifies our value of this figure, as axes with values.
+        See `analyses.axis_values.Value.axis`.
+        """
         axes = {
             "benchmark": self.lab_benchmark,
             "metric": self.lab_metric,
@@ -87,7 +89,7 @@ class PaperFolder:
 
     @cached_property
     def slips(self) -> tuple[Slip, ...]:
-        """Returns the paper's mistakes and preconditions of slips.toml."""
+        """Returns the mistakes and preconditions of the paper, from slips.toml."""
         return read_toml(self.folder / "slips.toml", SlipFile).slip
 
     @property
@@ -114,7 +116,7 @@ def parse_published_rows(text: str, path: Path) -> dict[int, PublishedRow]:
 
 
 def read_papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
-    """Reads the folders under papers/ with a paper.toml, by name."""
+    """Returns the papers by name: the folders under papers/ that have a paper.toml."""
     folders = {}
     for path in sorted((catalogue.root / "papers").glob("*/paper.toml")):
         suites = tuple(suite.facts for suite in catalogue.suites.values() if suite.folder == path.parent)
@@ -123,7 +125,7 @@ def read_papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
 
 
 def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
-    """Finds a paper by its key, or by a unique beginning of it. Raises UnknownNameError."""
+    """Returns the paper with this key, or with the only key that begins so. Raises UnknownNameError."""
     known = read_papers(catalogue)
     short = [key for key in known if key.startswith(name.lower())]
     if name in known:

@@ -9,7 +9,7 @@ from rtoslab.catalogue.claim_schemas import Resolution
 
 
 class Condition(Strict):
-    """One condition of the measurement: the paper's and ours."""
+    """One condition of a paper's measurement: the paper's value and ours."""
 
     what: str
     paper: str
@@ -23,7 +23,7 @@ class Condition(Strict):
 
 
 class RedrawnTable(Strict):
-    """A table of the paper, redrawn: published figures with ours beside them."""
+    """A table of a paper, redrawn with our figures beside the published ones."""
 
     title: str
     rows: tuple[int, ...]
@@ -38,7 +38,7 @@ class RedrawnTable(Strict):
 
 
 class PublishedMark(Strict):
-    """A published figure in a figure of ours."""
+    """The place of a published figure in a redrawn figure."""
 
     row: int
     """Id of published.csv."""
@@ -49,7 +49,7 @@ class PublishedMark(Strict):
 
 
 class RedrawnFigure(Strict):
-    """A figure of the paper, redrawn from our values. The paper's text has no numbers for it."""
+    """A figure of a paper, redrawn from our values. The paper's text has no numbers for it."""
 
     title: str
     kind: Literal["bars", "lines"]
@@ -75,7 +75,7 @@ class RedrawnFigure(Strict):
 
 
 class SampleTrace(Strict):
-    """Times of the samples of a run drawn one after another, as an analyser's trace shows them."""
+    """A chart of a run's samples one after another, as a logic analyser's trace shows them."""
 
     title: str
     where: dict[str, str | int | tuple[str | int, ...]]
@@ -89,7 +89,7 @@ class SampleTrace(Strict):
 
 
 class PaperSection(Strict):
-    """A section of the report: one experiment of the paper."""
+    """A section of a paper's report: one experiment of the paper."""
 
     id: str
     title: str
@@ -100,7 +100,7 @@ class PaperSection(Strict):
 
 
 class WeighedProgram(Strict):
-    """A program of firmware/footprint/ that is built and weighed for the report."""
+    """A program of firmware/footprint/ whose size is measured for a paper's report."""
 
     kernel: str
     board: str
@@ -109,7 +109,7 @@ class WeighedProgram(Strict):
 
 
 class KernelVersion(Strict):
-    """The version of a kernel that a paper measured, and what stands for it here."""
+    """The version of a kernel that a paper measured, and the version measured here in its place."""
 
     kernel: str
     """As in `[kernels]`."""
@@ -123,7 +123,7 @@ class KernelVersion(Strict):
 
 
 class Substitute(Strict):
-    """A series that stands for one which a kernel does not offer, in every figure and statement."""
+    """A series that is shown in place of one that a kernel does not offer, in every figure and statement."""
 
     kernel: str
     metric: str
@@ -137,7 +137,7 @@ class Substitute(Strict):
 
 
 class Setup(Strict):
-    """Another way in which a paper's authors may have built what they measured: only what differs from the suites."""
+    """Another configuration in which a paper's authors may have built their firmware."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     title: str
@@ -160,7 +160,7 @@ class Setup(Strict):
 
 
 class Paper(Strict):
-    """`papers/<key>/paper.toml`."""
+    """The content of `papers/<key>/paper.toml`."""
 
     title: str
     authors: str
@@ -185,12 +185,12 @@ class Paper(Strict):
 
     @property
     def kernel_by_tree(self) -> dict[str, str]:
-        """Returns the kernel of the paper by id of a tree or reference that is a version of it."""
+        """Returns the paper's kernel for each id of a source tree or reference that is a version of it."""
         return {tree: version.kernel for version in self.version for tree in version.trees}
 
 
 class Slip(Strict):
-    """A mistake in the paper that a reader meets, beside the figures it concerns."""
+    """A mistake or a precondition of a paper, with the figures that it concerns."""
 
     id: str
     kind: Literal["slip", "precondition", "fact"]
@@ -209,6 +209,6 @@ class Slip(Strict):
 
 
 class SlipFile(Strict):
-    """`papers/<key>/slips.toml`."""
+    """The content of `papers/<key>/slips.toml`."""
 
     slip: tuple[Slip, ...] = ()

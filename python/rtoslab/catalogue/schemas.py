@@ -8,7 +8,7 @@ from rtoslab.base import Strict
 
 
 class Irq(Strict):
-    """Interrupt controller facts."""
+    """The table `irq` of board.toml: facts of the interrupt controller."""
 
     lines: int
     priority_bits: int
@@ -19,7 +19,7 @@ class Irq(Strict):
 
 
 class Clock(Strict):
-    """Clock tree facts, in hertz."""
+    """The table `clock` of board.toml: the frequencies and factors of the clock tree, in hertz."""
 
     crystal_hz: int
     hse_bypass: bool = False
@@ -37,7 +37,9 @@ class Clock(Strict):
 
 
 class ClockChoice(Strict):
-    """One clock a board can be set to. With a PLL: input / pll_m * pll_n / pll_p; every clock then / ahb_div."""
+    """One core clock that a board can be set to.
+    With a PLL: input / pll_m * pll_n / pll_p; every clock then / ahb_div.
+    """
 
     source: Literal["hsi", "hse", "pll"]
     pll_input: Literal["hsi", "hse"] | None = None
@@ -55,7 +57,7 @@ class ClockChoice(Strict):
     overdrive: bool = False
 
     def core_hz(self, crystal_hz: int, hsi_hz: int | None) -> float:
-        """The core's clock that follows from these divisors. 0 without the oscillator it needs."""
+        """Returns the core's clock in hertz that follows from the divisors. 0 without the oscillator it needs."""
         inputs = {"hse": crystal_hz, "hsi": hsi_hz or 0}
         if self.source != "pll":
             return inputs[self.source] / self.ahb_div
@@ -63,14 +65,14 @@ class ClockChoice(Strict):
 
 
 class Timer(Strict):
-    """The time base of the stamps."""
+    """The table `timer` of board.toml: the timer that gives the time stamps."""
 
     hz: int
     bits: int
 
 
 class Uart(Strict):
-    """The port the records leave by."""
+    """The table `uart` of board.toml: the serial port that the records are sent through."""
 
     index: int
     baud: int
@@ -79,7 +81,7 @@ class Uart(Strict):
 
 
 class Pins(Strict):
-    """A measurement's output pin and the input it may be joined to, with that input's interrupt line."""
+    """The output pin of a measurement, and the input pin with its interrupt that it may be connected to."""
 
     out: int | str
     input: int | str = Field(alias="in")
@@ -87,7 +89,7 @@ class Pins(Strict):
 
 
 class Memory(Strict):
-    """Address map and flash settings that move numbers."""
+    """The table `memory` of board.toml: the address map and the flash settings that affect timing."""
 
     flash_start: int
     flash_bytes: int
@@ -115,7 +117,9 @@ class Memory(Strict):
 
 
 class Limits(Strict):
-    """The limits that a small memory sets to a benchmark. Without them the benchmark's own request holds."""
+    """The table `limits` of board.toml: what a benchmark may use at most on a board with a small memory.
+    Without them the benchmark's own request holds.
+    """
 
     task_stack_bytes: int | None = None
     control_stack_bytes: int | None = None
@@ -128,7 +132,7 @@ class Limits(Strict):
 
 
 class Flash(Strict):
-    """How an image gets onto the real board."""
+    """The table `flash` of board.toml: the program that writes an image to the real board, and its format."""
 
     tool: str
     format: Literal["uf2", "elf", "bin"]
@@ -136,9 +140,10 @@ class Flash(Strict):
 
 
 class FlashNames(Strict):
-    """`firmware/boards/<id>/flash.toml`: what the programs that flash the board call its chip.
+    """The content of `firmware/boards/<id>/flash.toml`: the names that flash programs use for the board's chip.
 
-    It is a file apart because no image is made of it."""
+    It is a file apart because no image is made of it.
+    """
 
     probe_rs: str | None = None
     pyocd: str | None = None
@@ -151,7 +156,7 @@ class FlashNames(Strict):
 
 
 class Board(Strict):
-    """`firmware/boards/<id>/board.toml`."""
+    """The content of `firmware/boards/<id>/board.toml`."""
 
     id: str
     title: str
@@ -193,7 +198,7 @@ class Board(Strict):
 
 
 class FootprintProgram(Strict):
-    """`firmware/footprint/<id>/footprint.toml`: an image whose size alone counts."""
+    """The content of `firmware/footprint/<id>/footprint.toml`: a program of which only the size is measured."""
 
     id: str
     title: str

@@ -14,7 +14,7 @@ Item = TypeVar("Item", bound=BaseModel)
 
 
 def read_toml(path: Path, model: type[Item]) -> Item:
-    """Reads one TOML file into a strict model. Raises CatalogueError naming file and key."""
+    """Returns the content of a TOML file as a strict model. Raises CatalogueError naming file and key."""
     try:
         parsed: Item = _parse(path, file_stamp(path), model)
     except (OSError, ValueError) as cause:
@@ -24,7 +24,7 @@ def read_toml(path: Path, model: type[Item]) -> Item:
 
 
 def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
-    """Validates a table as a strict model. `source` names its file. Raises CatalogueError naming file and key."""
+    """Returns a table as a strict model. `source` names its file. Raises CatalogueError naming file and key."""
     try:
         return model.model_validate(table)
     except ValidationError as cause:

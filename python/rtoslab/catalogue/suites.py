@@ -26,7 +26,7 @@ class Experiment(Strict):
 
 
 class Suite(Experiment):
-    """`papers/<key>/suite.toml`, `papers/<key>/suites/<id>.toml`: which points a paper measured.
+    """The content of `papers/<key>/suite.toml` or `suites/<id>.toml`: the points that a paper measured.
 
     A suite of one experiment says it at the top. One of several has a table `[[experiment]]` for each.
     """

@@ -60,7 +60,7 @@ PlainText = Annotated[str, AfterValidator(_check_plain_text)]
 
 
 class TreePart(Strict):
-    """The compiled part of a tree: patterns relative to it (`!` before one excludes files), header folders, macros."""
+    """The compiled part of a tree: file patterns (`!` before one excludes files), header folders, macros."""
 
     sources: tuple[InsidePath, ...] = ()
     headers: tuple[InsidePath, ...] = ()
@@ -69,7 +69,7 @@ class TreePart(Strict):
 
 
 class Tree(TreePart):
-    """`<id>.toml` in the user's folder of trees."""
+    """A kernel's source tree that a user named: the content of `<id>.toml` in the user's folder of trees."""
 
     id: Annotated[str, AfterValidator(_check_id)]
     """The kernel's name in `--kernel`."""
@@ -90,7 +90,7 @@ class Tree(TreePart):
     """Keyed by a board's core, beside what is for all of them."""
 
     def export_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "Tree":
-        """Returns one of the exports as a tree."""
+        """Returns one of the kernel's exports (libraries and headers built by its own build system) as a tree."""
         part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
         return self.model_copy(update=part)
 
@@ -118,7 +118,7 @@ def parse_export_key(key: str) -> tuple[str, int, str]:
 
 
 def trees_folder() -> Path:
-    """Returns the folder of descriptions: the user's configuration, or the folder that RTOSLAB_TREES names."""
+    """Returns the folder of the descriptions of trees: in the user's configuration, or as RTOSLAB_TREES says."""
     named = os.environ.get(FOLDER_VARIABLE)
     return Path(named).resolve() if named else platformdirs.user_config_path("rtoslab") / "trees"
 
@@ -132,7 +132,7 @@ def description_path(ident: str) -> Path:
 
 
 def make_tree(facts: Mapping[str, Any]) -> Tree:
-    """Makes a tree's description of the parts found in it. Raises CatalogueError for names that it cannot contain."""
+    """Returns a tree's description from its facts. Raises CatalogueError for names that it cannot contain."""
     try:
         return Tree(**facts)
     except ValidationError as cause:
@@ -143,17 +143,19 @@ def make_tree(facts: Mapping[str, Any]) -> Tree:
 
 
 def path_variable(ident: str) -> str:
-    """Returns the environment variable that names another folder of a tree."""
+    """Returns the name of the environment variable that can move a tree to another folder."""
     return PATH_VARIABLE + re.sub(r"[^A-Z0-9]", "_", ident.upper())
 
 
 def read_trees() -> Mapping[str, Tree]:
-    """Reads the trees by id. Raises CatalogueError naming the file and what to do."""
+    """Returns the trees that the user named, by id. Raises CatalogueError naming the file and what to do."""
     return {path.stem: read_tree(path) for path in sorted(trees_folder().glob("*.toml"))}
 
 
 def read_tree(path: Path) -> Tree:
-    """Reads a description, with the path of its environment variable if that is set. Raises CatalogueError."""
+    """Returns the tree of a description file, with the path of its environment variable if that is set.
+    Raises CatalogueError.
+    """
     tree = validate_table(read_table(path, "the tree's description", CatalogueError), str(path), Tree)
     if tree.id != path.stem:
         raise CatalogueError(

@@ -5,7 +5,7 @@ from rtoslab.base import Strict
 
 
 class TreeRequirements(Strict):
-    """A kernel whose sources its user names (`rtoslab tree add`): by what its parts are known in a tree of any layout.
+    """The table `tree` of kernel.toml: how `rtoslab tree add` recognises the parts of the kernel's source tree.
 
     Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
     """
@@ -34,8 +34,7 @@ class TreeRequirements(Strict):
 
 
 class ExportRequirements(Strict):
-    """A kernel that builds itself: its user's own build makes an export of it (libraries, headers, its configuration)
-    with the configuration that the port's `config/` asks for, and `rtoslab tree add` names that folder.
+    """The table `export` of kernel.toml: what an export from the kernel's own build system must contain.
 
     `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.
     The files of `config/application`, if the kernel is built with an application, are handed over with them.

@@ -12,9 +12,9 @@ def footprint_point(
     catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
 ) -> Point:
     """Returns the point of a program of firmware/footprint/, which has no window and no parameters."""
-    if program not in catalogue.footprints:
-        raise UnknownNameError("footprint program", program, catalogue.footprints)
-    result = catalogue.footprints[program]
+    if program not in catalogue.footprint_programs:
+        raise UnknownNameError("footprint program", program, catalogue.footprint_programs)
+    result = catalogue.footprint_programs[program]
     nothing = Benchmark.model_validate(
         {
             **result.facts.model_dump(include={"title", "tasks_per_core", "stack_bytes", "services"}),

@@ -68,8 +68,8 @@ def survey_services(
 ) -> Survey:
     """Builds and runs the programs, by default all, with their bases, and returns their costs and stacks."""
     for name in programs or ():
-        if name not in catalogue.footprints:
-            raise UnknownNameError("footprint program", name, catalogue.footprints)
+        if name not in catalogue.footprint_programs:
+            raise UnknownNameError("footprint program", name, catalogue.footprint_programs)
     requested = tuple(programs or _programs_in_order(catalogue))
     built: dict[str, tuple[BuiltProgram, StackRun]] = {}
 
@@ -98,16 +98,16 @@ def _programs_in_order(catalogue: Catalogue) -> list[str]:
     """Returns the programs, each after its base, else by name."""
 
     def depth(name: str) -> int:
-        base = catalogue.footprints[name].facts.base
+        base = catalogue.footprint_programs[name].facts.base
         return 1 + depth(base) if base else 0
 
-    return sorted(catalogue.footprints, key=lambda name: (min(depth(name), 2), name))
+    return sorted(catalogue.footprint_programs, key=lambda name: (min(depth(name), 2), name))
 
 
 def _service_cost(
     catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, StackRun] | str]
 ) -> ServiceCost:
-    facts = catalogue.footprints[name].facts
+    facts = catalogue.footprint_programs[name].facts
     built = image(name)
     base = image(facts.base) if facts.base else None
     empty = ServiceCost(name, facts.title, facts.base, {}, 0, {})

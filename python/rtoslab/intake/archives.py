@@ -29,7 +29,7 @@ class LimitExceededError(Exception):
 
 
 class Archive:
-    """The members of a zip file. The number of bytes read from all of them is limited."""
+    """An open zip file, of which only a limited number of bytes is read."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file
@@ -62,7 +62,9 @@ class Archive:
 
 @contextmanager
 def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[Archive]:
-    """Opens a zip file. Raises `error` for damage, also if a read inside the block meets it."""
+    """Opens the bytes of a zip file for reading.
+    Raises `error` for damage, also if a read inside the block meets it.
+    """
     if data.count(_ENTRY) > MEMBERS:
         raise error(
             f"{name} contains more than {MEMBERS:,} files, so it is neither a capture nor a result; check the file."

@@ -18,9 +18,10 @@ _FROM_UNIT: Final = frozenset({"DW_FORM_ref1", "DW_FORM_ref2", "DW_FORM_ref4", "
 
 
 def child_entries(entry: "DIE") -> Iterator["DIE"]:
-    """Yields the entries inside an entry, in order (DWARF 5, 2.3).
+    """Yields the DWARF entries directly inside an entry, in order (DWARF 5, 2.3).
     Used inside `open_elf_file`, for it raises pyelftools' errors, and ValueError for a sibling that is not after the
-    entry."""
+    entry.
+    """
     place = entry.offset + entry.size
     while entry.has_children:
         child = entry.cu.get_DIE_from_refaddr(place)
@@ -31,8 +32,10 @@ def child_entries(entry: "DIE") -> Iterator["DIE"]:
 
 
 def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None":
-    """Returns a unit's line program, or None. Its own first word gives the size of its offsets.
-    An assembler may write lines with 32-bit offsets for entries with 64-bit ones. Used inside `open_elf_file`."""
+    """Returns the table of source lines (DWARF line program) of a compile unit, or None.
+    Its own first word gives the size of its offsets. An assembler may write lines with 32-bit offsets for entries with
+    64-bit ones. Used inside `open_elf_file`.
+    """
     from elftools.dwarf.structs import DWARFStructs  # noqa: PLC0415 (slow to import; most commands need none)
 
     place = unit.get_top_DIE().attributes.get("DW_AT_stmt_list")
@@ -51,7 +54,7 @@ def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None
 
 
 def _next_sibling_offset(entry: "DIE") -> int:
-    """Returns the offset in `.debug_info` after this entry and all entries inside it."""
+    """Returns the offset in `.debug_info` after a DWARF entry and all entries inside it."""
     inside = entry.offset + entry.size
     if not entry.has_children:
         return inside

@@ -35,7 +35,7 @@ _EXTENDED: Final = 0xFF00
 
 @dataclass(frozen=True, slots=True)
 class ElfSection:
-    """A section's header, with its name from the string table."""
+    """One section header of an ELF file, with its name from the string table."""
 
     name: str
     kind: int
@@ -54,7 +54,7 @@ class ElfSection:
 
 @dataclass(frozen=True, slots=True)
 class ElfSegment:
-    """A loaded segment."""
+    """One loaded segment of an ELF file."""
 
     offset: int
     """Its place in the file."""
@@ -65,7 +65,7 @@ class ElfSegment:
 
 @dataclass(frozen=True, slots=True)
 class ElfSymbol:
-    """One row of the symbol table."""
+    """One row of an ELF file's symbol table."""
 
     name: str
     """The name in the source, without mangling."""
@@ -78,7 +78,7 @@ class ElfSymbol:
 
 
 class Elf:
-    """An ELF file. Every method raises ValueError with a clause that says what is wrong."""
+    """A 32-bit ARM ELF file, read with checks. Every method raises ValueError with a clause that says what is wrong."""
 
     def __init__(self, data: bytes) -> None:
         """Reads the headers. Raises ValueError if it is no 32-bit ARM ELF, not linked, or cut short."""
@@ -146,7 +146,7 @@ class Elf:
         yield from _parse_symbols(self.contents(self.sections[table.link]), self.contents(table))
 
     def _table_rows(self, offset: int, count: int, size: int, contents: str) -> list[bytes]:
-        """Returns the rows of a table, each as bytes. `contents` names the table in an error."""
+        """Returns the rows of a table in the file, each as bytes. `contents` names the table in an error."""
         if offset + count * size > len(self._data):
             raise ValueError(f"its table of {contents} ends after the end of the file")
         return [self._data[place : place + size] for place in range(offset, offset + count * size, size)]
@@ -190,8 +190,9 @@ def open_elf_file(image: bytes, name: str, error: type[RtoslabError]) -> Iterato
 
 @contextmanager
 def convert_debug_errors(name: str, error: type[RtoslabError]) -> Iterator[None]:
-    """Converts any error of pyelftools inside the block to `error`. It reads more of the file as its objects are
-    used."""
+    """Converts any error of pyelftools inside the block to `error`, since it reads the file lazily.
+    It reads more of the file as its objects are used.
+    """
     try:
         yield
     except RtoslabError:

@@ -17,17 +17,17 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 
 
 def escape_markdown(text: str) -> str:
-    """Returns one line of Markdown that is shown as the text."""
+    """Returns one line of Markdown that displays exactly this text."""
     return "".join(_MARKDOWN.get(char, char) for char in one_line(text.replace("\n", " ")))
 
 
 def escape_paragraph(text: str) -> str:
-    """Returns Markdown that is shown as the text in a paragraph of its own."""
+    """Returns a Markdown paragraph that displays exactly this text."""
     return _BEGINS.sub(lambda match: f"{match[1]}\\{match[2]}", escape_markdown(text))
 
 
 def escape_csv_cell(cell: object) -> object:
-    """Returns a CSV cell that no spreadsheet takes for a formula. Numbers and lone signs stay as they are."""
+    """Returns the cell in a form that no spreadsheet takes for a formula. Numbers and lone signs stay as they are."""
     if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell
     return f"'{cell}"

@@ -49,7 +49,7 @@ def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
 
 
 def _parse_record(line: str, number: int) -> tuple[int, int, bytes]:
-    """Returns type, address and data of a line. Raises ValueError naming the line."""
+    """Returns type, address and data of one line of Intel HEX. Raises ValueError naming the line."""
     try:
         record = bytes.fromhex(line[1:]) if line.startswith(":") else b""
     except ValueError:
@@ -79,7 +79,7 @@ def _record_bytes(
 
 
 def _join_segments(bytes_at: dict[int, int]) -> Iterator[Segment]:
-    """Yields the bytes as segments. Small gaps are filled with 0xFF, as erased flash is."""
+    """Yields bytes by address as segments of consecutive bytes. Small gaps are filled with 0xFF, as erased flash is."""
     addresses = sorted(bytes_at)
     first = 0
     for number, address in enumerate(addresses):

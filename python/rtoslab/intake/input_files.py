@@ -79,8 +79,9 @@ def _unreadable_error(path: Path, description: str, cause: Exception, error: typ
 
 
 def _read_regular_file(descriptor: int, size: int, limit: int) -> bytes:
-    """Returns a file's content, up to a piece more than the limit. A file may grow meanwhile, and those of the
-    system have size 0."""
+    """Returns a file's content. Reads at most a little more than the limit, so that the caller can refuse it.
+    A file may grow meanwhile, and those of the system have size 0.
+    """
     pieces = [os.read(descriptor, size + 1)]
     total = len(pieces[0])
     while pieces[-1] and total <= limit:
@@ -90,7 +91,7 @@ def _read_regular_file(descriptor: int, size: int, limit: int) -> bytes:
 
 
 def _read_pipe(descriptor: int, limit: int) -> bytes:
-    """Returns the content of a pipe, up to a piece more than the limit. Raises TimeoutError."""
+    """Returns the content of a pipe. Reads at most a little more than the limit. Raises TimeoutError."""
     end = time.monotonic() + PIPE_SECONDS
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -107,7 +108,7 @@ def _read_pipe(descriptor: int, limit: int) -> bytes:
 
 
 def make_output_printable() -> None:
-    """Lets stdout and stderr write an escape for each character that the terminal's encoding lacks."""
+    """Makes stdout and stderr write an escape for each character that the terminal's encoding lacks."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -48,7 +48,7 @@ def parse_decimal(text: str) -> Decimal:
 
 
 def require_limited_decimal(value: Decimal) -> Decimal:
-    """Returns the value if it is finite and within the limits. Raises ValueError with a clause."""
+    """Returns the value if it is finite and within the limits for external numbers. Raises ValueError with a clause."""
     if not value.is_finite():
         raise ValueError(f"{value} is not a number")
     _, digits, exponent = value.as_tuple()
@@ -58,7 +58,7 @@ def require_limited_decimal(value: Decimal) -> Decimal:
 
 
 def exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
-    """Returns the exact value of a number within the limits. Raises ValueError with a clause."""
+    """Returns a number within the limits as an exact fraction. Raises ValueError with a clause."""
     if isinstance(value, str):
         return Fraction(parse_decimal(value))
     if isinstance(value, Decimal):

@@ -27,7 +27,7 @@ def read_object(path: Path, description: str, error: type[RtoslabError], limit: 
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
-    """Returns one JSON object. Raises ValueError with a clause for anything else."""
+    """Returns the JSON object of a text. Raises ValueError with a clause for anything else."""
     value = parse_value(text)
     if not isinstance(value, dict):
         raise ValueError(f"it contains a {type(value).__name__}, not an object")  # noqa: TRY004 (what callers catch)
@@ -35,7 +35,7 @@ def parse_object(text: str | bytes) -> dict[str, Any]:
 
 
 def parse_value(text: str | bytes) -> Any:
-    """Returns any JSON value. Raises ValueError with a clause."""
+    """Returns the value of a JSON text of any kind. Raises ValueError with a clause."""
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
@@ -93,7 +93,7 @@ def _refuse_constant(text: str) -> None:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns the pairs as an object. Raises ValueError for a key that is there twice."""
+    """Returns pairs of key and value as a dictionary. Raises ValueError for a key that is there twice."""
     result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("an object contains the same key twice")

@@ -22,7 +22,9 @@ _TEXT: Final = "text"
 
 @dataclass(frozen=True, slots=True)
 class ParquetColumn:
-    """One column. `values` has an item for each row that has a value: numbers or truth values."""
+    """One column of a Parquet table, which may lack values.
+    `values` has an item for each row that has a value: numbers or truth values.
+    """
 
     values: NDArray[Any]
     texts: tuple[str, ...] | None = None
@@ -42,7 +44,7 @@ class ParquetColumn:
 
 
 def column_of(items: Sequence[Any], dtype: type | None) -> ParquetColumn:
-    """Returns a column of the items, of which some may be None. A `dtype` of None is for texts."""
+    """Returns a Parquet column of the items, of which some may be None. A `dtype` of None is for texts."""
     valid = np.array([item is not None for item in items], bool)
     held = [item for item in items if item is not None]
     texts = tuple(dict.fromkeys(held)) if dtype is None else None
@@ -52,12 +54,16 @@ def column_of(items: Sequence[Any], dtype: type | None) -> ParquetColumn:
 
 
 def write_parquet(columns: Mapping[str, ParquetColumn]) -> bytes:
-    """Returns the file: the same columns give the same bytes. Raises ValueError for columns of different lengths."""
+    """Returns the bytes of a Parquet file: the same columns give the same bytes.
+    Raises ValueError for columns of different lengths.
+    """
     return bytes(native_module().write_parquet([_packed(name, column) for name, column in columns.items()]))
 
 
 def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
-    """Returns a file's columns. Raises ValueError if it is damaged, too large, or has other types of columns."""
+    """Returns the columns of a Parquet file by name.
+    Raises ValueError if it is damaged, too large, or has other types of columns.
+    """
     return {
         name: ParquetColumn(
             np.frombuffer(data, np.uint32 if kind == _TEXT else kind),
@@ -69,6 +75,7 @@ def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
 
 
 def _packed(name: str, column: ParquetColumn) -> tuple[str, str, bytes, list[str], bytes | None]:
+    """Returns a column for the simulator's module: name, type, bytes of numbers, texts, mask of missing items."""
     kind = column.values.dtype.name if column.texts is None else _TEXT
     valid = None if column.valid is None else column.valid.tobytes()
     return name, kind, column.values.tobytes(), list(column.texts or ()), valid

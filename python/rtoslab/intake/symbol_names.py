@@ -7,7 +7,7 @@ _MANGLED = ("_Z", "_R")
 
 @lru_cache(maxsize=65_536)
 def readable_name(name: str) -> str:
-    """Returns a symbol's name without mangling, as the virtual board shows it. Unchanged if the board is not built."""
+    """Returns a C++ or Rust symbol's name without mangling. Unchanged if the simulator is not built."""
     if not name.startswith(_MANGLED):
         return name
     try:

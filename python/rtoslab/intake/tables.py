@@ -23,7 +23,9 @@ _LONG_KEY: Final = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_P
 
 
 def read_table(path: Path, description: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
-    """Returns a whole TOML file. `exact`: numbers with a point become `Decimal`. Raises `error` naming the file."""
+    """Returns the content of a TOML file. `exact`: numbers with a decimal point become `Decimal`.
+    Raises `error` naming the file.
+    """
     return parse_table(read_text(path, description, error), path_text(path), error, exact=exact)
 
 
@@ -46,7 +48,9 @@ def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: boo
 
 
 def _parse_exact(text: str) -> Decimal:
-    """Returns a decimal number of any size. The caller names a key that is out of bounds (`numbers.exact_fraction`)."""
+    """Returns a number of a TOML file as a Decimal of any size.
+    The caller names a key that is out of bounds (`numbers.exact_fraction`).
+    """
     if len(text) > LONGEST:
         raise ValueError("a number has too many digits")
     try:
@@ -56,7 +60,7 @@ def _parse_exact(text: str) -> Decimal:
 
 
 def require_within_limits(value: Any, source: str, error: type[RtoslabError]) -> None:
-    """Raises `error` for a value that is nested too deeply, has too many values, or a number out of bounds."""
+    """Raises `error` if a table is nested too deeply, has too many values or a number out of bounds."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     count = 0
     while waiting:

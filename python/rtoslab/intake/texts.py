@@ -13,8 +13,9 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
-    """Yields lines of UTF-8 without their ends (LF, CR LF or CR). Raises `error`: no text, or a line that is too
-    long."""
+    """Yields the lines of UTF-8 data without their ends (LF, CR LF or CR).
+    Raises `error`: no text, or a line that is too long.
+    """
     number, start = 0, len(_BOM) if data.startswith(_BOM) else 0
     while start < len(data):
         end = data.rfind(b"\n", start, start + _PIECE) + 1 if len(data) - start > _PIECE else len(data)
@@ -41,7 +42,7 @@ def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[
 
 
 def byte_words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
-    """Yields the words between white space. Raises `error` for a word that is too long."""
+    """Yields the words of a text in bytes, split at white space. Raises `error` for a word that is too long."""
     start = 0
     while start < len(data):
         space = _SPACE.search(data, start + _PIECE, start + 2 * _PIECE) if len(data) - start > _PIECE else None

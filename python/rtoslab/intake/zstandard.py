@@ -4,11 +4,13 @@ from rtoslab.intake.native import native_module
 
 
 def compress(content: bytes) -> bytes:
-    """Returns the content compressed."""
+    """Returns the content compressed by Zstandard."""
     return bytes(native_module().compress_zstd(content))
 
 
 def decompress(content: bytes, limit: int) -> bytes | None:
-    """Returns the unpacked content. None if it has more than `limit` bytes. Raises ValueError for damaged content."""
+    """Returns the unpacked content of Zstandard data. None if it has more than `limit` bytes.
+    Raises ValueError for damaged content.
+    """
     unpacked = native_module().decompress_zstd(content, limit)
     return None if unpacked is None else bytes(unpacked)

@@ -29,13 +29,13 @@ _pending_signals: list[int] = []
 
 
 def exit_on_signal() -> None:
-    """Lets a signal end the process at once from here on."""
+    """Makes signals (Ctrl-C, SIGTERM, SIGHUP) end the process at once, from this call on."""
     for signals in _handled_signals():
         signal.signal(signals, _exit_now)
 
 
 def raise_on_signal() -> None:
-    """Lets a signal raise KeyboardInterrupt once from here on, at a place where the exception can be handled."""
+    """Makes the first signal after this call raise KeyboardInterrupt, at a place where it can be handled."""
     if _RETRY_SIGNAL is not None:
         signal.signal(_RETRY_SIGNAL, _raise_interrupt)
     for signals in _handled_signals():
@@ -43,7 +43,7 @@ def raise_on_signal() -> None:
 
 
 def stop_handling_signals() -> None:
-    """Ignores signals from here on, for the result is known. Also cancels a waiting retry."""
+    """Ignores signals from this call on, because the result is known. Also cancels a waiting retry."""
     if _RETRY_SIGNAL is not None:
         signal.setitimer(signal.ITIMER_REAL, 0)
     ignore_signals()
@@ -87,12 +87,12 @@ def _handled_signals() -> list[signal.Signals]:
 
 
 def _make_interrupt(number: int) -> KeyboardInterrupt:
-    """Returns the exception of a signal. Its argument is the signal's name, except for Ctrl-C."""
+    """Returns the KeyboardInterrupt for a signal number. Its argument is the signal's name, except for Ctrl-C."""
     return KeyboardInterrupt() if number == signal.SIGINT else KeyboardInterrupt(signal.Signals(number).name)
 
 
 def _exit_now(number: int, _: FrameType | None) -> None:
-    """Prints the message, as JSON if that was asked for, and ends the process."""
+    """Prints the message about a signal, as JSON if the command line asked for that, and ends the process."""
     cause = _make_interrupt(_pending_signals[0] if _pending_signals else number)
     if wants_json():
         os.write(1, f'{{"stop": "interrupted", "detail": "{interrupt_reason(cause)}"}}\n'.encode())
@@ -102,8 +102,9 @@ def _exit_now(number: int, _: FrameType | None) -> None:
 
 
 def _raise_interrupt(number: int, frame: FrameType | None) -> None:
-    """Raises KeyboardInterrupt, or retries soon where the exception would be lost. Handles signals and the retry's
-    alarm."""
+    """Raises KeyboardInterrupt, or tries again soon where the exception would be lost.
+    Signals and the retry's alarm call it.
+    """
     if _raised_at_s:
         if time.monotonic() - _raised_at_s[0] > _FORCED_EXIT_S:
             _exit_now(number, frame)

@@ -30,14 +30,16 @@ _NUMBER_SUFFIXES: Final = ("_hz", "_ms", "_us", "_ticks", "_cycles", "_bytes", "
 
 @dataclass(frozen=True, slots=True)
 class ExpectedIdentity:
-    """The identity that the started image must report."""
+    """The identity (run and manifest) that the started image must report."""
 
     run: str
     manifest: int
 
 
 def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
-    """Returns the run of a whole stream. Raises OverrideReceivedError, else DecodeError for the first defect."""
+    """Returns the run that a benchmark image reported: its whole record stream, decoded and checked.
+    Raises OverrideReceivedError, else DecodeError for the first defect.
+    """
     if len(raw) > STREAM_BYTES or raw.count(b"\n") > STREAM_LINES:
         raise DecodeError(
             0, f"it is longer than {STREAM_BYTES:,} bytes or {STREAM_LINES:,} lines; ask for fewer samples."
@@ -58,8 +60,9 @@ def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | No
 
 
 def split_streams(raw: bytes) -> list[bytes]:
-    """Returns the streams of images that sent one after the other, each from its begin record on. Noise before the
-    first one is part of it."""
+    """Splits serial bytes into one stream for each image that sent, each from its begin record on.
+    Noise before the first one is part of it.
+    """
     starts = [match.start() for match in re.finditer(rb"^@0 begin ", raw, re.MULTILINE)]
     edges = [0, *starts[1:], len(raw)]
     return [raw[start:end] for start, end in pairwise(edges)]
@@ -69,7 +72,8 @@ def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedId
     """Returns the records of a run that broke off, up to its first defect. None if not even its identity was received.
 
     The conformance suite uses it: the notes of one scene are valid whatever became of a later one. No figure is taken
-    from it."""
+    from it.
+    """
     start = raw.find(_BEGIN)
     lines: list[RecordLine] = []
     for number, text in enumerate(raw[:STREAM_BYTES][max(start, 0) :].split(b"\n")[:STREAM_LINES], 1):
@@ -87,7 +91,7 @@ def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedId
 
 
 def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
-    """Returns the first override in the stream as an error. None if there is none."""
+    """Returns the error for the first record in which the firmware declared its run void. None if there is none."""
     for number, text in enumerate(raw.split(b"\n"), first_number):
         if not any(b" " + name.encode() + b" " in text for name in OVERRIDES):
             continue
@@ -105,7 +109,7 @@ def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> O
 
 
 def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> list[RecordLine]:
-    """Returns all lines of a stream. Raises DecodeError for the first defect."""
+    """Returns all record lines of a stream. Raises DecodeError for the first defect."""
     texts = stream.split(b"\n")
     tail = texts.pop()
     lines: list[RecordLine] = []
@@ -137,7 +141,7 @@ def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> 
 def _assemble(
     lines: list[RecordLine], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
 ) -> DecodedRun:
-    """Returns the run of its lines."""
+    """Returns the decoded run that consists of these record lines."""
     begin, end = _parse_identity(lines[0], lines[-1], constants, expected)
     if end.integer("records") != len(lines) - 1:
         raise DecodeError(
@@ -178,12 +182,12 @@ _UNIQUE_KEYS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _records_named(lines: list[RecordLine], record: str) -> list[RecordLine]:
-    """Returns the lines with records of this name."""
+    """Returns the lines that contain records of this kind."""
     return [line for line in lines if line.record == record]
 
 
 def _require_unique(lines: list[RecordLine], keys: tuple[str, ...]) -> None:
-    """Raises DecodeError for two records with the same keys."""
+    """Raises DecodeError if two records have the same values of `keys`."""
     seen: set[tuple[str, ...]] = set()
     for line in lines:
         identity = tuple(line.fields[key] for key in keys)
@@ -261,7 +265,7 @@ class _Params(dict[str, str]):
 
 
 def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
-    """Returns the parameters. The value of a name that ends in a unit or a rate must be a number."""
+    """Returns the parameters of a run. The value of a name that ends in a unit or a rate must be a number."""
     params = _Params({line.text("name"): line.text("value") for line in lines})
     for line in lines:
         name, value = line.text("name"), line.fields["value"]
@@ -310,8 +314,9 @@ def _parse_stack(line: RecordLine) -> Stack:
 
 
 def _parse_samples(lines: list[RecordLine]) -> Iterator[Sample]:
-    """Yields the samples of each line. They are counted before they are expanded: a few characters may stand for a
-    million values."""
+    """Yields the samples that record lines contain, line after line.
+    They are counted before they are expanded: a few characters may stand for a million values.
+    """
     left = SERIAL_VALUES
     for line in lines:
         count = count_run_values(line.fields["values"])

@@ -20,7 +20,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task under test."""
+    """One task under test, as the image reports it."""
 
     core: int
     index: int
@@ -32,7 +32,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """Raw repeats of an empty measurement, in the unit named."""
+    """Repeated empty measurements, which show the overhead of the instrument. In the unit named."""
 
     name: str
     core: int
@@ -42,7 +42,7 @@ class Ruler:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A measured window, in ticks of the board's timer."""
+    """A measured time window, in ticks of the board's timer."""
 
     n: int
     open_ticks: int
@@ -51,7 +51,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """One counter over one window. Its count is `close - open`."""
+    """One counter's values at the start and the end of a window. Its count is `close - open`."""
 
     n: int
     core: int
@@ -62,13 +62,13 @@ class Count:
 
     @property
     def count(self) -> int:
-        """Returns the counts inside the window."""
+        """Returns how much the counter grew during the window."""
         return self.close - self.open
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A self-check figure of the firmware."""
+    """A value that the firmware reports about itself, for a proof."""
 
     name: str
     core: int
@@ -77,7 +77,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Heap:
-    """The kernel heap at the end of the run."""
+    """The size and use of the kernel's heap at the end of a run."""
 
     size_bytes: int
     peak_bytes: int
@@ -87,7 +87,7 @@ class Heap:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A task's stack at the end of the run."""
+    """The size and use of a task's stack at the end of a run."""
 
     core: int
     index: int
@@ -97,7 +97,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Raw samples of one metric."""
+    """The raw samples of one metric."""
 
     metric: str
     n: int
@@ -106,7 +106,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class DecodedRun:
-    """A whole, undamaged run. `proofs` judges it."""
+    """The whole, undamaged report of a benchmark image. `proofs` judges it."""
 
     begin: Begin
     params: dict[str, str]

@@ -20,7 +20,7 @@ _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
 
 def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Returns the files of the folder `name`, with the file of their seal."""
+    """Returns the files of the folder `name` together with a new seal file, which contains their digests."""
     body = {
         "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},
         "folder": name,
@@ -30,7 +30,7 @@ def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
-    """Raises AlteredError naming the first file below `folder` that does not match the seal of the folder `name`."""
+    """Raises AlteredError naming the first file in `folder` that does not match the seal of the folder `name`."""
     seal = _read_seal(folder, files.get(SEAL_FILE))
     again = _AGAIN.format(folder=folder)
     if seal["folder"] != name:
@@ -55,12 +55,12 @@ def read_sealed(folder: Path) -> dict[str, bytes]:
 
 
 def unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
-    """Returns the names in a sealed folder that are not among `files`, which `read_sealed` returned."""
+    """Returns the names of the files in a sealed folder that are not among `files`, the result of `read_sealed`."""
     return sorted({path.name for path in folder.iterdir()} - set(files))
 
 
 def _file_bytes(folder: Path, name: str) -> bytes | None:
-    """Returns the bytes of a file. None if there is none of that name."""
+    """Returns the bytes of a file in a folder. None if there is none of that name."""
     try:
         (folder / name).lstat()
     except OSError as cause:
@@ -70,7 +70,7 @@ def _file_bytes(folder: Path, name: str) -> bytes | None:
 
 
 def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
-    """Returns the content of a seal after a check of its own digest: it must be byte for byte what is written today."""
+    """Returns the content of a seal file, after a check of its own digest."""
     again = _AGAIN.format(folder=folder)
     if content is None:
         raise AlteredError(f"{folder / SEAL_FILE} is missing, so the other files cannot be checked; {again}")

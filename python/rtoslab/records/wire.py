@@ -21,7 +21,7 @@ Value = int | str | tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class WireConstants:
-    """Constants of spec/wire.toml."""
+    """The constants of spec/wire.toml: the version of the wire format and the longest line."""
 
     wire_version: int
     line_max_chars: int
@@ -94,7 +94,7 @@ _FORMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
-    """One well-formed record line: its CRC held, its record and every field are known."""
+    """One well-formed line of the record stream. Its CRC is right, and its record and every field are known."""
 
     number: int
     seq: int
@@ -103,24 +103,24 @@ class RecordLine:
     """As received, still percent-encoded."""
 
     def value(self, key: str) -> Value:
-        """Returns the field in its type."""
+        """Returns a field's value in its type, integer or text."""
         return _convert_value(self.fields[key], RECORDS[self.record].get(key, L))
 
     def integer(self, key: str) -> int:
-        """Returns a numeric field."""
+        """Returns the value of a numeric field."""
         value = self.value(key)
         assert isinstance(value, int)
         return value
 
     def text(self, key: str) -> str:
-        """Returns a text field, percent-decoded."""
+        """Returns the value of a text field, percent-decoded."""
         value = self.value(key)
         assert isinstance(value, str)
         return value
 
 
 def parse_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
-    """Parses one line without its line end. Raises DecodeError with `number`."""
+    """Parses one line of the record stream, without its line end. Raises DecodeError with the line's `number`."""
     if len(raw) > line_max_chars:
         raise DecodeError(number, f"{len(raw)} characters, more than the {line_max_chars} allowed.")
     match = _LINE.fullmatch(raw)
@@ -164,7 +164,7 @@ def _check_fields(line: RecordLine) -> None:
 
 
 def has_form(value: str, form: str) -> bool:
-    """Whether a field's text is a value of the form, within 64 bits."""
+    """Whether a field's text has a form of the wire format (`form`), with numbers within 64 bits."""
     if form == I:
         return has_form(value, D) or has_form(value, X)
     if not _FORMS[form].fullmatch(value):
@@ -187,7 +187,7 @@ def _convert_value(value: str, form: str) -> Value:
 
 
 def expand_runs(text: str) -> tuple[int, ...]:
-    """Returns the values of a list with runs: `812,13x3` is 812, 13, 13, 13."""
+    """Returns the values of a list with repeat counts: `812,13x3` is 812, 13, 13, 13."""
     values: list[int] = []
     for run in text.split(","):
         value, _, repeats = run.partition("x")

@@ -66,7 +66,7 @@ def test_unknown_service_is_refused(copied_checkout: Path, path: str, old: str, 
     catalogue = Catalogue(copied_checkout)
     try:
         with pytest.raises(CatalogueError, match=rf"{Path(path).name} .*{words}"):
-            (catalogue.kernels, catalogue.benchmarks, catalogue.footprints, catalogue.conformance)  # noqa: B018
+            (catalogue.kernels, catalogue.benchmarks, catalogue.footprint_programs, catalogue.conformance)  # noqa: B018
     finally:
         (copied_checkout / "firmware" / path).write_text(whole)
 
