@@ -78,7 +78,7 @@ _REFUSAL = re.compile(r"CMake Error at [^\n]*:\n((?:  [^\n]+\n)+)")
 
 @dataclass(frozen=True, slots=True)
 class BuiltImage:
-    """A built image with its record."""
+    """A built firmware image: its folder, digest and build record."""
 
     folder: Path
     expected: ExpectedIdentity
@@ -89,12 +89,12 @@ class BuiltImage:
 
     @property
     def elf(self) -> Path:
-        """The image."""
+        """Returns the path of the ELF file."""
         return self.folder / IMAGE
 
 
 def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
-    """Builds a point's image, or finds it built. Raises ToolMissingError, BuildError, StoreError."""
+    """Returns a point's image, built now or earlier. Raises ToolMissingError, BuildError, StoreError."""
     require_tools()
     digest = inputs_digest(catalogue, point)
     if not is_built(catalogue.root, point, digest):
@@ -116,8 +116,7 @@ def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
 
 
 def share_cache(root: Path, other_root: Path) -> None:
-    """Links the caches of `root` into the build folder of another checkout, so that its images find the same
-    objects."""
+    """Links the build caches of `root` into the build folder of another checkout, which then reuses the objects."""
     here, target = build_folder(root), build_folder(other_root)
     for name in SHARED_FOLDERS if here != target else ():
         (here / name).mkdir(parents=True, exist_ok=True)
@@ -126,7 +125,7 @@ def share_cache(root: Path, other_root: Path) -> None:
 
 
 def expected_identity(digest: str) -> ExpectedIdentity:
-    """Returns the identity that an image of these inputs will send."""
+    """Returns the identity (run and manifest) that an image of these inputs will send."""
     return ExpectedIdentity(run=digest[:16], manifest=int(digest[:8], 16))
 
 
@@ -147,13 +146,14 @@ def is_built(root: Path, point: Point, digest: str) -> bool:
 
 
 def _image_folder(root: Path, point: Point, digest: str) -> Path:
-    """Returns the folder of a point's image."""
+    """Returns the folder of a point's image, built or not. `digest`: that of its inputs."""
     return build_folder(root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
 
 
 def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
-    """Builds an image and stores it sealed. Returns the digest of its inputs.
-    The digest differs from the given one if a tree is read for the first time or was edited meanwhile."""
+    """Builds an image and stores it with a seal. Returns the digest of its inputs.
+    The digest differs from the given one if a tree is read for the first time or was edited meanwhile.
+    """
     parent = build_folder(catalogue.root)
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -189,8 +189,9 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
 
 
 def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
-    """Builds in `work` until the files read from a tree are those that the image's id was made from. Returns the
-    digest."""
+    """Builds an image in `work`, and again if a source file was changed meanwhile. Returns the inputs' digest.
+    The digest is that of the files that the last build read from a user's source tree.
+    """
     tree = tree_of_point(catalogue, point)
     for _ in range(TREE_BUILD_ATTEMPTS):
         build = _configure_and_compile(catalogue, point, expected_identity(digest), work)
@@ -212,7 +213,7 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
 
 
 def _record_calls(work: Path, build: MakeResult) -> Mapping[str, Any]:
-    """Adds the arguments of each compiler call to the build's record. Returns what it added."""
+    """Adds the arguments of each compiler call to the build's record, and returns them. Returns what it added."""
     path = work / INFO
     info = json.loads(path.read_bytes())
     folders = _read_folders(work)
@@ -228,8 +229,9 @@ def _read_folders(work: Path) -> dict[str, str]:
 
 
 def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
-    """Raises BuildError if C files were compiled at another level than the point's. The figure would be that of a
-    mixture, under a name that says one level."""
+    """Raises BuildError if C files were compiled at another optimisation level than the point's.
+    The figure would be that of a mixture, under a name that says one level.
+    """
     others = files_at_other_levels(calls, point.opt)
     if others:
         raise BuildError(
@@ -262,7 +264,7 @@ def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> Non
 
 
 def _record_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
-    """Adds a tree's origin and the files that were read from it to the build's record."""
+    """Adds a source tree's origin and the files that were read from it to the build's record."""
     info = json.loads(path.read_bytes())
     root = Path(tree.path)
     info["tree"] = {
@@ -275,7 +277,7 @@ def _record_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
 
 
 def _join_callgraphs(work: Path) -> None:
-    """Joins the call graphs beside the objects to one file."""
+    """Joins the call graph files (.ci) of all objects into one file."""
     parts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
@@ -323,7 +325,7 @@ def without_log_path(message: str) -> str:
 
 
 def failure_reason(log: str) -> str:
-    """Returns the first sentence of CMake's refusal, the compiler's first error line, or the linker's reason."""
+    """Returns why a build failed, from its log: CMake's refusal, the first compiler error or the linker's reason."""
     refusal = _REFUSAL.search(log)
     if refusal:
         return _NO_SETTING.sub(_suggest_setting, " ".join(refusal.group(1).split()))
@@ -332,6 +334,6 @@ def failure_reason(log: str) -> str:
 
 
 def _suggest_setting(refused: re.Match[str]) -> str:
-    """Returns a refused macro with the nearest known one, instead of the list of all."""
+    """Returns a refused macro with the most similar known one, in place of the list of all."""
     near = difflib.get_close_matches(refused.group(1), refused.group(2).split(", "), n=1, cutoff=0.5)
     return f"has no setting `{refused.group(1)}`; did you mean `{near[0]}`?" if near else refused.group(0)

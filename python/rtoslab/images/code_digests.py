@@ -31,7 +31,9 @@ _TEXT_BYTES: Final = 64
 
 
 def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:
-    """Returns digest and address of each named function that the ELF file has exactly once. Raises ImageFileError."""
+    """Returns the digest and the address of each named function that is in the ELF file exactly once.
+    Raises ImageFileError.
+    """
     try:
         image = _DigestedImage(Elf(read_image(path)))
         names_left = set(names)
@@ -46,7 +48,7 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class _NamedRange:
-    """The addresses of a function or object."""
+    """The name and the addresses of a function or object."""
 
     start: int
     end: int
@@ -76,7 +78,7 @@ class _DigestedImage:
         return hashlib.sha256(b"".join(self._comparable_parts(function))).hexdigest()[:DIGITS]
 
     def _comparable_parts(self, function: _NamedRange) -> Iterator[bytes]:
-        """Yields a function's bytes, with each reference replaced by its target."""
+        """Yields a function's bytes with each reference replaced by its target, so that placement does not matter."""
         start, end, code = function.start, function.end, self._function_bytes(function)
         moved = self._moved_pairs(function) if _may_contain_movt(code) else {}
         at = changes = start
@@ -101,8 +103,7 @@ class _DigestedImage:
             at += size
 
     def _function_bytes(self, function: _NamedRange) -> bytes:
-        """Returns a function's bytes and the halfword after it, if there is one: its last instruction may be a wide
-        one."""
+        """Returns a function's bytes and the halfword after it, because its last instruction may be a wide one."""
         code_ = b""
         while len(code_) < function.end - function.start:
             more = self._read_bytes(function.start + len(code_), function.end + 2 - function.start - len(code_))
@@ -112,12 +113,12 @@ class _DigestedImage:
         return code_
 
     def _literal_word(self, at: int) -> bytes:
-        """Returns a word of data, or its target if it is an address."""
+        """Returns a word of data from a literal pool, or what it points at if it is an address."""
         word = self._read_bytes(at, 4)
         return self._address_reference(int.from_bytes(word, "little")) or word
 
     def _branch_reference(self, at: int, code: bytes, function: _NamedRange) -> bytes | None:
-        """Returns the target of a branch out of the function. None for any other instruction."""
+        """Returns the name of the function that a branch leads to. None for any other instruction."""
         target = branch_target(at, code)
         if target is None or function.start <= target < function.end:
             return None
@@ -126,7 +127,7 @@ class _DigestedImage:
         return None if place is None else kind.to_bytes(2, "little") + place
 
     def _moved_pairs(self, function: _NamedRange) -> dict[int, bytes]:
-        """Returns the MOVW and MOVT instructions that form an address, each replaced by the address's target."""
+        """Returns each MOVW and MOVT that form an address together, replaced by what the address points at."""
         moved: dict[int, bytes] = {}
         low: dict[int, tuple[int, int]] = {}
         at = function.start
@@ -149,7 +150,7 @@ class _DigestedImage:
         return moved
 
     def _address_reference(self, value: int) -> bytes | None:
-        """Returns the target of an address as a text. None for a number that is no address in the image."""
+        """Returns what an address points at, as bytes of text. None for a number that is no address in the image."""
         section = next(
             (
                 elf_section
@@ -169,7 +170,7 @@ class _DigestedImage:
         return b"@" + self._unnamed_constant(section, value)
 
     def _unnamed_constant(self, section: ElfSection, value: int) -> bytes:
-        """Returns the beginning of a constant without a name. For memory without contents, the section's name."""
+        """Returns the first bytes of a constant without a name. For memory without contents, the section's name."""
         content = self.contents.get(section.address)
         if content is None:
             return section.name.encode()
@@ -177,7 +178,7 @@ class _DigestedImage:
         return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
 
     def _data_mapping(self, at: int) -> tuple[bool, int]:
-        """Returns whether the address is data, and the address where that changes."""
+        """Returns whether there is data (not code) at an address, and the address where that changes."""
         index = bisect_right(self.map_starts, at)
         return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]
 
@@ -248,5 +249,7 @@ def _unique_functions(symbols: Iterable[ElfSymbol]) -> set[str]:
 
 
 def _without_veneer(name: str) -> str:
-    """Returns the name of the called function. The linker names a veneer for far calls after it."""
+    """Returns the name of the function that a linker's veneer calls. Any other name is unchanged.
+    The linker names a veneer for far calls after it.
+    """
     return name.removeprefix("__").removesuffix("_veneer") if name.endswith("_veneer") else name

@@ -39,7 +39,7 @@ _BEFORE_PLACE: Final = r"(?:-I|-isystem|-iquote|-f(?:file|debug|macro)-prefix-ma
 
 @dataclass(frozen=True, slots=True)
 class PreprocessedSource:
-    """A source file after preprocessing."""
+    """A source file after preprocessing: the files read, the macros used, a digest of the code."""
 
     files: tuple[str, ...]
     """Absolute paths of the files that were read."""
@@ -78,18 +78,19 @@ class Compilation:
 
     @property
     def is_gcc(self) -> bool:
-        """Whether the compiler can report the macros that a file uses."""
+        """Whether the compiler is GCC, which can report the macros that a file uses."""
         return self.arguments[0].endswith("gcc")
 
     def names_its_folders(self, content: bytes) -> bool:
-        """Whether an object contains a path of the build or the firmware. With -flto it does, for it is compiled at
-        the link."""
+        """Whether an object file contains a path of the build or the firmware folder.
+        With -flto it does, for it is compiled at the link.
+        """
         translated_later = any(argument.startswith("-flto") for argument in self.arguments)
         return translated_later or any(os.fsencode(path) in content for path in (self.work, self.firmware))
 
     @property
     def portable_call(self) -> list[str]:
-        """Returns the arguments with `@` for the build's folder and `$` for the firmware's."""
+        """Returns the compiler call's arguments with `@` for the build's folder and `$` for the firmware's."""
         place = _path_pattern(str(self.firmware))
         return [place.sub(r"\1$", argument.replace(str(self.work), "@")) for argument in self.arguments]
 
@@ -150,7 +151,9 @@ class Compilation:
         return tuple(sorted({_absolute(work, name.replace("$$", "$")) for name in names if name}))
 
     def write_outputs(self, content: bytes, callgraph: bytes | None) -> None:
-        """Writes the outputs of another compilation in place of this one's. Raises OSError."""
+        """Writes an object and call graph from the cache to the places where this compiler call would write them.
+        Raises OSError.
+        """
         self.object.parent.mkdir(parents=True, exist_ok=True)
         self.object.write_bytes(content)
         if callgraph is not None:
@@ -162,14 +165,15 @@ class Compilation:
         return self.work / self._option_value("-MF")
 
     def _option_value(self, option: str) -> str:
-        """Returns the argument after an option."""
+        """Returns the argument that follows an option in the compiler call."""
         return self.arguments[self.arguments.index(option) + 1]
 
 
 @lru_cache(maxsize=8)
 def _path_pattern(firmware: str) -> re.Pattern[str]:
-    """Returns the pattern of an argument that is a path of the firmware, or an option with one. A macro's value does
-    not match."""
+    """Returns the pattern of a compiler argument that is a path of the firmware, or an option with one.
+    A macro's value does not match.
+    """
     return re.compile(rf"^({_BEFORE_PLACE}){re.escape(firmware)}(?=[/=]|$)")
 
 
@@ -180,7 +184,7 @@ def _line_marker_pattern(firmware: str) -> re.Pattern[bytes]:
 
 
 def parse_compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
-    """Returns a command of the build as a compilation. None if it is another step."""
+    """Parses a command of the build as a compiler call. None if it is another step."""
     if "&&" in line:
         return None
     words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
@@ -199,12 +203,12 @@ class ArchiveStep:
 
     @property
     def portable_command(self) -> str:
-        """Returns the command with `@` for the build's folder."""
+        """Returns the library command with `@` for the build's folder."""
         return self.line.replace(str(self.work), "@")
 
 
 def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
-    """Returns a command of the build as the making of a library. None if it is another step."""
+    """Parses a command of the build as the making of a library. None if it is another step."""
     match = _ARCHIVE.fullmatch(line)
     if match is None or _QUOTED.search(line):
         return None
@@ -214,8 +218,7 @@ def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
 def object_key(
     call: str, files: Mapping[str, str], generated: Mapping[str, str], used_macros: Sequence[str] | None
 ) -> str:
-    """Returns the key of an object: the call, the digest of each file read, and the relevant lines of each generated
-    file."""
+    """Returns the cache key of an object: a digest of the call, the files read, and relevant lines of generated files."""
     names = None if used_macros is None else frozenset(used_macros)
     parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
     parts += [f"{path}\n{_relevant_lines(text, names)}" for path, text in sorted(generated.items())]
@@ -223,8 +226,9 @@ def object_key(
 
 
 def _relevant_lines(text: str, names: frozenset[str] | None) -> str:
-    """Returns the lines of a generated file that can change an object: used macros on any line, and every other line
-    with its number, which debug information contains."""
+    """Returns the lines of a generated header that can change an object.
+    These are used macros on any line, and every other line with its number, which debug information contains.
+    """
     lines = None if names is None else _split_definitions(text)
     if lines is None or names is None:
         return text
@@ -233,8 +237,9 @@ def _relevant_lines(text: str, names: frozenset[str] | None) -> str:
 
 @lru_cache(maxsize=64)
 def _split_definitions(text: str) -> tuple[tuple[str | None, str], ...] | None:
-    """Returns each line with the macro that it defines, or with its number. None if a line may continue on the next
-    one."""
+    """Returns each line of a header with the macro that it defines, or with its number.
+    None if a line may continue on the next one.
+    """
     if "\\\n" in text or _OPEN_COMMENT.search(text):
         return None
     definitions = ((_DEFINED.match(line), number, line) for number, line in enumerate(text.splitlines()))

@@ -16,7 +16,7 @@ from typing import IO, Final
 
 from rtoslab.base import StoreError, tools
 from rtoslab.images.compilation import ArchiveStep, Compilation, parse_archive_step, parse_compilation
-from rtoslab.images.object_cache import Compiled, ObjectCache, now_ns
+from rtoslab.images.object_cache import CompilerOutputs, ObjectCache, now_ns
 
 PARALLEL_COMPILERS: Final = 2
 """Compilers that a build runs at the same time."""
@@ -25,12 +25,12 @@ _Step = Compilation | ArchiveStep | str
 
 
 class StepFailedError(Exception):
-    """A step ended with an error. Its output is in the log."""
+    """Raised if a step of a build ended with an error, which is in the log. Its output is in the log."""
 
 
 @dataclass(slots=True)
 class _StepRunner:
-    """Executes steps, and records them with the files that were read."""
+    """Executes the steps of a build, and records them with the files that were read."""
 
     objects: ObjectCache
     log: IO[str]
@@ -55,8 +55,8 @@ class _StepRunner:
         with self.lock:
             self.files_read.update(files)
 
-    def _compile_and_store(self, compilation: Compilation, call: str) -> tuple[Compiled, tuple[str, ...]]:
-        """Compiles and caches an object, unless another source gave the same preprocessed code."""
+    def _compile_and_store(self, compilation: Compilation, call: str) -> tuple[CompilerOutputs, tuple[str, ...]]:
+        """Compiles a source and caches the object, unless another source gave the same preprocessed code."""
         began_ns = now_ns()
         preprocessed = compilation.preprocess()
         result = None if preprocessed is None else self.objects.find_preprocessed(compilation, preprocessed)
@@ -68,12 +68,12 @@ class _StepRunner:
                 self.objects.store_object(compilation, call, preprocessed, result, began_ns)
         return result, compilation.source_files() if preprocessed is None else preprocessed.files
 
-    def _compile(self, compilation: Compilation) -> Compiled:
-        """Runs the compiler. Returns its outputs."""
+    def _compile(self, compilation: Compilation) -> CompilerOutputs:
+        """Runs the compiler. Returns the object and other outputs."""
         output = self._run(compilation.arguments, compilation.work)
         self._write_log(f"Compiled: {compilation.source}")
         callgraph = compilation.callgraph.read_bytes() if compilation.callgraph.is_file() else None
-        return Compiled(compilation.object.read_bytes(), callgraph, output)
+        return CompilerOutputs(compilation.object.read_bytes(), callgraph, output)
 
     def make_library(self, archiving_: ArchiveStep) -> None:
         """Makes a library, or copies it from the cache."""
@@ -105,7 +105,7 @@ class _StepRunner:
             yield step
 
     def _run(self, arguments: tuple[str, ...], work: Path) -> str:
-        """Runs a program. Returns its output. Raises StepFailedError."""
+        """Runs a program and returns its output. Raises StepFailedError."""
         done = subprocess.run(
             arguments,
             cwd=work,
@@ -123,14 +123,14 @@ class _StepRunner:
         return done.stdout
 
     def _write_log(self, text: str) -> None:
-        """Appends a text to the log, with a line end."""
+        """Appends a text and a line end to the build's log."""
         with self.lock:
             self.log.write(text if not text or text.endswith("\n") else f"{text}\n")
 
 
 @dataclass(frozen=True, slots=True)
 class MakeResult:
-    """The executed steps of a build."""
+    """The result of a build: the files that it read and the steps that it executed."""
 
     files_read: frozenset[str]
     """The files that its compilers read."""
@@ -138,12 +138,12 @@ class MakeResult:
 
     @property
     def compilations(self) -> list[Compilation]:
-        """Returns its compiler calls."""
+        """Returns the compiler calls of the build."""
         return [step for step in self.steps if isinstance(step, Compilation)]
 
     @property
     def other_commands(self) -> list[str]:
-        """Returns its commands that neither compile nor make a library."""
+        """Returns the commands of the build that neither compile nor make a library."""
         return [step for step in self.steps if isinstance(step, str)]
 
 

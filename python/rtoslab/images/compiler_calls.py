@@ -36,7 +36,7 @@ CallArguments = dict[str, list[str]]
 
 
 def read_folders(build_info_input: str) -> dict[str, str]:
-    """Returns folder -> its name in a record, from the file that WriteBuildInfo.cmake reads."""
+    """Returns the name that each folder has in a build's record, read from `build_info_input.cmake`."""
     paths = dict(_FOLDER.findall(build_info_input))
     named = {paths[key]: name for key, name in _NAMES.items() if paths.get(key)}
     if "KERNEL_DIR" in paths and paths["KERNEL_DIR"].startswith(f"{paths.get('FIRMWARE_DIR')}/"):
@@ -45,8 +45,10 @@ def read_folders(build_info_input: str) -> dict[str, str]:
 
 
 def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the record: arguments by group, those of files that differ from their group, and those of the link.
-    `links` are the build's steps that link an image. `folders` comes from `read_folders`."""
+    """Returns the compact record of a build's compiler calls.
+    It has the arguments of each group of files, those of files that differ from their group, and those of the link.
+    `links` are the build's steps that link an image. `folders` comes from `read_folders`.
+    """
     by_file: dict[str, CallArguments] = {}
     for call in calls:
         name = file = _without_machine_paths(str(call.source), folders)
@@ -71,12 +73,12 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
 
 
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
-    """Returns the optimisation levels of all C files, single ones included. An empty text is the compiler's default."""
+    """Returns the optimisation levels of all C files in a build's record. An empty text is the compiler's default."""
     return {level for _, level in _levels(record)}
 
 
 def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
-    """Returns a text for each group of C files, and for each single one, that is not compiled at the level."""
+    """Returns a text for each C file, or group of C files, that was not compiled at this optimisation level."""
     return [f"{name} at {own or 'no level'}" for name, own in _levels(record) if own != level]
 
 
@@ -91,7 +93,7 @@ def _levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _level_option(words: Sequence[str]) -> str:
-    """Returns the last `-O` option. Empty if there is none."""
+    """Returns the last `-O` option of a compiler call. Empty if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), "")
 
 
@@ -102,7 +104,9 @@ def _group_name(file: str) -> str:
 
 
 def _most_common_arguments(words: Sequence[CallArguments]) -> CallArguments:
-    """Returns the arguments of each kind that most files have. Equally frequent ones are ordered by their text."""
+    """Returns the compiler arguments that most files of a group have.
+    Equally frequent ones are ordered by their text.
+    """
     common: CallArguments = {}
     for kind in (OPTIONS, DEFINITIONS, FOLDERS):
         counts = Counter(tuple(call[kind]) for call in words)
@@ -112,7 +116,7 @@ def _most_common_arguments(words: Sequence[CallArguments]) -> CallArguments:
 
 
 def _difference(common: CallArguments, words: CallArguments) -> CallArguments:
-    """Returns the arguments of each kind that differ from the group's."""
+    """Returns the compiler arguments of a file that its group does not have."""
     difference: CallArguments = {}
     for kind, usual in common.items():
         mine = words[kind]
@@ -122,7 +126,7 @@ def _difference(common: CallArguments, words: CallArguments) -> CallArguments:
 
 
 def _sort_arguments(arguments: Sequence[str], folders: Mapping[str, str]) -> CallArguments:
-    """Returns the arguments of a call by kind, without those that say where files are."""
+    """Returns a compiler call's arguments by kind, without those that say where files are."""
     sorted_words: CallArguments = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
     words = iter(arguments)
     for word in words:
@@ -144,7 +148,7 @@ def _sort_arguments(arguments: Sequence[str], folders: Mapping[str, str]) -> Cal
 
 
 def _link_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
-    """Returns the arguments of the step's last linker call without its objects, whose calls are recorded."""
+    """Returns the arguments of a link, without its objects."""
     calls = [shlex.split(part) for part in line.split(" && ") if " -o " in part]
     if not calls:
         return []
@@ -158,8 +162,7 @@ def _link_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
 
 
 def _without_machine_paths(word: str, folders: Mapping[str, str]) -> str:
-    """Returns an argument with the names of known folders in place of their paths, and any other path without
-    its folders."""
+    """Returns an argument with folder names in place of this machine's paths."""
     for folder in sorted(folders, key=len, reverse=True):
         word = re.sub(rf"{re.escape(folder)}(?=[/,:\"]|$)", folders[folder], word)
     foreign = _FOREIGN.match(word)

@@ -50,8 +50,9 @@ _CONFIGURED_BY: Final = (
 def configure(
     catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, cache_folder: Path, log: IO[str]
 ) -> bool:
-    """Makes the build files of a point's image in `work`. Returns whether CMake succeeded. Its output is in the log.
-    `cache_folder`: the folder of cached findings. Raises StoreError, ToolMissingError."""
+    """Configures a point's image with CMake in `work`. Returns whether CMake succeeded. Its output is in the log.
+    `cache_folder`: the folder of cached findings. Raises StoreError, ToolMissingError.
+    """
     mine = _restore_cached(catalogue, point, cache_folder, work)
     read = ObjectStore(cache_folder.with_name("facts"))
     before_read = _restore_toml_facts(catalogue, point, read, work)
@@ -79,7 +80,7 @@ def configure(
 
 
 def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path:
-    """Returns the folder of the findings for these inputs."""
+    """Returns the folder in which CMake's findings about compiler and kernel are cached for a point."""
     firmware = catalogue.root / "firmware"
     cmake = tools.find_tool("cmake")
     everything = [
@@ -96,7 +97,7 @@ def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path
 
 
 def _restore_cached(catalogue: Catalogue, point: Point, cache_folder: Path, work: Path) -> bool:
-    """Copies cached findings into the build's folder. Returns whether there were any."""
+    """Copies CMake's cached findings into the build's folder. Returns whether there were any."""
     if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
         return False
     place = _cache_entry(catalogue, point, cache_folder)
@@ -113,7 +114,7 @@ def _restore_cached(catalogue: Catalogue, point: Point, cache_folder: Path, work
 
 
 def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
-    """Copies the cached content of the point's TOML files into the build's folder. Returns their keys."""
+    """Copies the cached content of the point's TOML files into the build's folder. Returns the keys of these files."""
     reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
     folder = work / _READ
     folder.mkdir(parents=True, exist_ok=True)
@@ -128,7 +129,7 @@ def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, w
 
 
 def _store_toml_facts(read: ObjectStore, work: Path, laid: set[str]) -> None:
-    """Caches the content of TOML files that was read now."""
+    """Caches the content of TOML files that CMake has read in this build."""
     for path in (work / _READ).glob("*.cmake"):
         if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
@@ -163,6 +164,6 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
 
 
 def _programs_script(cache: str) -> str:
-    """Returns a script that sets the programs found in CMake's cache."""
+    """Returns a CMake script that sets the programs found in CMake's cache."""
     lines = [f'set({name} [==[{path}]==] CACHE FILEPATH "")' for name, path in _PROGRAM.findall(cache)]
     return "\n".join([*lines, ""])

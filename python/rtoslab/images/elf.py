@@ -17,7 +17,7 @@ _NOTYPE, _OBJECT, _FUNC = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An output section that takes memory. Sizes in bytes."""
+    """An output section of an ELF file that takes memory. Sizes in bytes."""
 
     name: str
     address: int
@@ -32,12 +32,12 @@ class Section:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is executable or constant, which excludes `.data` and `.bss`."""
+        """Whether the section is executable or constant, unlike `.data` and `.bss`."""
         return self.executable or not self.writable
 
     @property
     def end(self) -> int:
-        """Returns the first address after it."""
+        """Returns the first address after the section."""
         return self.address + self.size
 
 
@@ -55,7 +55,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class ElfImage:
-    """The memory that an ELF file describes."""
+    """The sections and symbols of an ELF file that take memory."""
 
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
@@ -65,8 +65,9 @@ class ElfImage:
 
 
 def read_elf(path: Path) -> ElfImage:
-    """Returns the image in a file. Raises ImageFileError: not there, no 32-bit ARM ELF, cut short, not linked, or
-    without symbols."""
+    """Returns the sections and symbols of an ELF file.
+    Raises ImageFileError: not there, no 32-bit ARM ELF, cut short, not linked, or without symbols.
+    """
     data = read_image(path)
     if data[:4] != MAGIC:
         raise ImageFileError(
@@ -81,7 +82,7 @@ def read_elf(path: Path) -> ElfImage:
 
 
 def parse_elf(data: bytes, name: str) -> ElfImage:
-    """Returns an image from its bytes, with or without symbols. Raises ImageFileError."""
+    """Returns the sections and symbols of an ELF file's bytes, with or without symbols. Raises ImageFileError."""
     try:
         elf = Elf(data)
         sections = _allocated_sections(elf)
@@ -159,5 +160,7 @@ def _symbols_and_constants(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]
 
 
 def _symbol_rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:
-    """Returns a sort key: by address. The best-known name of several at one address comes first."""
+    """Returns a symbol's sort key: its address, then how well known its name is.
+    The best-known name of several at one address comes first.
+    """
     return symbol.address, -symbol.size, not symbol.is_global, symbol.is_weak, symbol.name

@@ -83,7 +83,9 @@ def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
 
 
 def _pair_options(point: Point) -> dict[str, str]:
-    """Returns the options of a kernel beside another one. Typed, because only `firmware/amp` declares them."""
+    """Returns the CMake options for a kernel that shares a board with another one.
+    Typed, because only `firmware/amp` declares them.
+    """
     if point.beside is None:
         return {}
     return {
@@ -95,7 +97,9 @@ def _pair_options(point: Point) -> dict[str, str]:
 
 
 def embedded_point(point: Point) -> Point | None:
-    """Returns the point whose finished image a point's image contains: core 1's, in core 0's. None for any other."""
+    """Returns the point whose finished image is part of this point's image (core 1's image in core 0's), or None.
+    None for any other.
+    """
     return point.on_other_core() if point.beside is not None and point.core == 0 else None
 
 
@@ -124,7 +128,8 @@ def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:
     """Returns the SHA-256 of all inputs of an image: sources, kernel lock or tree, options, compiler.
     Of a tree only the files count that the last build of this image read (`tree_reads_path`), with their present
-    content."""
+    content.
+    """
     tree = tree_of_point(catalogue, point)
     request = request_digest(catalogue, point)
     if tree is None:
@@ -135,7 +140,7 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
 
 
 def request_digest(catalogue: Catalogue, point: Point) -> str:
-    """Returns the SHA-256 of all inputs except the content of a tree's files."""
+    """Returns the SHA-256 of all inputs of an image except the content of a user's source tree."""
     root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), tree_of_point(catalogue, point)
     firmware = root / "firmware"
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
@@ -172,12 +177,14 @@ def toml_inputs(catalogue: Catalogue, point: Point) -> list[Path]:
 
 
 def tree_reads_path(root: Path, digest: str) -> Path:
-    """Returns the file that lists the files of a tree that an image was made of. `digest`: its `request_digest`."""
+    """Returns the path of the file that lists what a build read of a user's source tree.
+    `digest`: its `request_digest`.
+    """
     return build_folder(root) / "trees" / f"{digest[:32]}.json"
 
 
 def _program_folder(benchmark: str) -> str:
-    """Returns the folder of a program's sources below firmware/."""
+    """Returns the folder in firmware/ that contains a benchmark's sources."""
     if benchmark in {CONFORMANCE_IMAGE, CALIBRATION_IMAGE}:
         return benchmark
     return FOOTPRINT.rstrip("-") if benchmark.startswith(FOOTPRINT) else f"benchmarks/{benchmark}"
@@ -185,13 +192,13 @@ def _program_folder(benchmark: str) -> str:
 
 @memoize_by_contents
 def _part_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
-    """Returns the listing of all files of a part of the firmware, relative to `base`."""
+    """Returns the names and digests of all files of a part of the firmware, relative to `base`."""
     return listing_rows(base, _part_files(firmware, part))
 
 
 @memoize_by_contents
 def _spec_rows(root: Path) -> tuple[ListingRow, ...]:
-    """Returns the listing of the TOML files in spec/."""
+    """Returns the names and digests of the TOML files in spec/."""
     return listing_rows(root, (root / "spec").glob("*.toml"))
 
 

@@ -42,8 +42,8 @@ _Lists = Iterator[tuple[tuple[str, ...], list[str] | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """The outputs of a compilation."""
+class CompilerOutputs:
+    """The outputs of a compiler call: object, call graph and messages."""
 
     object: bytes
     callgraph: bytes | None
@@ -53,7 +53,7 @@ class Compiled:
 
 @dataclass(slots=True)
 class ObjectCache:
-    """The cached objects, for one build in one folder. It reads each file once."""
+    """The cache of compiled objects, as one build uses it. It reads each file once."""
 
     work: Path
     firmware: Path
@@ -75,11 +75,13 @@ class ObjectCache:
         )
 
     def exclusive_lock(self, call: str) -> AbstractContextManager[None]:
-        """Lets one process at a time compile this call. The others find the object cached."""
+        """Locks a compiler call, so that one process compiles and the others find the object cached."""
         return self.cache.exclusive_lock(call)
 
-    def find_object(self, call: str) -> tuple[Compiled, tuple[str, ...]] | None:
-        """Returns the object of an earlier call with the same files, and these files. None if there is none."""
+    def find_object(self, call: str) -> tuple[CompilerOutputs, tuple[str, ...]] | None:
+        """Returns the cached object of the same compiler call on the same files, and these files.
+        None if there is none.
+        """
         for files, names in self._earlier_reads(call):
             key = self._content_key(call, files, names)
             of = None if key is None else self.cache.get(f"{key}.of")
@@ -89,17 +91,22 @@ class ObjectCache:
         return None
 
     def is_image_specific(self, call: str) -> bool:
-        """Whether an earlier compilation used a macro that only one image has."""
+        """Whether an earlier run of this compiler call used a macro that differs in every image."""
         return any(IMAGE_MACROS & set(names or ()) for _, names in self._earlier_reads(call))
 
-    def find_preprocessed(self, compilation: Compilation, preprocessed: PreprocessedSource) -> Compiled | None:
-        """Returns the object of the same preprocessed code, or None."""
+    def find_preprocessed(self, compilation: Compilation, preprocessed: PreprocessedSource) -> CompilerOutputs | None:
+        """Returns the cached object of the same preprocessed code, or None."""
         return self._read_object(self._code_key(compilation, preprocessed))
 
     def store_object(
-        self, compilation: Compilation, call: str, preprocessed: PreprocessedSource, result: Compiled, began_ns: int
+        self,
+        compilation: Compilation,
+        call: str,
+        preprocessed: PreprocessedSource,
+        result: CompilerOutputs,
+        began_ns: int,
     ) -> None:
-        """Stores an object, unless it may depend on unknown inputs. Raises StoreError."""
+        """Caches an object, unless it may depend on unknown inputs. Raises StoreError."""
         files = tuple(map(self._portable_path, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
         if any(_has_changed(self._file_path(path), began_ns) for path in outside) or any(
@@ -118,7 +125,7 @@ class ObjectCache:
             self.cache.put(f"{key}.of", code.encode())
 
     def library_key(self, archiving_: ArchiveStep) -> str:
-        """Returns the key of a library: the command and the content of its members. Raises OSError."""
+        """Returns the cache key of a library: a digest of its command and members. Raises OSError."""
         members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in archiving_.members]
         return _hash_parts(self.compilers, archiving_.portable_command, members)
 
@@ -127,7 +134,7 @@ class ObjectCache:
         return self.cache.get(key)
 
     def store_library(self, key: str, content: bytes) -> None:
-        """Stores a library. Raises StoreError."""
+        """Caches a library. Raises StoreError."""
         self.cache.put(key, content)
 
     def _call_parts(self, words: list[str]) -> list[Any]:
@@ -135,22 +142,23 @@ class ObjectCache:
         return [self.compilers, words]
 
     def _code_key(self, compilation: Compilation, preprocessed: PreprocessedSource) -> str:
-        """Returns the key of an object by its preprocessed code."""
+        """Returns the cache key of an object by its preprocessed code."""
         return _hash_parts(self._call_parts(compilation.code_options), preprocessed.digest)
 
     def _earlier_reads(self, call: str) -> _Lists:
-        """Yields the files and macros of earlier compilations of a call, the latest first. `@` is the build's
-        folder, `$` the firmware's."""
+        """Yields the files and macros that earlier runs of a compiler call read, the latest first.
+        `@` is the build's folder, `$` the firmware's.
+        """
         for path in self._stored_lists(call):
             yield tuple(path["files"]), path["asked"]
 
     def _stored_lists(self, call: str) -> list[dict[str, Any]]:
-        """Returns the stored file lists of a call."""
+        """Returns the stored lists of files and macros of a compiler call."""
         stored = self.cache.get(f"{call}.lists")
         return [] if stored is None else json.loads(stored)
 
     def _content_key(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
-        """Returns the key of an object by the present content of its files. None if a file is gone."""
+        """Returns the cache key of an object by the present content of its source files. None if one is gone."""
         digests = {file: self._file_digest(file) for file in files if file[0] != "@"}
         generated = {file: self._generated_text(file) for file in files if file[0] == "@"}
         present = {item: digest for item, digest in digests.items() if digest is not None}
@@ -160,7 +168,7 @@ class ObjectCache:
         return object_key(call, present, texts, names)
 
     def _generated_text(self, place: str) -> str | None:
-        """Returns the text of a generated file, or None."""
+        """Returns the text of a file that the build generated, or None."""
         text = self._texts.get(place, _UNREAD)
         if text is _UNREAD:
             text = None
@@ -188,24 +196,24 @@ class ObjectCache:
         return file
 
     def _file_path(self, place: str) -> str:
-        """Returns a file's path on this machine. That of a generated file stays as it is."""
+        """Returns a portable path (`@`, `$`) as a path on this machine. That of a generated file is unchanged."""
         return f"{self.firmware}{place[1:]}" if place[0] == "$" else place
 
     def _names_below(self, folder: str) -> str:
-        """Returns a digest of the names of all files below a folder: a new header may hide another one."""
+        """Returns a digest of the names of all files in a folder and its subfolders. A new header may hide another."""
         if folder not in self._names:
             names = sorted(map(self._portable_path, _files_below(folder)))
             self._names[folder] = hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()
         return self._names[folder]
 
-    def _write_object(self, key: str, result: Compiled) -> None:
-        """Writes the outputs of a compilation under a key."""
+    def _write_object(self, key: str, result: CompilerOutputs) -> None:
+        """Stores the outputs of a compiler call under a cache key."""
         output = result.output.replace(str(self.firmware), _CHECKOUT)
         head = {"callgraph": result.callgraph is not None, "object": len(result.object), "said": output}
         first = json.dumps(head, sort_keys=True).encode()
         self.cache.put(key, first + b"\n" + result.object + (result.callgraph or b""))
 
-    def _read_object(self, key: str) -> Compiled | None:
+    def _read_object(self, key: str) -> CompilerOutputs | None:
         """Returns the outputs stored under a key, or None."""
         stored = self.cache.get(key)
         if stored is None:
@@ -214,7 +222,7 @@ class ObjectCache:
         head = json.loads(first)
         length = head["object"]
         output = head["said"].replace(_CHECKOUT, str(self.firmware))
-        return Compiled(rest[:length], rest[length:] if head["callgraph"] else None, output)
+        return CompilerOutputs(rest[:length], rest[length:] if head["callgraph"] else None, output)
 
 
 def compiler_identity(clang: bool) -> str:
@@ -226,17 +234,19 @@ def compiler_identity(clang: bool) -> str:
 
 
 def now_ns() -> int:
-    """Returns the time that files' times are compared with."""
+    """Returns the present time in nanoseconds, for comparison with the times of files."""
     return time.time_ns()
 
 
 def _hash_parts(*parts: Any) -> str:
-    """Returns the digest of a key's parts."""
+    """Returns the digest of the parts of a cache key."""
     return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
 
 
 def _has_unlisted_inputs(file: str) -> bool:
-    """Whether a source contains a text of UNLISTED_INPUTS. Raises OSError."""
+    """Whether a source depends on something that no file list shows, such as `__DATE__` or `.incbin`.
+    Raises OSError.
+    """
     digest = sha256_of(file)
     if digest not in _SEARCHED:
         content = Path(file).read_bytes()
@@ -246,7 +256,9 @@ def _has_unlisted_inputs(file: str) -> bool:
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    """Yields the path of every file below a folder. A folder that cannot be read is empty, as for a compiler."""
+    """Yields the path of every file in a folder and its subfolders.
+    A folder that cannot be read is empty, as for a compiler.
+    """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -256,7 +268,7 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def _has_changed(file: str, began_ns: int) -> bool:
-    """Whether a file is gone, or changed since shortly before `began_ns`."""
+    """Whether a file is gone, or was changed after (or shortly before) `began_ns`."""
     try:
         status = Path(file).stat()
     except OSError:

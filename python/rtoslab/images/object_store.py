@@ -23,12 +23,14 @@ _FREE_BYTES: Final[dict[Path, int]] = {}
 
 @dataclass(frozen=True, slots=True)
 class ObjectStore:
-    """A folder of stored objects. Keys are hexadecimal digests, perhaps with a suffix."""
+    """A disk cache of bytes by key, in a folder of bounded size.
+    Keys are hexadecimal digests, perhaps with a suffix.
+    """
 
     folder: Path
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
-        """Lets one process at a time work on a key. Raises StoreError."""
+        """Locks a key of the disk cache, so that one process at a time works on it. Raises StoreError."""
         return exclusive_lock(self._shard(key) / f".{key[:32]}.lock")
 
     def get(self, key: str) -> bytes | None:
@@ -53,13 +55,14 @@ class ObjectStore:
             _FREE_BYTES[shard] = _make_room(shard) // FILLING_PROCESSES
 
     def _shard(self, key: str) -> Path:
-        """Returns the subfolder of a key."""
+        """Returns the subfolder in which a key's content is stored."""
         return self.folder / f"{int(key[:8], 16) % SHARDS:02d}"
 
 
 def _make_room(shard: Path) -> int:
-    """Removes the least recently used objects of a full shard. Returns the free bytes. Another process may do the
-    same."""
+    """Removes the least recently used files of a full cache folder. Returns the free bytes.
+    Another process may do the same.
+    """
     held: list[tuple[int, int, str]] = []
     with suppress(OSError), os.scandir(shard) as entries:
         for entry in entries:

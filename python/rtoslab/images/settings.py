@@ -20,8 +20,9 @@ _NEAR: Final = re.compile(r"did you mean `(\w+)`")
 
 
 def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
-    """Raises PlanError for a macro that none of the kernels has that it is set for. StoreError, ToolMissingError.
-    Each kernel is checked once for each set of macros. One whose image is built already has them."""
+    """Raises PlanError for a configuration macro that no kernel of the points has. StoreError, ToolMissingError.
+    Each kernel is checked once for each set of macros. One whose image is built already has them.
+    """
     requested: dict[tuple[str, frozenset[str]], Point] = {}
     for point in points:
         if point.kernel_config and point.not_applicable is None:
@@ -57,7 +58,7 @@ def _refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
 
 
 def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str:
-    """Returns the reason why CMake refuses the point's configuration. Empty if it accepts it."""
+    """Returns why CMake refuses a point's configuration. Empty if it accepts it."""
     parent = build_folder(catalogue.root)
     try:
         parent.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ Row = tuple[int, str, int, int]
 
 
 class SourceLines:
-    """The source lines of one image. An image without DWARF has none."""
+    """The source lines of an image's code, from its DWARF. An image without DWARF has none."""
 
     def __init__(self, elf: Path) -> None:
         """Reads nothing yet."""
@@ -54,7 +54,7 @@ class SourceLines:
 
     @cached_property
     def _dwarf(self) -> Any:
-        """Returns the debug information. None if there is none."""
+        """Returns the image's debug information. None if there is none."""
         try:
             with open_elf_file(read_image(self._path), self._path.name, ImageFileError) as elf:
                 return elf.get_dwarf_info() if elf.has_dwarf_info() else None
@@ -63,12 +63,12 @@ class SourceLines:
 
     @cached_property
     def _units(self) -> list[Any]:
-        """Returns the compilation units."""
+        """Returns the compilation units of the debug information."""
         return list(self._dwarf.iter_CUs()) if self._dwarf is not None else []
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[Row]]:
-        """Returns the start addresses of all rows in order, and the rows."""
+        """Returns the rows of all line tables: their start addresses in order, and the rows."""
         rows: dict[int, Row] = {}
         for number, unit in enumerate(self._units):
             program = line_program(self._dwarf, unit)
@@ -90,13 +90,13 @@ class SourceLines:
         return tuple(reversed(callers))
 
     def _covers(self, unit: Any, die: Any, address: int) -> bool:
-        """Whether a function, an inlined one or a block covers an address."""
+        """Whether a DWARF entry (a function, an inlined one or a block) covers an address."""
         if die.tag not in {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block"}:
             return False
         return any(start <= address < end for start, end in self._ranges(unit, die))
 
     def _ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
-        """Yields the address ranges of an entry."""
+        """Yields the address ranges of a DWARF entry."""
         attributes = die.attributes
         if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
             low, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
@@ -114,14 +114,14 @@ class SourceLines:
 
 
 def _file_names(program: Any) -> dict[int, str]:
-    """Returns the file names by the number that line programs and call sites use: from 1 on before DWARF 5."""
+    """Returns a unit's file names by their number in DWARF line tables."""
     first = 1 if program["version"] < 5 else 0
     entries = enumerate(program["file_entry"], first)
     return {number: PurePosixPath(entry.name.decode(errors="replace")).name for number, entry in entries}
 
 
 def _line_rows(program: Any) -> Iterator[tuple[int, int, str, int]]:
-    """Yields (start, end, file, line) of each section of code."""
+    """Yields (start, end, file, line) of each row of a DWARF line table."""
     names = _file_names(program)
     before = None
     for entry in program.get_entries():

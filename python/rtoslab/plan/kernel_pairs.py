@@ -15,9 +15,11 @@ PAIR_KEYS: Final = ("beside", "core")
 
 
 def split_pair(catalogue: Catalogue, name: str) -> list[tuple[Entry[Kernel], str | None, int | None]]:
-    """Returns (kernel, kernel on the other core, core) for each core of a pair. For a plain name the kernel alone.
+    """Splits a name such as `freertos+rt` into (kernel, kernel on the other core, core) for each core.
+    For a plain name the kernel alone.
 
-    Raises PlanError, UnknownNameError."""
+    Raises PlanError, UnknownNameError.
+    """
     if SIGN not in name:
         return [(catalogue.kernel(name), None, None)]
     names = name.split(SIGN)
@@ -30,9 +32,10 @@ def split_pair(catalogue: Catalogue, name: str) -> list[tuple[Entry[Kernel], str
 def pair_obstacle(
     catalogue: Catalogue, benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], *, configured: bool
 ) -> str | None:
-    """Returns why a kernel cannot run beside another one, in an image of its own. None if it can.
+    """Returns why a kernel cannot run on one core while another kernel runs on the other. None if it can.
 
-    `configured`: macros of a kernel's configuration are set."""
+    `configured`: macros of a kernel's configuration are set.
+    """
     if catalogue.core_map(board) is None:
         return f"firmware/amp has no map that divides {board.facts.title} between two kernels"
     if kernel.facts.owns_start:
@@ -45,7 +48,7 @@ def pair_obstacle(
 
 
 def require_division(name: str) -> str:
-    """Returns the name of a division of the SRAM. Raises UnknownNameError for another one."""
+    """Returns the name if it is one of the known divisions of the SRAM. Raises UnknownNameError."""
     if name not in DIVISIONS:
         raise UnknownNameError("division of the SRAM", name, DIVISIONS)
     return name

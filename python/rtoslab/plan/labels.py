@@ -11,7 +11,7 @@ _ALWAYS = "benchmark"
 
 
 def varying_labels(points: Sequence[Point]) -> list[str]:
-    """Returns a label for each point: its benchmark and every choice that varies, in the order of `Point`."""
+    """Returns a short label for each point: its benchmark and every choice that differs among the points."""
     choices = [_point_choices(point) for point in points]
     keys = list(dict.fromkeys(key for choice in choices for key in choice))
     varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
@@ -19,7 +19,7 @@ def varying_labels(points: Sequence[Point]) -> list[str]:
 
 
 def _point_choices(point: Point) -> dict[str, str]:
-    """Returns every choice of a point as text."""
+    """Returns every choice of a point (kernel, board, options) as text."""
     choices: dict[str, str] = {}
     for field in fields(point):
         value = getattr(point, field.name)

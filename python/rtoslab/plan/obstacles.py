@@ -18,8 +18,9 @@ MAX_PLACEMENT = 99_999
 def find_obstacle(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
-    """Returns the reason as a clause. None if the point can exist. Raises PlanError, UnknownNameError for a wrong
-    value."""
+    """Returns why a point (a combination of benchmark, kernel, board, options) cannot be measured. None if it can.
+    None if the point can exist. Raises PlanError, UnknownNameError for a wrong value.
+    """
     if config.get("opt", DEFAULT_OPT) not in OPTIMISATIONS:
         raise UnknownNameError("optimisation", config["opt"], OPTIMISATIONS)
     if config.get("lto", "0") not in _SWITCH:
@@ -36,7 +37,7 @@ def find_obstacle(
 
 
 def _tree_obstacle(kernel: Entry[Kernel], board: Board) -> str | None:
-    """Returns why a kernel cannot be built from a tree that the user names."""
+    """Returns why a kernel cannot be built from the source tree that the user names. None if it can."""
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
         how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
@@ -53,7 +54,7 @@ def _tree_obstacle(kernel: Entry[Kernel], board: Board) -> str | None:
 
 
 def _changed_tree_obstacle(tree: Tree, core: str) -> str | None:
-    """Returns why a tree no longer fits its description. None if it fits."""
+    """Returns why a kernel's source tree no longer fits its description. None if it fits."""
     missing = missing_files(tree, core)
     if not missing:
         return None
@@ -101,7 +102,7 @@ def _service_obstacle(
 
 
 def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
-    """Returns why so few cores are not enough. None if they are."""
+    """Returns why the benchmark needs more cores than `cores`. None if they are enough."""
     if benchmark.pair and cores > 1:
         return f"{benchmark.title} is a test of two kernels, each on one core"
     if cores < 2 and "any_core" in needed:
@@ -127,7 +128,9 @@ def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
 
 
 def _start_up_obstacle(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
-    """Returns why a feature cannot be off that the kernel's own start-up turns on."""
+    """Returns why a feature of the board cannot be off, because the kernel's own start-up turns it on.
+    None if it can.
+    """
     for name in kernel.turns_on.get(board.core, ()):
         if config.get(f"feature.{name}") == "0":
             return (
@@ -152,15 +155,18 @@ def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
 
 
 def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
-    """Returns why a kernel's images cannot be linked in this order. None if they can, an export's as far as its script
-    allows."""
+    """Returns why a kernel's images cannot be linked in this placement. None if they can.
+    None if they can, an export's as far as its script allows.
+    """
     if placement and kernel.owns_start and kernel.export is None:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
     return None
 
 
 def placement_option(config: Mapping[str, str]) -> int:
-    """Returns the placement's number. The linker's own order is 0, also where no number is given. Raises PlanError."""
+    """Returns the number of the placement in a configuration. 0, the linker's own order, if none is given.
+    The linker's own order is 0, also where no number is given. Raises PlanError.
+    """
     number = optional_number("placement", config) or 0
     if not 0 <= number <= MAX_PLACEMENT:
         raise PlanError(f"--config placement={number} is not possible; choose a number from 0 to {MAX_PLACEMENT}.")
@@ -168,12 +174,12 @@ def placement_option(config: Mapping[str, str]) -> int:
 
 
 def optional_number(key: str, config: Mapping[str, str]) -> int | None:
-    """Returns the whole number of a key. None if it is not given. Raises PlanError."""
+    """Returns the whole number of a configuration key. None if it is not given. Raises PlanError."""
     return parse_whole(key, config[key]) if key in config else None
 
 
 def parse_whole(key: str, value: str) -> int:
-    """Returns a decimal or 0x integer. Raises PlanError."""
+    """Returns the decimal or 0x integer of a configuration key. Raises PlanError naming the key."""
     try:
         return as_integer(value)
     except ValueError as cause:

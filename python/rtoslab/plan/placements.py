@@ -9,10 +9,11 @@ from rtoslab.plan.plan import Plan, Point
 
 
 def with_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
-    """Returns the plan with every point in the placements from 0, the linker's own order, to count - 1. Raises
-    PlanError.
+    """Returns the plan with every point in several placements (orders of code and data in memory), from 0 to count - 1.
+    Raises PlanError.
 
-    A kernel that is linked by a script of its port has only the first. Its others are n/a."""
+    A kernel that is linked by a script of its port has only the first. Its others are n/a.
+    """
     if not 1 <= count <= MAX_PLACEMENT + 1:
         raise PlanError(f"{count} placements are not possible; choose 1 to {MAX_PLACEMENT + 1}.")
     given = next((item for item in plan.points if item.placement), None)
@@ -23,5 +24,6 @@ def with_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
 
 
 def _placed_point(catalogue: Catalogue, point: Point, number: int) -> Point:
+    """Returns the point in one placement, with the reason if it cannot be linked so."""
     why = point.not_applicable or linker_obstacle(catalogue.kernel(point.kernel).facts, number)
     return replace(point, placement=number, not_applicable=why)

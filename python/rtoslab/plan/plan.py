@@ -35,7 +35,9 @@ SHARED = "shared"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One cell of an experiment. Its options are in `point_options`. Mappings are sorted by key."""
+    """One measurement of an experiment: benchmark, kernel, board, cores and configuration.
+    Its options are in `point_options`. Mappings are sorted by key.
+    """
 
     benchmark: str
     kernel: str
@@ -90,7 +92,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The user's options for every point. None means the suite's value, else the default."""
+    """The user's options for every point of a plan. None means the suite's value, else the default."""
 
     kernels: Sequence[str] | None = None
     boards: Sequence[str] | None = None
@@ -104,7 +106,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The points in the order of the report, and the suite that they come from, if they come from one."""
+    """The points to measure, in the order of the report, and the suite that they come from, if any."""
 
     points: tuple[Point, ...]
     suite: str | None
@@ -162,7 +164,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
 
 
 def _pair_option_obstacle(point: Point) -> str | None:
-    """Returns which option of a point is none of two kernels. None if all are."""
+    """Returns the reason if an option of a point is not possible with two kernels on one board. None if all are."""
     if point.params.get(SHARED) == "1":
         return "each of two kernels has objects of its own"
     if point.ram == BANKS and point.code != DEFAULT_CODE:
@@ -171,7 +173,7 @@ def _pair_option_obstacle(point: Point) -> str | None:
 
 
 def _without_pair(catalogue: Catalogue, point: Point) -> Point:
-    """Returns the point without the division of the SRAM, or the reason why a test of two kernels is none of one."""
+    """Returns the point of a single kernel: without the SRAM's division, or with the reason why it cannot exist."""
     facts = catalogue.benchmark(point.benchmark).facts
     point = replace(point, ram=DEFAULT_RAM)
     if not facts.pair or point.not_applicable is not None:
@@ -180,8 +182,7 @@ def _without_pair(catalogue: Catalogue, point: Point) -> Point:
 
 
 def _beside(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
-    """Returns the point with another kernel on the other core, or with the reason why one of the two cannot be
-    there."""
+    """Returns the point with another kernel on the other core, or with the reason why that is impossible."""
     benchmark, board = catalogue.benchmark(point.benchmark), catalogue.board(point.board)
     kernels = [catalogue.kernel(name) for name in (point.kernel, beside)]
     configured = bool(point.kernel_config) and point.kernel != beside
@@ -202,7 +203,7 @@ def _require_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
 
 
 def require_point_limit(*axes: Sequence[object]) -> None:
-    """Raises PlanError if the axes have more combinations than one experiment may hold."""
+    """Raises PlanError if the axes have more combinations than one experiment may contain."""
     count = math.prod(map(len, axes))
     if count > POINTS:
         raise PlanError(
@@ -218,7 +219,7 @@ def _points_by_kind(
     request: tuple[int, Options],
     config: Mapping[str, str],
 ) -> list[Point]:
-    """Returns one point for counts, and one for each instrument for latencies."""
+    """Returns the points of a benchmark: one for counts, one for each instrument for latencies."""
     window_ms, options = request
     if benchmark.facts.kind == "counts":
         long_enough_ms = options.window_ms or max(window_ms, benchmark.facts.window_ms)
@@ -243,7 +244,7 @@ def _points_by_kind(
 
 
 def _parse_instruments(instrument: str | None) -> list[str]:
-    """Returns the instruments in the requested order."""
+    """Returns the instruments that the user requested, in their order."""
     names = list(dict.fromkeys(instrument.split(","))) if instrument is not None else []
     for name in names:
         if name not in INSTRUMENTS:
@@ -270,7 +271,9 @@ def _sample_count(
 
 
 def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
-    """Returns why latencies cannot be measured. None if they can. `several`: on more cores than they are of."""
+    """Returns why latencies cannot be measured with this kernel. None if they can.
+    `several`: on more cores than they are of.
+    """
     if several:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
@@ -286,8 +289,9 @@ def _sweep_combinations(axes: Mapping[str, Sequence[str | int]], config: Mapping
 
 
 def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:
-    """Returns the points that the conformance suite checks for the options. It is no benchmark, so they have no window
-    and no parameters."""
+    """Returns the points at which the conformance suite must run for these options.
+    It is no benchmark, so they have no window and no parameters.
+    """
     suite = catalogue.conformance
     nothing = Benchmark.model_validate(
         {
@@ -313,8 +317,9 @@ def make_point(
     window_ms: int,
     config: Mapping[str, str],
 ) -> Point:
-    """Returns the point of one benchmark under the options, with the reason if it cannot exist. Raises PlanError for an
-    invalid configuration."""
+    """Returns the point of one benchmark with these options, with the reason if it cannot exist.
+    Raises PlanError for an invalid configuration.
+    """
     require_config(config)
     for key in PAIR_KEYS:
         if key in config:

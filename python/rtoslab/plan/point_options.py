@@ -18,7 +18,7 @@ BANKS: Final = "banks"
 
 @dataclass(frozen=True, slots=True)
 class PointOption:
-    """One option of a point."""
+    """One option of a point: its key in `--config`, its default, an example."""
 
     key: str
     default: str | None
@@ -27,7 +27,7 @@ class PointOption:
     """Empty for an option that is set by other means than `--config`."""
 
     def config_text(self, point: object) -> str | None:
-        """Returns the option's text in a point's configuration. None where it has the default."""
+        """Returns the option's text in a point's configuration. None if the point has the default."""
         value = getattr(point, self.key)
         text = str(int(value)) if isinstance(value, bool) else str(value)
         return None if value is None or text == self.default else text
@@ -59,7 +59,7 @@ DEFAULTS: Final = {option.key: option.default for option in POINT_OPTIONS if opt
 
 
 def with_defaults(config: Mapping[str, str]) -> dict[str, str]:
-    """Returns a point's configuration with the defaults that it leaves out, so that two can be compared key by key."""
+    """Returns a point's configuration with all defaults filled in, so that two can be compared key by key."""
     return {**DEFAULTS, **config}
 
 

@@ -29,7 +29,7 @@ _MUTANTS: Final = Path("firmware/mutants")
 
 @dataclass(frozen=True)
 class NewFolder:
-    """A new folder: its path, and every file in it and beside it."""
+    """A new folder of the catalogue: its path, and every file that was written."""
 
     folder: Path
     files: tuple[Path, ...]
@@ -44,11 +44,11 @@ def make_new_folder(
     folder: Path | None = None,
     copied_board: str = DEFAULT_BOARD,
 ) -> NewFolder:
-    """Makes the folder `name` of a kind.
+    """Makes the folder of a new kernel, board, benchmark or paper from a template. Returns what it wrote.
 
     `folder`: where it goes instead of the checkout's own place, for ports. `copied_board`: the board to copy, for
-    boards. Raises CatalogueError: the name is invalid, or is taken; UnknownNameError: no such board; StoreError:
-    disk."""
+    boards. Raises CatalogueError: the name is invalid, or is taken; UnknownNameError: no such board; StoreError: disk.
+    """
     _require_free_name(catalogue, kind, name)
     if folder is None and not is_checkout(catalogue.root):
         raise CatalogueError(
@@ -115,6 +115,7 @@ def _require_title(title: str) -> str:
 
 
 def _fill_template(template: Path, replacements: dict[str, str]) -> dict[Path, bytes]:
+    """Returns the files of a template folder by path, with the placeholders replaced."""
     paths = sorted(path for path in template.rglob("*") if path.is_file())
     return {
         Path(_replace_words(str(path.relative_to(template)), replacements)): _filled_bytes(
@@ -125,6 +126,7 @@ def _fill_template(template: Path, replacements: dict[str, str]) -> dict[Path, b
 
 
 def _replace_words(text: str, replacements: dict[str, str]) -> str:
+    """Returns the text with each `@WORD@` replaced."""
     return re.sub(r"@([A-Z]+)@", lambda match: replacements[match[1]], text)
 
 
@@ -161,7 +163,7 @@ def _copy_board(catalogue: Catalogue, board: str, replacements: dict[str, str]) 
 
 
 def _write_new_folder(target: Path, files: dict[Path, bytes], beside: dict[Path, bytes]) -> None:
-    """Writes the folder and the files beside it. Raises StoreError."""
+    """Writes the files of a new folder, and other new files next to it (`beside`). Raises StoreError."""
     make_folder(target.parent)
     try:
         work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))

@@ -51,7 +51,9 @@ _REQUIRED_NAMES: Final = (
 
 @cache
 def timing_settings(chip: str) -> Settings:
-    """Returns each parameter of a chip's virtual board: (key, default, description, grade). Raises SettingError."""
+    """Returns each timing setting of a chip's virtual board: (key, default, description, grade).
+    Raises SettingError.
+    """
     sim = simulator_module()
     try:
         return tuple(sim.Machine(chip).settings())
@@ -149,7 +151,7 @@ def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]])
 
 
 def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Returns the first symbol of each address, by address. The board lists weak ones last."""
+    """Returns the first of the symbols at each address, in the order of addresses. The board lists weak ones last."""
     names: dict[int, tuple[int, int, str]] = {}
     for symbol in symbols:
         names.setdefault(symbol[0], symbol)
@@ -179,7 +181,7 @@ class SymbolIndex:
 
 
 def parse_cycle_count(text: str) -> int | None:
-    """Returns the cycles that a decimal number says. None for any other text. Raises SymbolError beyond 64 bits."""
+    """Parses a decimal number of cycles. Returns None for any other text. Raises SymbolError beyond 64 bits."""
     if not (text.isascii() and text.isdecimal()):
         return None
     # Compared as text first: a number of thousands of digits is not even read.
@@ -191,7 +193,7 @@ def parse_cycle_count(text: str) -> int | None:
 
 
 def pin_number(pin: int | str) -> int:
-    """Returns the number that the virtual board's events have for a pin of board.toml. Each lettered port has 16."""
+    """Returns the number of a board.toml's pin in the virtual board's events. Each lettered port has 16."""
     return pin if isinstance(pin, int) else (ord(pin[1]) - ord("A")) * 16 + int(pin[2:])
 
 
@@ -214,14 +216,14 @@ def parse_pin(board: Board, name: str) -> int:
 
 
 def _suggest_symbol(name: str, names: Iterable[str]) -> str:
-    """Returns the end of a sentence that proposes the nearest symbol, if one is near."""
+    """Returns the end of a sentence that suggests the most similar symbol, or an empty text."""
     near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."
 
 
 @contextmanager
 def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
-    """Raises errors of the simulator (a missing symbol, a number too large) as `kind`, with their message."""
+    """Converts errors of the simulator inside the block to `kind`, with their message."""
     try:
         yield
     except (simulator_module().SimError, SymbolError) as cause:

@@ -18,7 +18,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A pass of a probe, or a write to a watched word."""
+    """An execution of a probed instruction, or a write to a watched word."""
 
     cycle: int
     core: int
@@ -29,7 +29,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Probe:
-    """The hits of a probe on an instruction, or on a word."""
+    """A probe on an instruction or a word of memory, with the hits recorded so far."""
 
     place: str
     address: int
@@ -43,7 +43,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A change of a pin's level."""
+    """A change of a pin's level, with its cycle."""
 
     cycle: int
     pin: int
@@ -65,7 +65,7 @@ class ExceptionEvent:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """How long code took from one address to another: number of runs, and their cycles."""
+    """The number of runs of the code from one address to another, and their cycles."""
 
     count: int
     minimum_cycles: int | None

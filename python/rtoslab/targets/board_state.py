@@ -28,7 +28,7 @@ _TOP_BIT: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class _RegisterField:
-    """Bits of a memory-mapped register."""
+    """A field of bits in a memory-mapped register."""
 
     address: int
     bit: int
@@ -85,8 +85,9 @@ _ALIASES: Final[Mapping[str, tuple[int, ...]]] = {"rp2040": (0, 0x1000, 0x2000, 
 
 
 def setting_registers(board: Board) -> dict[int, str]:
-    """Returns address -> setting of the registers whose writes change the speed of code: caches, wait states, clocks,
-    MPU and FPU. The urgencies of interrupts are not among them, because a benchmark may enable its line late."""
+    """Returns the registers that affect the speed of code, by address: caches, wait states, clocks, MPU and FPU.
+    The urgencies of interrupts are not among them, because a benchmark may enable its line late.
+    """
     core = [(field.address, name) for name, field in _core_fields(board).items() if not name.startswith(_URGENCY)]
     chip = [(field.address, name) for name, field in _chip_entry(_CHIPS, board).items()]
     chip += [(address, "clock") for address in _chip_entry(_CLOCKS, board)]
@@ -98,7 +99,9 @@ def setting_registers(board: Board) -> dict[int, str]:
 
 
 def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
-    """Returns the board's settings by name. Those of another core than 0 begin with it (`core1.mpu`)."""
+    """Returns the board's settings (clocks, caches, wait states and others) by name.
+    Those of another core than 0 begin with it (`core1.mpu`).
+    """
     state = {"clock_hz": machine.clock_hz()}
     for core in range(cores):
         before = f"core{core}." if core else ""
@@ -123,18 +126,18 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
 
 
 def _core_fields(board: Board) -> dict[str, _RegisterField]:
-    """Returns the settings of each core of a board."""
+    """Returns the register fields that contain the settings of each core, by name."""
     v7m = _ARMV7M if board.cpu == "armv7m" else {}
     return {**_CORE, **v7m, **(_M7 if board.core == "cortex-m7" else {})}
 
 
 def _chip_entry(table: Mapping[str, Entry], board: Board) -> Entry:
-    """Returns the table's first entry whose key a board's chip begins with."""
+    """Returns the table's first entry whose key is the beginning of the chip's name."""
     return next(entry for name, entry in table.items() if board.chip.startswith(name))
 
 
 def interrupt_registers(lines: int) -> list[int]:
-    """Returns the addresses of the registers that `enabled_priorities` needs, for a controller with so many lines."""
+    """Returns the addresses of the interrupt controller's registers that `enabled_priorities` needs."""
     enabled = (_ENABLED + 4 * word for word in range(-(-lines // _LINES_IN_WORD)))
     return [*enabled, *(_PRIORITIES + line for line in range(0, lines, 4))]
 

@@ -26,7 +26,9 @@ _WORD: Final = 4
 
 
 class _CoreView:
-    """A machine whose core 0 is one of another machine's cores. All else is that machine's."""
+    """One core of a board with two images, with the interface of a board that has this core alone.
+    All else is that machine's.
+    """
 
     def __init__(self, machine: VirtualMachine, core: int, symbols_of: VirtualMachine) -> None:
         """`symbols_of`: a board that knows the symbols of the core's own image, and is not run."""
@@ -47,11 +49,11 @@ class _CoreView:
         return self._symbols_of.symbols()
 
     def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
-        """Records writes to a word, wherever the image sees it."""
+        """Records writes to a word, which is given by its address in the core's image."""
         self._machine.watch_write(to_striped_address(address), ident, stop)
 
     def read(self, address: int, length: int) -> bytes:
-        """Returns memory, wherever the image sees it."""
+        """Returns bytes of memory, by their address in the core's image."""
         if to_striped_address(address) == address:
             return self._machine.read(address, length)
         start = address & ~(_WORD - 1)
@@ -60,7 +62,7 @@ class _CoreView:
         return content[address - start :][:length]
 
     def take_events(self) -> bytes:
-        """Returns the events of the core, and the marks of either."""
+        """Returns the new events of the core, and the new interval marks of both cores."""
         events = np.frombuffer(self._machine.take_events(), dtype=EVENT)
         marks = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_MARK) & (events["id"] < IDENT_SYMBOL)
         mine = events[(events["core"] == self._core) | marks]
@@ -68,11 +70,11 @@ class _CoreView:
         return bytes(mine.tobytes())
 
     def take_profile(self, core: int) -> bytes:
-        """Returns the profile of the core."""
+        """Returns the profile of the core, and clears it."""
         return self._machine.take_profile(self._physical_core(core))
 
     def stats(self) -> "Stats":
-        """Returns the counts of the core alone."""
+        """Returns the statistics (cycles by cause, exceptions, spinlocks) of the core alone."""
         stats = self._machine.stats()
         locks = [lock for lock in stats["locks"] if lock["core"] == self._core]
         for lock in locks:
@@ -80,21 +82,23 @@ class _CoreView:
         return {"cores": [stats["cores"][self._core]], "locks": locks}
 
     def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
-        """Returns registers of the core's own part of the address space."""
+        """Returns memory-mapped registers of the core, by address."""
         return self._machine.read_registers(self._physical_core(core), addresses)
 
     def registers(self, core: int) -> dict[str, int]:
-        """Returns the registers of the core."""
+        """Returns the processor registers of the core."""
         return self._machine.registers(self._physical_core(core))
 
     def _physical_core(self, core: int) -> int:
+        """Returns the number of the real core. Raises for any core number but 0."""
         assert core == 0, "the view shows one core"
         return self._core
 
 
 def to_striped_address(address: int) -> int:
-    """Returns the address in the RP2040's striped SRAM of a byte that its alias by banks shows (RP2040 datasheet
-    2.6.2). Any other address is returned as it is."""
+    """Converts an address in the RP2040's banked SRAM alias to the striped SRAM address of the same byte.
+    RP2040 datasheet 2.6.2. Any other address is returned as it is.
+    """
     bank, offset = divmod(address - _BANKS_START, _BANK_BYTES)
     if not 0 <= bank < _BANKS:
         return address
@@ -105,8 +109,9 @@ def to_striped_address(address: int) -> int:
 def core_view(
     machine: VirtualMachine, core: int, image: bytes, started: bytes, name: str, board: Board
 ) -> VirtualMachine:
-    """Returns one core of a board that already contains the images of both. `image`: the core's own. `started`: the
-    one that contains both."""
+    """Returns one core of a board that runs two images, as a board with this core alone. `image`: the core's own.
+    `started`: the one that contains both.
+    """
     idle_board = make_machine(board, cores=1)
     load_image(idle_board, started, name)  # its boot block, without which no board takes an image
     load_image(idle_board, image, name)

@@ -32,7 +32,7 @@ _MOST_OFFSET: Final = 0xFFFF
 
 
 def find_word_address(machine: VirtualMachine, expression: str) -> int:
-    """Returns the address of `symbol` or `symbol+offset`, with a number or an absolute symbol. Raises SymbolError."""
+    """Returns the address of a variable given as `symbol` or `symbol+offset`. Raises SymbolError."""
     base, *offsets = expression.split("+")
     return find_address(machine, base.strip()) + sum(
         _parse_offset(machine, offset.strip(), expression) for offset in offsets
@@ -40,7 +40,7 @@ def find_word_address(machine: VirtualMachine, expression: str) -> int:
 
 
 def _parse_offset(machine: VirtualMachine, text: str, expression: str) -> int:
-    """Returns the value of one offset in `expression`. Raises SymbolError."""
+    """Returns the value of the offset (a number or an absolute symbol) in `symbol+offset`. Raises SymbolError."""
     try:
         offset: int | None = int(text, 0)
     except ValueError:
@@ -54,7 +54,7 @@ def _parse_offset(machine: VirtualMachine, text: str, expression: str) -> int:
 
 
 def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
-    """Returns core -> address of the word that points at its running task's control block. Empty without tasks.
+    """Returns, for each core, the address of the kernel's pointer to the current task. Empty without tasks.
 
     Raises SymbolError if the image does not have it.
     """
@@ -68,7 +68,7 @@ def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) 
 
 
 def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
-    """Sets probes for a kernel that idles between labels instead of in a task. See `HandlerIdleFilter`."""
+    """Sets probes on the code in which a kernel idles, if it idles outside a task. See `HandlerIdleFilter`."""
     for begin, end in kernel.probes.idle_labels if kernel.probes else ():
         with simulator_errors(RunError):
             machine.watch_exec(find_address(machine, begin), IDENT_IDLE)
@@ -82,10 +82,10 @@ def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int,
 
 
 class NoTaskFilter:
-    """Leaves out the writes that say that no task runs: a switch is then from the last task to the next.
+    """Removes the events in which the kernel says that no task runs, so that a switch leads from task to task.
 
-    If the kernel enters its idling code, one such write stays: the kernel switches to no task, and back. Takes
-    chunks in the order of time.
+    If the kernel enters its idling code, one such write stays: the kernel switches to no task, and back. Takes chunks
+    in the order of time.
     """
 
     def __init__(self, no_task: Collection[int]) -> None:
@@ -94,7 +94,7 @@ class NoTaskFilter:
         """Core -> whether it has idled since a task was named."""
 
     def feed(self, raw: bytes) -> bytes:
-        """Returns the chunk without these writes."""
+        """Returns a chunk of packed events without those that say that no task runs."""
         if not self._no_task or not raw:
             return raw
         events = np.frombuffer(raw, dtype=EVENT)
@@ -123,7 +123,7 @@ class NoTaskFilter:
 
 
 class SupersededChoiceFilter:
-    """Leaves out the tasks that a kernel named before a switch and did not switch to.
+    """Removes the events in which the kernel chose a task and then another one before it switched.
 
     Such a kernel writes its word whenever it chooses. A tick that wakes three tasks may write it three times, and one
     switch follows, to the task named last. Takes chunks in the order of time, and holds a choice back until a switch
@@ -154,13 +154,13 @@ class SupersededChoiceFilter:
         return events[:end][is_last[:end]].tobytes()
 
     def flush(self) -> bytes:
-        """Returns the events that were held back, after the last chunk."""
+        """Returns the events that `feed` held back. Call it after the last chunk."""
         waiting, self._waiting = self._waiting, b""
         return waiting
 
 
 class SwitchReader:
-    """Reads a kernel's events so that each write of the running task's word is a switch, or names the same task."""
+    """Filters a kernel's events so that each write of its current-task variable is a switch."""
 
     def __init__(self, kernel: Kernel) -> None:
         """`kernel`: its facts, as kernel.toml has them."""
@@ -170,7 +170,7 @@ class SwitchReader:
         self._last_named = SupersededChoiceFilter(switching_exceptions(kernel)) if named_before else None
 
     def feed(self, raw: bytes, *, is_end: bool = False) -> bytes:
-        """Returns the events of the next chunk, filtered. `is_end`: those that were held back, too."""
+        """Returns the next chunk of packed events, filtered. `is_end`: also those that were held back."""
         fresh = self._tasks_only.feed(raw)
         if self._last_named is None:
             return fresh
@@ -179,7 +179,7 @@ class SwitchReader:
 
 
 def last_running_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
-    """Returns core -> the running task, or where none runs the last one that ran.
+    """Returns, for each core, the running task, or the one that ran last if none runs.
 
     `raw`: the events until now, read by `NoTaskFilter`; `now`: core -> the word's present value.
     """
@@ -194,24 +194,24 @@ def last_running_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]
 
 
 def _is_task_write(events: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Returns a mask of the writes to a running task's word."""
+    """Returns a mask of the events that write a kernel's current-task variable."""
     is_word = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + _CORES)
     return np.asarray((events["kind"] == KIND_WRITE) & is_word, dtype=np.bool_)
 
 
 def _is_idle_label(events: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Returns a mask of the executions of a label at which idling begins or ends."""
+    """Returns a mask of the events in which the kernel's idle code begins or ends."""
     is_idle = (events["id"] == IDENT_IDLE) | (events["id"] == IDENT_IDLE_OVER)
     return np.asarray((events["kind"] == KIND_EXEC) & is_idle, dtype=np.bool_)
 
 
 def _differs_from_previous(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
-    """Returns a mask of the values that differ from the one before them. `before`: the one before the first."""
+    """Returns a mask of the values that differ from the value before. `before`: the one before the first."""
     return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
 
 
 class HandlerIdleFilter:
-    """Reports idling inside a handler as a return from the handler, and the end of idling as another entry.
+    """Reports idling inside an exception handler as a return from the handler, and its end as a new entry.
 
     Takes chunks in the order of time. The labels' own events are left out.
     """
@@ -225,7 +225,7 @@ class HandlerIdleFilter:
         """Core -> whether the last label was the one at which idling begins."""
 
     def feed(self, events: NDArray[np.void]) -> NDArray[np.void]:
-        """Returns the chunk with these returns and entries."""
+        """Returns a chunk of events with idling inside a handler replaced by a return and an entry."""
         labels = _is_idle_label(events)
         handlers = (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
         if not labels.any():
@@ -243,7 +243,9 @@ class HandlerIdleFilter:
         return np.asarray(returns[is_kept])
 
     def _label_changes(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Returns a mask of the labels that follow the other label. The rest are further turns of the same loop."""
+        """Returns a mask of the events in which idling begins or ends, without repeats of the same.
+        The rest are further turns of the same loop.
+        """
         turns = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
@@ -254,7 +256,9 @@ class HandlerIdleFilter:
         return turns
 
     def _equivalent_event(self, core: int, *, idles: bool) -> tuple[int, int] | None:
-        """Returns kind and exception number that a label's event is reported as. None outside a handler."""
+        """Returns the event (kind, exception number) that replaces the begin or end of idling.
+        None outside a handler.
+        """
         stack = self._open.setdefault(core, [])
         if idles and core not in self._idle and stack:
             self._idle[core] = stack.pop()
@@ -265,7 +269,7 @@ class HandlerIdleFilter:
         return None
 
     def _track_exceptions(self, events: NDArray[np.void]) -> None:
-        """Updates the exceptions in progress."""
+        """Notes which exception handlers are active after these events."""
         for kind, core, number in zip(*(events[name].tolist() for name in ("kind", "core", "id")), strict=True):
             stack = self._open.setdefault(core, [])
             if kind == KIND_EXCEPTION_ENTER:
@@ -275,5 +279,5 @@ class HandlerIdleFilter:
 
 
 def idle_label_at(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
-    """Returns the label of the idling code that contains an address. None elsewhere."""
+    """Returns the label of the kernel's idle code that contains an address. None elsewhere."""
     return next((name for begin, end, name in ranges if begin <= address < end), None)

@@ -30,12 +30,12 @@ def serve_gdb(
     note: Callable[[str], None] = lambda _: None,
     tasks: Callable[["Snapshot"], Sequence[TaskRow]] = lambda _: (),
 ) -> None:
-    """Serves gdb on `listen` ("HOST:PORT") until gdb kills the board.
+    """Runs an image on a virtual board and serves gdb on `listen` ("HOST:PORT") until gdb kills the board.
 
     With `until`, a symbol or a 0x address, the board runs up to there before the server waits for gdb. `ready` gets the
-    address on which the server listens, `on_text` the firmware's output, and the channel (empty for a UART),
-    `note` sentences for the user. `tasks` gives the tasks of a board that stands so. Raises DebuggerError,
-    ImageFileError, SymbolError.
+    address on which the server listens, `on_text` the firmware's output, and the channel (empty for a UART), `note`
+    sentences for the user. `tasks` gives the tasks of a board that stands so. Raises DebuggerError, ImageFileError,
+    SymbolError.
     """
     machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)
     apply_settings(machine, settings or {})

@@ -64,6 +64,8 @@ def sorted_distinct(values: NDArray[Integer]) -> NDArray[Integer]:
 
 
 def event_tuples(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
-    """Yields the fields of each event as whole numbers. Going by columns takes half the time of numpy's records."""
+    """Yields the fields of each event as a tuple of Python integers.
+    Going by columns takes half the time of numpy's records.
+    """
     names = events.dtype.names or ()
     return zip(*(events[name].tolist() for name in names), strict=True)

@@ -21,7 +21,7 @@ _CORE_EXCEPTIONS: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
 
 
 def switching_exceptions(kernel: Kernel) -> frozenset[int]:
-    """Numbers of the exceptions in which the kernel changes tasks, by its own word."""
+    """Returns the numbers of the exceptions in whose handlers the kernel switches tasks, as kernel.toml says."""
     return frozenset(_SWITCHING_BY_NAME[exception] for exception in kernel.behaviour.switch_exceptions)
 
 

@@ -14,7 +14,7 @@ from rtoslab.targets.introduction import read_introduction
 
 @dataclass(frozen=True, slots=True)
 class ExternalImage:
-    """An ELF file with what it sent before it measured anything."""
+    """A user's ELF file, with what it reported about itself at the start."""
 
     path: Path
     content: bytes
@@ -22,7 +22,7 @@ class ExternalImage:
 
     @property
     def sha256(self) -> str:
-        """Returns the digest of the file. It replaces sources and flags, which are unknown here."""
+        """Returns the SHA-256 of the file, which stands for its unknown sources and flags."""
         return hashlib.sha256(self.content).hexdigest()
 
     @property
@@ -50,9 +50,8 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
 
 
 def with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
-    """Returns a catalogue that has the kernel.
-
-    A kernel that no folder declares gets every service, and no symbols: only its name is known.
+    """Returns the catalogue with the kernel added if no folder declares it.
+    Such a kernel gets every service, and no symbols: only its name is known.
     """
     if kernel in catalogue.kernels:
         return catalogue

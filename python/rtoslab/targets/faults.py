@@ -47,7 +47,7 @@ class MemoryCopy:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault as its handler begins."""
+    """A fault (such as a HardFault) and the state of its core, as the handler begins."""
 
     core: int
     exception: int
@@ -72,12 +72,12 @@ class Fault:
 
 
 def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yields the entries of fault handlers among packed events, in order: core, exception number, cycle."""
+    """Yields core, exception number and cycle of each entry into a fault handler, from packed events."""
     yield from _fault_events(events, KIND_EXCEPTION_ENTER)
 
 
 def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
-    """Returns (core, exception number) -> the cycle of the first return of a fault's handler among packed events."""
+    """Returns the cycle of the first return from each fault handler, by core and exception number, from packed events."""
     returns: dict[tuple[int, int], int] = {}
     for core, number, cycle in _fault_events(events, KIND_EXCEPTION_EXIT):
         returns.setdefault((core, number), cycle)
@@ -109,7 +109,7 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
 
 
 def core_state(machine: VirtualMachine, core: int) -> Fault:
-    """A core as it stands, in the form of a fault without a cause: for its call path."""
+    """Returns the present state of a core in the form of a fault without a cause, for its call path."""
     registers = machine.registers(core)
     stacks = tuple(_read_stack(machine, registers[name]) for name in ("msp", "psp"))
     return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
@@ -131,12 +131,12 @@ def frame_registers(stacks: Iterable[MemoryCopy], frame: int, exc_return: int) -
 
 
 def _general_register_names() -> Iterator[str]:
-    """Yields r0 to r12."""
+    """Yields the names r0 to r12."""
     yield from (f"r{number}" for number in range(13))
 
 
 def _read_status(machine: VirtualMachine, core: int) -> dict[str, int]:
-    """Returns the fault status registers by name. Empty on a core that has none."""
+    """Returns the fault status registers of a core by name. Empty if the core has none."""
     status = machine.read_registers(core, list(_STATUS.values()))
     return {name: word for name, word in zip(_STATUS, status, strict=True) if word is not None}
 

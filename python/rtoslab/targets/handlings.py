@@ -38,7 +38,7 @@ UNKNOWN: Final = -1
 
 @dataclass(slots=True)
 class HandlerRuns:
-    """Handler runs of a window, as columns, in the order of their return."""
+    """Columns with the runs of exception handlers in a window, in the order of their return."""
 
     exception: list[int] = field(default_factory=list)
     start_cycle: list[int] = field(default_factory=list)
@@ -58,7 +58,7 @@ class HandlerRuns:
 
 @dataclass(slots=True)
 class _OpenRun:
-    """A handler that has not returned yet."""
+    """The run of an exception handler that has not returned yet."""
 
     exception: int
     start_cycle: int
@@ -72,7 +72,7 @@ class _OpenRun:
 
 
 class HandlerReader:
-    """Turns the window's events of one core into handler runs."""
+    """Turns the events of one core in a window into runs of exception handlers."""
 
     def __init__(
         self, current: int, top: int = UNKNOWN, switching: Collection[int] = frozenset({SVCALL, PENDSV})
@@ -107,13 +107,15 @@ class HandlerReader:
                 self._note_selection(ident, cycle)
 
     def _note_entry(self, cycle: int, latency: int, exception: int) -> None:
-        """Opens the run of a handler."""
+        """Records the entry into an exception handler."""
         for handler in self._open:
             handler.interrupted += 1
         self._open.append(_OpenRun(exception, cycle, latency, self._runs, self._top))
 
     def _note_return(self, cycle: int, exception: int) -> None:
-        """Closes the run of a handler. Keeps it if it is one of the kernel's own."""
+        """Records the return from an exception handler. Its run is stored if the handler is the kernel's.
+        Keeps it if it is one of the kernel's own.
+        """
         if not self._open or self._open[-1].exception != exception:
             self._open.clear()  # it was entered before the window opened
             return
@@ -134,7 +136,7 @@ class HandlerReader:
         handlings.interrupted.append(done.interrupted)
 
     def _note_write(self, ident: int, value: int) -> None:
-        """Notes the running task, or how far the search went down the priorities."""
+        """Records a new current task, or how many priorities the kernel's search for the next task has passed."""
         if ident == IDENT_CURRENT:
             self._current = value
         elif ident == IDENT_TOP:
@@ -143,7 +145,7 @@ class HandlerReader:
             self._top = value
 
     def _note_selection(self, ident: int, cycle: int) -> None:
-        """Notes the begin or end of the choice of the next task."""
+        """Records the begin or end of the kernel's choice of the next task."""
         inside = self._open[-1] if self._open else None
         if inside is None:
             return
@@ -154,7 +156,7 @@ class HandlerReader:
 
 
 def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None:
-    """Sets the probes on the choice of the next task.
+    """Sets probes on the code with which the kernel chooses the next task.
 
     Returns the address of the word with the most urgent ready priority. None where the kernel has none.
     """

@@ -32,7 +32,7 @@ def count_free_pieces(machine: VirtualMachine, read_word: ReadWord, image: bytes
 
 
 class _Heap:
-    """A heap's variables, and its blocks by the members of their structure."""
+    """Reads a kernel's heap in the board's memory: its variables, and members of its blocks."""
 
     def __init__(self, machine: VirtualMachine, word: ReadWord, image: bytes, structure: str) -> None:
         self._machine = machine
@@ -40,22 +40,22 @@ class _Heap:
         self.read_word = word
 
     def symbol_address(self, symbol: str) -> int | None:
-        """Returns a symbol's address. None: the image does not have it."""
+        """Returns a symbol's address. None if the image does not have it."""
         return self._machine.symbol(symbol) if symbol else None
 
     def read_variable(self, symbol: str) -> int | None:
-        """Returns a variable's value. None: the image does not have it."""
+        """Returns a variable's value. None if the image does not have it."""
         address = self.symbol_address(symbol)
         return None if address is None else self.read_word(address)
 
     def read_member(self, block: int, name: str) -> int | None:
-        """Returns a member's value in a block. None: there is no such member, or no memory."""
+        """Returns the value of a member of the heap block at `block`. None if there is no such member, or no memory."""
         place = self._members.get(name)
         return place.read(self.read_word, block) if place is not None else None
 
 
 def _count_free_list(heap: _Heap, facts: FreeList) -> int | None:
-    """Returns the length of a list of free pieces. None where it is unknown."""
+    """Returns the number of pieces in a heap's list of free memory. None where it is unknown."""
     head = heap.symbol_address(facts.head)
     if head is None:
         return None
@@ -65,7 +65,7 @@ def _count_free_list(heap: _Heap, facts: FreeList) -> int | None:
 
 
 def _listed_addresses(heap: _Heap, head: int, member: str, mask: int) -> Iterator[int]:
-    """Yields the addresses in a list after its head. The last one marks the end and is no free piece."""
+    """Yields the addresses in a linked list of free memory. The last one marks the end and is no free piece."""
     address = head
     for _ in range(_MOST_PIECES):
         following = heap.read_member(address, member)
@@ -76,7 +76,7 @@ def _listed_addresses(heap: _Heap, head: int, member: str, mask: int) -> Iterato
 
 
 def _count_free_in_chain(heap: _Heap, facts: BlockChain) -> int | None:
-    """Returns the number of free blocks in a chain of all blocks. None where it is unknown."""
+    """Returns the number of free blocks in a heap that chains all its blocks. None where it is unknown."""
     first, last = heap.read_variable(facts.first), heap.read_variable(facts.last)
     block, pieces = first, 0
     while first and last and block is not None and block < last:

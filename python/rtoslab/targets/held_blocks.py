@@ -12,11 +12,11 @@ _FIRST_INSTRUCTION_CYCLES: Final = 24
 
 
 def held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:
-    """Returns the calls that take a block less those that give one back.
+    """Returns the number of memory blocks still allocated: the calls that take one less those that give one back.
 
     `entries` are entries of exceptions. A call whose first instruction an exception cut off is seen again after the
-    handler. Not every such call can be recognised, so the number is the one nearest to zero that these calls
-    allow. All three are arrays of `targets.events.EVENT`.
+    handler. Not every such call can be recognised, so the number is the one nearest to zero that these calls allow. All
+    three are arrays of `targets.events.EVENT`.
     """
     most = len(takes) - len(gives)
     if most > 0:

@@ -35,7 +35,7 @@ EDGE_CYCLES: Final = 64
 
 @dataclass(slots=True)
 class Interval:
-    """One interval between two marks, in cycles of the core's clock."""
+    """One measured interval between its begin mark and its end mark, in cycles of the core's clock."""
 
     series: int
     start_cycle: int
@@ -54,7 +54,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """The intervals of a window, and what was seen beside them, in the order of time."""
+    """The measured intervals of a window, and the events beside them, in the order of time."""
 
     intervals: tuple[Interval, ...]
     pulses: tuple[int, ...]
@@ -72,7 +72,9 @@ class Intervals:
         return [interval for interval in self.intervals if interval.series == series]
 
     def pulses_of(self, series: int) -> list[int]:
-        """Returns the pin pulses of one series. Each interval has one, because intervals do not overlap."""
+        """Returns the lengths of the pin pulses of one series. Each interval has one.
+        Each interval has one, because intervals do not overlap.
+        """
         pairs = zip(self.intervals, self.pulses, strict=False)
         return [pulse for interval, pulse in pairs if interval.series == series]
 
@@ -84,7 +86,7 @@ def find_intervals(
     pin: int | None,
     stamping: int | None = None,
 ) -> Intervals:
-    """Returns the intervals in a window's packed events.
+    """Returns the measured intervals in a window's packed events.
 
     `current`: core -> running task as it opens; `pin`: number of the measurement's pin; `stamping`: number of the
     exception whose recognition starts the intervals of stamped series.
@@ -111,7 +113,7 @@ def find_intervals(
 
 
 def _is_relevant(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
-    """Returns a mask of the events that begin or end an interval, or are counted in it."""
+    """Returns a mask of the events that begin or end a measured interval, or are counted in it."""
     ident, kind = events["id"], events["kind"]
     is_relevant = (kind == KIND_EXEC) & (((ident >= IDENT_CALL) & (ident < IDENT_SYMBOL)) | (ident == IDENT_KEEP))
     task = (kind == KIND_WRITE) & (ident == IDENT_CURRENT + events["core"].astype(np.uint16))
@@ -123,7 +125,7 @@ def _is_relevant(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]
 
 @dataclass(slots=True)
 class _IntervalReader:
-    """Builds intervals and pulses from events in the order of time."""
+    """Builds measured intervals and pin pulses from events in the order of time."""
 
     services: tuple[str, ...]
     current: dict[int, int]
@@ -140,7 +142,7 @@ class _IntervalReader:
     samples: list[tuple[int, int]] = field(default_factory=list)
 
     def start_stamped_interval(self, cycle: int) -> None:
-        """Begins an interval whose series only its end mark tells."""
+        """Begins an interval at an interrupt. Its series is known only from its end mark."""
         if self.open is not None:
             self.disorder.append("a timer's event came before the one before it was stamped")
         self.open = Interval(STAMPED, cycle)
@@ -172,7 +174,7 @@ class _IntervalReader:
             self.high_since = None
 
     def note_event(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
-        """Counts a switch, call or exception for the open interval."""
+        """Counts a task switch, call or exception for the interval in progress."""
         interval = self.open
         if kind == KIND_WRITE:
             switched = self.current.get(core) != value

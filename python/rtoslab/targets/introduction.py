@@ -17,7 +17,7 @@ _FIRST_LINES: Final = (b" begin ", b" param ")
 def read_introduction(
     image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants
 ) -> DecodedRun:
-    """Runs an image until its parameters are over, and returns what it sent.
+    """Runs an image until it has sent its begin record and parameters, and returns them.
 
     Raises RunError for an image that sends no begin record of rtoslab's runner.
     """
@@ -43,6 +43,6 @@ def read_introduction(
 
 
 def _is_complete(output: bytes) -> bool:
-    """Whether the output has a record after the parameters."""
+    """Whether the serial output contains all parameters, that is, a record after them."""
     lines = output.split(b"\n")[:-1]
     return any(not any(word in line for word in _FIRST_LINES) for line in lines if line.startswith(b"@"))

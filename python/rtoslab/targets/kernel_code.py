@@ -17,6 +17,7 @@ def kernel_address_test(
 
     @cache
     def is_in_kernel(address: int) -> bool:
+        """Whether an address is in a kernel function."""
         index = bisect_right(starts, address) - 1
         return index >= 0 and address < ordered[index][0] + max(ordered[index][1], 2)
 

@@ -17,7 +17,7 @@ _SECTION: Final = b".defmt"
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line of the log."""
+    """One line of a defmt log."""
 
     level: str | None
     """`error`, `warn`, `info`, `debug` or `trace`. None for `println!`."""
@@ -35,12 +35,12 @@ class LogLine:
         return " ".join(part for part in parts if part is not None) + place
 
     def as_json(self) -> dict[str, Any]:
-        """The line as `rtoslab sim --json` gives it."""
+        """Returns the line as the JSON object of `rtoslab sim --json`."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 class Logs:
-    """The log of one image."""
+    """The defmt log of one image, decoded as its bytes arrive."""
 
     def __init__(self, decoder: "LogDecoder") -> None:
         """`find_logs` makes one."""
@@ -49,7 +49,7 @@ class Logs:
         """All lines so far."""
 
     def take(self, data: bytes) -> bytes:
-        """Adds what came over RTT. Returns the text of the lines that it completes."""
+        """Decodes log bytes that came over RTT. Returns the text of the lines that they complete."""
         fresh = [
             LogLine(level, timestamp, message, place[0] if place else None, place[1] if place else None, module)
             for level, timestamp, message, place, module in self._decoder.feed(data)
@@ -59,7 +59,9 @@ class Logs:
 
 
 def find_logs(image: bytes) -> Logs | None:
-    """The log of an image, or None if it does not use defmt. Raises ImageFileError if its tables are damaged."""
+    """Returns the defmt log of an image. None if it does not use defmt.
+    Raises ImageFileError if its tables are damaged.
+    """
     if not image.startswith(_ELF) or _SECTION not in image:
         return None
     sim = simulator_module()

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 # ruff: noqa: D102 (each method is described in _sim.pyi)
 class VirtualMachine(Protocol):
-    """See `_sim.pyi` for what each method does. Cycles are clk_sys cycles since reset."""
+    """The interface of a virtual board: `rtoslab._sim.Machine`, or a fake of the tests.
+    `_sim.pyi` says more about each method. Cycles are cycles of the core's clock since reset.
+    """
 
     def settings(self) -> list[tuple[str, int, str, str]]: ...
     def set(self, key: str, value: int) -> None: ...

@@ -15,7 +15,7 @@ SECTION = ".bench_marks"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The place in the code where an interval begins or ends."""
+    """An address in the code at which a measured interval begins or ends."""
 
     address: int
     series: int
@@ -23,7 +23,9 @@ class Mark:
 
 
 def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
-    """Returns the marks of an ELF image, in the order of their section. Empty without one. Raises ImageFileError."""
+    """Returns the addresses at which an image's measured intervals begin and end, in the order of their section.
+    Empty without one. Raises ImageFileError.
+    """
     try:
         elf = Elf(image)
         section = elf.section(SECTION)

@@ -19,7 +19,7 @@ from rtoslab.targets.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A kind of switch: the core, the tasks before and after (control blocks), the service whose call came before.
+    """A task switch: the core, the tasks before and after (control blocks), and the service called before it.
 
     `cause` is the last watched service called on that core since its switch before. Empty if none was.
     """
@@ -32,7 +32,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class BlockingCalls:
-    """Blocking calls of one core in the window that did not find what they wanted at once."""
+    """Counts of the calls of one core in a window that had to wait, by service."""
 
     collided: int
     """Calls that did not find their object free."""
@@ -44,11 +44,11 @@ class BlockingCalls:
 
 @dataclass(frozen=True, slots=True)
 class CriticalCycles:
-    """Critical sections of one core in the window: from the write that makes the kernel's count of how deep they are
-    nested 1 to the one that makes it 0 again.
+    """The number and the cycles of the critical sections of one core in a window.
 
-    The kernel counts once it has its locks, so the waiting for them is outside. A switch that the window's end cuts
-    off is left out."""
+    The kernel counts once it has its locks, so the waiting for them is outside. A switch that the window's end cuts off
+    is left out.
+    """
 
     sections: int
     cycles: int
@@ -57,7 +57,7 @@ class CriticalCycles:
 
 @dataclass(frozen=True, slots=True)
 class CoreLoad:
-    """The work of one core in the window."""
+    """The cycles of one core in a window: all, idle, and the executed instructions."""
 
     cycles: int
     idle_cycles: int
@@ -72,7 +72,7 @@ ALL_CORES: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class CodeSpan:
-    """Adjacent instructions that were executed equally often."""
+    """Adjacent instructions that were executed equally often, with their cycles."""
 
     address: int
     instructions: int
@@ -84,7 +84,7 @@ class CodeSpan:
 
 @dataclass(frozen=True, slots=True)
 class OwnFunction:
-    """The execution by one core of a function that is neither the kernel's nor a library's."""
+    """A function of the benchmark itself, as one core executed it: its spans and calls."""
 
     core: int
     name: str
@@ -97,7 +97,7 @@ class OwnFunction:
 
 @dataclass(slots=True)
 class WindowObservations:
-    """Counts over the window. Exceptions are per core: number -> entries."""
+    """Everything that the virtual board counted during the window. Exceptions are per core: number -> entries."""
 
     switches: Counter[Switch] = field(default_factory=Counter)
     calls: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -144,7 +144,7 @@ class WindowObservations:
 
 
 class Observer:
-    """Counts switches, calls and critical sections in the events of a window."""
+    """Counts task switches, service calls and critical sections in the events of a window."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class Observer:
         self._tally.feed(raw)
 
     def finish(self, exceptions: dict[int, dict[int, int]]) -> WindowObservations:
-        """Returns the counts, with the window's exception entries that are given."""
+        """Returns the counts of the window. `exceptions`: exception entries by core and number, which are added."""
         tally = self._tally
         observed = WindowObservations(
             exceptions=exceptions, event_count=tally.event_count(), event_digest=self._digest.hexdigest()

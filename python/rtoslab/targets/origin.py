@@ -14,7 +14,7 @@ from rtoslab.targets.board import simulator_module
 
 @cache
 def simulator_version() -> str:
-    """Returns the version that the simulator was built as."""
+    """Returns the version of rtoslab that the simulator was built from."""
     return str(simulator_module().VERSION)
 
 
@@ -37,7 +37,7 @@ def simulator_sources(root: Path) -> str:
 
 
 def _require_same_sources(own: str, root: Path) -> None:
-    """Raises StaleSimulatorError for a checkout whose files differ from the binary's list.
+    """Raises StaleSimulatorError if the checkout's simulator sources differ from those of the binary.
 
     The checkout's files are those of the crates that the list names, but for tests.
     """
@@ -56,5 +56,7 @@ def _require_same_sources(own: str, root: Path) -> None:
 
 
 def _is_built_from(path: Path) -> bool:
-    """Whether a file of the simulator's crates is in its binary. Those in `tests/` and `tests.rs` are not."""
+    """Whether a source file of the simulator is compiled into its binary, which tests are not.
+    Those in `tests/` and `tests.rs` are not.
+    """
     return "tests" not in {*path.parts, path.stem}

@@ -44,7 +44,7 @@ def own_functions(
     image: bytes,
     read: Callable[[int, int], bytes],
 ) -> tuple[OwnFunction, ...]:
-    """Returns the firmware's own functions that each core executed, by its profile, and those of all cores together.
+    """Returns the benchmark's own functions that each core executed, and those of all cores together.
 
     Own is what was compiled from the firmware's files, but for a port's functions that do the kernel's work. `idling`:
     (begin, end, name) of code that idles outside a task. `read` gives the bytes of code at an address.
@@ -83,17 +83,19 @@ def _profile_rows(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
+    """Whether an address is in the code in which the kernel idles outside a task."""
     return any(begin <= address < end for begin, end, _ in idling)
 
 
 def _is_own(name: str, kernel: Kernel) -> bool:
-    """Whether a function of the firmware's files is neither one that does the kernel's work nor a linker's veneer. What
-    only has a library's name is own: it comes from no library."""
+    """Whether a function is the benchmark's own, and not the kernel's work or a linker's veneer.
+    What only has a library's name is own: it comes from no library.
+    """
     return function_kind(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
 
 
 class FirmwareCode:
-    """Code that was compiled from the firmware's files."""
+    """The addresses of the code that was compiled from the firmware's files."""
 
     def __init__(self, image: bytes, *, with_port: bool = True) -> None:
         """Reads the image's debug information. An image that is no ELF file has none. Where there is no kernel, the
@@ -135,7 +137,7 @@ def _make_own_function(
     places: _SymbolIndex,
     read: Callable[[int, int], bytes],
 ) -> OwnFunction:
-    """Returns a function with its spans of equally often executed instructions, and its calls."""
+    """Returns a function of the benchmark with its spans of equally often executed instructions, and its calls."""
     stretches: list[CodeSpan] = []
     calls: Counter[str] = Counter()
     behind = -1
@@ -178,7 +180,7 @@ def _called_name(address: int, code: bytes, place: Symbol, places: _SymbolIndex)
 
 
 def _short_branch_target(address: int, code: int) -> int | None:
-    """Returns the target of a branch of 16 bits. None for every other instruction."""
+    """Returns the target of a 16-bit branch instruction. None for every other instruction."""
     if code >> 11 == 0b11100:
         offset = (code & 0x7FF) << 1
         return address + 4 + (offset - 0x1000 if offset & 0x800 else offset)

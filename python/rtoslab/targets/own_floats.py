@@ -26,7 +26,7 @@ _FLOATING_POINT: Final = (10, 11)
 
 
 def functions_with_floats(image: bytes) -> tuple[str, ...]:
-    """Returns the names of the firmware's own functions with a floating-point calculation, executed or not."""
+    """Returns the names of the firmware's own functions that contain a floating-point calculation."""
     try:
         elf = Elf(image)
         symbols = list(elf.symbols())
@@ -48,7 +48,7 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
 
 
 def _has_float_instruction(start: int, code: bytes, pools: "_DataRanges") -> bool:
-    """Whether the code from `start` on has an instruction that calculates in floating point."""
+    """Whether the code from `start` on contains a floating-point calculation."""
     at = 0
     while at + 2 <= len(code):
         first = int.from_bytes(code[at : at + 2], "little")
@@ -63,7 +63,7 @@ def _has_float_instruction(start: int, code: bytes, pools: "_DataRanges") -> boo
 
 
 class _DataRanges:
-    """Data between instructions, by the assembler's mapping symbols (`$d` begins data, `$t` code)."""
+    """The ranges of data between instructions, from the assembler's mapping symbols (`$d` begins data, `$t` code)."""
 
     def __init__(self, symbols: Sequence[ElfSymbol]) -> None:
         maps = sorted(
@@ -73,6 +73,6 @@ class _DataRanges:
         self._are_data = [is_data for _, is_data in maps]
 
     def contains(self, address: int) -> bool:
-        """Whether an address is in such data."""
+        """Whether an address is in data between instructions."""
         index = bisect_right(self._starts, address) - 1
         return index >= 0 and self._are_data[index]

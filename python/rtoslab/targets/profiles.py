@@ -40,7 +40,7 @@ _LIBRARY_PREFIXES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FunctionCycles:
-    """Cycles of one function on one core in the window. `cycles` includes `wait_cycles` (bus and flash)."""
+    """The cycles that one function took on one core in the window. `cycles` includes `wait_cycles` (bus and flash)."""
 
     core: int
     name: str
@@ -60,7 +60,7 @@ def cycles_by_function(
     kernel: Kernel,
     idling: Sequence[tuple[int, int, str]] = (),
 ) -> tuple[FunctionCycles, ...]:
-    """Returns an entry for each core and function that ran, most cycles first. `idling`: see `idle_ranges`."""
+    """Returns the cycles of each function that ran, for each core, most cycles first. `idling`: see `idle_ranges`."""
     index = SymbolIndex(symbols)
     labels = {name for _, _, name in idling}
     functions: list[FunctionCycles] = []
@@ -92,7 +92,7 @@ def _function_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
 
 
 def function_kind(name: str, kernel: Kernel) -> str:
-    """Returns the first class of kernel.toml that has a prefix of the name. Else library or application."""
+    """Returns the class of a function by its name's prefix: a class of kernel.toml, else library or application."""
     for kind, prefixes in kernel.classes.items():
         if name.startswith(prefixes):
             return kind
@@ -108,7 +108,9 @@ def clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[
 
 
 def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
-    """Returns (core, service) -> executions of the service's kernel functions. CORE_INTERRUPT is counted too."""
+    """Returns how often each service's kernel functions were executed, by (core, service).
+    CORE_INTERRUPT is counted too.
+    """
     entries = _EntryCounts(functions)
     counted = dict(kernel.symbols)
     if kernel.several_cores.interrupt:
@@ -125,7 +127,7 @@ def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Coun
 def blocking_calls(
     functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]
 ) -> dict[int, BlockingCalls]:
-    """Returns each core's calls that found no free object, by the kernel's functions. Empty if these do not tell."""
+    """Returns each core's calls that found no free object and had to wait. Empty if the kernel does not tell."""
     if kernel.waits is None:
         return {}
     entries, names = _EntryCounts(functions), kernel.waits
@@ -140,7 +142,7 @@ def blocking_calls(
 def core_loads(
     functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles: Mapping[int, int]
 ) -> dict[int, CoreLoad]:
-    """Returns the work of each core, from its functions, its cycles asleep, and all its cycles in the window."""
+    """Returns the load of each core: its cycles, idle cycles and instructions."""
     every = list(functions)
     return {
         core: CoreLoad(
@@ -162,8 +164,10 @@ def core_loads(
 
 
 class _EntryCounts:
-    """Executions by core and name. The compiler may have moved a whole function into a clone (`name.constprop.0`):
-    a clone counts only if `name` never ran."""
+    """Counts how often functions were entered, by core and name.
+    The compiler may have moved a whole function into a clone (`name.constprop.0`): a clone counts only if `name` never
+    ran.
+    """
 
     def __init__(self, functions: tuple[FunctionCycles, ...]) -> None:
         self._whole: Counter[tuple[int, str]] = Counter()
@@ -175,5 +179,5 @@ class _EntryCounts:
             )
 
     def count(self, core: int, names: tuple[str, ...]) -> int:
-        """Returns the entries of all these functions on a core."""
+        """Returns how often a core entered any of these functions."""
         return sum(self._whole[core, name] or self._clones[core, name] for name in names)

@@ -25,7 +25,7 @@ _BYTES_MOST: Final = 1 << 20
 
 @dataclass(slots=True)
 class Rtt:
-    """The buffers of one image."""
+    """The SEGGER RTT buffers of a running image."""
 
     machine: VirtualMachine
     block: int
@@ -36,7 +36,7 @@ class Rtt:
     """The names of the buffers up that have been read, by number."""
 
     def receive(self) -> Iterator[tuple[int, bytes]]:
-        """Yields the new bytes of each buffer up, and marks them as read. Writes input into the buffer down."""
+        """Yields the new bytes of each buffer from the target, and writes waiting input into the buffer to the target."""
         head = self._read(self.block, _HEAD_BYTES)
         if not head.startswith(_ID):
             return  # before SEGGER_RTT_Init
@@ -49,7 +49,7 @@ class Rtt:
             self._fill_down_buffer(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
 
     def _read_up_buffer(self, number: int) -> bytes:
-        """Returns the unread bytes of a buffer up, and marks them as read."""
+        """Returns the unread bytes of a buffer from the target, and marks them as read."""
         at = self.block + _HEAD_BYTES + number * _BUFFER_BYTES
         words = self._read(at, _BUFFER_BYTES)
         name, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
@@ -61,7 +61,7 @@ class Rtt:
         return whole[read:write] if read < write else whole[read:] + whole[:write]
 
     def _fill_down_buffer(self, at: int) -> None:
-        """Writes as much input into the buffer down at `at` as fits. One byte stays free."""
+        """Writes as much waiting input as fits into the buffer to the target at address `at`. One byte stays free."""
         words = self._read(at, _BUFFER_BYTES)
         _, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
         if not 0 < size <= _BYTES_MOST or write >= size or read >= size:
@@ -87,11 +87,13 @@ class Rtt:
 
 
 def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> Rtt | None:
-    """Returns the RTT buffers of the loaded image. None if it has none. `typed`: input for its first buffer down."""
+    """Returns the RTT buffers of the loaded image. None if it has none.
+    `typed`: input for its first buffer to the target.
+    """
     block = machine.symbol(SYMBOL)
     return None if block is None else Rtt(machine, block & ~1, typed)
 
 
 def _word_at(content: bytes, at: int) -> int:
-    """Returns the little-endian word at an offset."""
+    """Returns the little-endian 32-bit word at an offset."""
     return int.from_bytes(content[at : at + 4], "little")

@@ -33,7 +33,7 @@ ITM_CLOSED: Final = "The firmware uses the ITM, which is disabled. --itm enables
 
 @dataclass(frozen=True, slots=True)
 class PairCycles:
-    """Cycles from each execution of `start` to the next of `end`."""
+    """The number of times that execution went from `start` to `end`, and the cycles in between."""
 
     start: str
     end: str
@@ -45,7 +45,7 @@ class PairCycles:
 
 @dataclass(frozen=True, slots=True)
 class SimResult:
-    """The result of a run. `cycles` and `instructions` have one entry per core."""
+    """The result of a run of `rtoslab sim`. `cycles` and `instructions` have one entry per core."""
 
     stop: str
     detail: str
@@ -109,7 +109,7 @@ class SimResult:
 
 @dataclass(frozen=True, kw_only=True)
 class SimRequest:
-    """The request to run an image. `until`: a symbol, a 0x address or a decimal number of cycles."""
+    """The options of a run of `rtoslab sim`. `until`: a symbol, a 0x address or a decimal number of cycles."""
 
     until: str | None = None
     between: Sequence[tuple[str, str]] = ()
@@ -147,7 +147,8 @@ def simulate(
     on_output: OnOutput = lambda *_: None,
     machine: VirtualMachine | None = None,
 ) -> SimResult:
-    """Runs `image` until its end, the limit or Ctrl-C. Gives channel and bytes of output to `on_output` at once.
+    """Runs `image` on a virtual board until its end, the limit or Ctrl-C.
+    Gives channel and bytes of output to `on_output` at once.
 
     Raises PlanError for a pattern that is no regular expression.
     """
@@ -210,6 +211,7 @@ def _make_result(
     ended: RunEnd,
     between: list[PairCycles],
 ) -> SimResult:
+    """Returns the result of a run that has ended."""
     reason, detail = ended.reason, ended.detail
     if request.expect is not None and reason in {"cycles", TIMEOUT, EXIT}:
         detail += f" The output never matched {request.expect!r}."
@@ -243,7 +245,7 @@ def _make_result(
 
 
 def _has_reached_goal(request: SimRequest, reason: str) -> bool:
-    """Whether the run ended as the request asks."""
+    """Whether the run ended as the user asked (`until`, an expected pattern, exit code 0)."""
     if request.expect is not None:
         return reason == PASSED
     if reason == EXIT:
@@ -253,11 +255,14 @@ def _has_reached_goal(request: SimRequest, reason: str) -> bool:
 
 
 def _texts(channels: Mapping[str, bytes]) -> dict[str, str]:
+    """Returns the output of each channel as text."""
     return {name: text.decode("utf-8", errors="replace") for name, text in channels.items()}
 
 
 def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
-    """Returns a compiled pattern. Raises PlanError for one that is no regular expression."""
+    """Returns a compiled regular expression, or None for no text. Raises PlanError for an invalid one.
+    Raises PlanError for one that is no regular expression.
+    """
     if text is None:
         return None
     try:
@@ -269,11 +274,12 @@ def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
 
 
 def _is_failure(reason: str, detail: str) -> bool:
-    """Whether an end is a failure: a fault, but not the breakpoint on which a C library parks a returned program."""
+    """Whether a run ended by a failure."""
     return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
 def _read_pair_cycles(machine: VirtualMachine, start: str, end: str, index: int) -> PairCycles:
+    """Returns the measured cycles between two addresses."""
     result = machine.between_result(index)
     return PairCycles(start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"])
 
@@ -299,7 +305,7 @@ def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
 
 
 def unescape(text: str) -> bytes:
-    r"""Returns the bytes of a text with `\n \r \t \\ \xHH` replaced. Anything else stands for itself."""
+    r"""Returns the bytes of a text with the escapes `\n \r \t \\ \xHH` replaced. Anything else stands for itself."""
     out = bytearray()
     index = 0
     while index < len(text):

@@ -50,7 +50,7 @@ _FIRST_OWN: Final = 15
 
 
 def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
-    """Returns the addresses at which callers outside the kernel continue, by the calls in packed events."""
+    """Returns the return addresses of the benchmark's calls of kernel functions, from packed events."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
     addresses = {code_address(int(address)) for address in sorted_distinct(events["pc"][mine])}
@@ -59,7 +59,9 @@ def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
 
 
 def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[Step, ...]:
-    """Returns the steps in packed events. `current`: core -> running task as they begin, empty without a kernel."""
+    """Returns the steps (calls, switches, ticks, marks) that packed events contain.
+    `current`: core -> running task as they begin, empty without a kernel.
+    """
     contexts, whose = defaultdict(int, current), defaultdict(int, current)
     reader = _StepReader(watching, dict(current), contexts, whose, probed_returns=frozenset(watching.return_addresses))
     called, returned, behind = reader.note_call, reader.note_return, watching.return_addresses
@@ -91,7 +93,9 @@ def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) 
 
 @dataclass(slots=True)
 class _StepReader:
-    """Builds steps from events. A *context* is a task, by its control block, or a core's handlers: -1 less the core."""
+    """Builds steps (calls, switches, ticks, marks) from events.
+    A *context* is a task, by its control block, or a core's handlers: -1 less the core.
+    """
 
     watching: ProbeMeanings
     current: dict[int, int]
@@ -127,7 +131,7 @@ class _StepReader:
         self.add_own_step(Step(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1))
 
     def note_write(self, core: int, cycle: int, ident: int, value: int) -> None:
-        """Notes the running task, or appends that a heap block was filled to its end."""
+        """Records a new current task, or that a heap block was filled to its end."""
         if ident == IDENT_CURRENT + core:
             self.note_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
@@ -135,7 +139,7 @@ class _StepReader:
             self.add_own_step(Step(cycle, core, FILL, self.step_owners[core], first=block, second=size))
 
     def add_step(self, step: Step) -> None:
-        """Appends a step that is not of own code: a switch, a tick, an interrupt."""
+        """Appends a step that is not of the benchmark's own code: a switch, a tick, an interrupt."""
         self.steps.append(step)
         self.last_steps[step.core] = step
 
@@ -161,12 +165,14 @@ class _StepReader:
         self.steps.insert(at if is_behind else len(self.steps), Step(cycle, core, PIN, who, first=level))
 
     def update_context(self, core: int, *, is_handler: bool) -> None:
-        """Notes which context runs on a core, after a change of the running task or handler."""
+        """Updates which context (a task or a handler) runs on a core."""
         current = self.current.get(core, 0)
         self.contexts[core], self.step_owners[core] = (-1 - core, HANDLER) if is_handler else (current, current)
 
     def note_call(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
-        """Appends a call of the benchmark's. Leaves out the kernel's own calls, and calls that were started again."""
+        """Appends a call that the benchmark makes. Calls inside the kernel and restarted calls are left out.
+        Leaves out the kernel's own calls, and calls that were started again.
+        """
         if self.watching.is_in_kernel(behind):
             return
         context = self.contexts[core]
@@ -186,7 +192,7 @@ class _StepReader:
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
     def join_completed_call(self, context: int, name: str, behind: int) -> bool:
-        """Joins a call with the call before that it completes, once: both are one service. Returns whether it did."""
+        """Merges a call with the call before it if both are one service. Returns whether it did."""
         last = self.last_own_steps.get(context)
         begun = last is not None and last.kind == CALL and last.name in self.watching.completes[name]
         if last is None or not begun or last is self.completed_calls.get(context):
@@ -197,7 +203,9 @@ class _StepReader:
         return True
 
     def note_return(self, core: int, cycle: int, address: int, value: int) -> None:
-        """Ends a call in progress. A loop may lead to the same address without a call."""
+        """Ends the call in progress that returns to this address.
+        A loop may lead to the same address without a call.
+        """
         context = self.contexts[core]
         calls = self.calls.get(context)
         if calls and calls[-1][1] == address:
@@ -219,7 +227,9 @@ class _StepReader:
         self.add_step(Step(cycle, core, SWITCH, before, self.running_function(before), task))
 
     def running_function(self, context: int) -> str:
-        """Returns the function that a context is in. A call without a probed return lasts until its next own step."""
+        """Returns the kernel function that a context is in.
+        A call without a probed return lasts until its next own step.
+        """
         for step, behind in reversed(self.calls.get(context, ())):
             if behind in self.probed_returns or self.last_own_steps.get(context) is step:
                 return step.name
@@ -247,7 +257,9 @@ class _StepReader:
         self.update_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
     def note_handler_return(self, core: int, cycle: int, number: int, address: int | None) -> None:
-        """`address`: where the interrupted code continues. None: another handler follows at once."""
+        """Records the return from an exception handler. `address`: where the interrupted code continues.
+        None: another handler follows at once.
+        """
         nested = self.handlers.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
@@ -263,7 +275,9 @@ class _StepReader:
 
 
 def _span_cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
-    """Returns the cycles of spans, in the order of time, that are after `since`. Most spans are before it."""
+    """Returns the cycles of spans, in the order of time, that are later than cycle `since`.
+    Most spans are before it.
+    """
     cycles = 0
     for begin, end in reversed(spans):
         if begin < end <= since:  # only the last span may have no end yet

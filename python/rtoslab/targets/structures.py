@@ -18,7 +18,7 @@ _TEXT_MOST_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class MemberPlace:
-    """The place of a member in its structure."""
+    """The place of a member in its C structure."""
 
     offset: int
     bytes: int
@@ -28,7 +28,7 @@ class MemberPlace:
     """Of a bit field: its first bit in its first byte, and its width."""
 
     def read(self, read_word: ReadWord, base: int) -> int | None:
-        """Returns the member's value, of four bytes at most, in the structure at `base`. None outside memory."""
+        """Returns the value of this member, of four bytes at most, in the structure at `base`. None outside memory."""
         first, width = self.bits or (0, 8 * self.bytes)
         value, beyond = read_word(base + self.offset), 0
         if self.bits and first + width > _WORD_BITS:
@@ -45,7 +45,7 @@ _SHOWN: Final = 12
 
 
 def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
-    """Returns structure -> member -> place, by the image's debug information.
+    """Returns the place of each member of C structures, by structure and member, from the debug information.
 
     A structure that the image does not have is left out, and all are left out if the debug information is damaged.
     """
@@ -58,10 +58,11 @@ def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
 
 
 def read_text_member(members: Mapping[str, MemberPlace], name: str, base: int, read: ReadBytes) -> str:
-    """Returns the text of a member of the structure at `base`: of characters in it, or of those that it points at.
+    """Returns the text of a member of the structure at `base`, a character array or a pointer to characters.
 
     Characters end with a zero or where the next member begins: a name that fills its place has no zero. Empty without
-    such a member, and where there is no memory."""
+    such a member, and where there is no memory.
+    """
     place = members.get(name)
     if place is None:
         return ""
@@ -76,7 +77,7 @@ def read_text_member(members: Mapping[str, MemberPlace], name: str, base: int, r
 
 
 def _named_members(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
-    """Yields the members that kernel.toml names: its table, their structure, their names."""
+    """Yields the structure members that kernel.toml names: table, structure, names."""
     for name, facts in kernel.objects.items():
         yield f"objects.{name}", facts.type, list(facts.members.values())
     block = kernel.memory.task_block if kernel.memory else None
@@ -94,7 +95,7 @@ def _named_members(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _require_members(kernel: str, table: str, structure: str, names: Iterable[str], places: MemberPlaces) -> None:
-    """Raises SymbolError if a structure of the image lacks a member that a table of kernel.toml names."""
+    """Raises SymbolError if a C structure of the image lacks a member that kernel.toml names."""
     members = places.get(structure)
     lacking = [name for name in names if members is not None and name not in members]
     if members is not None and lacking:
@@ -107,7 +108,7 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
 
 
 class Structures:
-    """The structures of one image whose members kernel.toml names.
+    """Reads the members of kernel objects and task control blocks that kernel.toml names.
 
     Raises SymbolError for a member that the structure does not have. A structure that is not in the image is not used
     there.
@@ -122,15 +123,19 @@ class Structures:
             _require_members(kernel.id, table, kind, names, self._members)
 
     def read_priorities(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
-        """Returns control block -> priority in the kernel's numbers. Empty if kernel.toml does not name the member."""
+        """Returns the priority of each task control block, in the kernel's numbers.
+        Empty if kernel.toml does not name the member.
+        """
         return self._read_member(self._block.priority if self._block else None, word, blocks)
 
     def read_task_numbers(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
-        """Returns control block -> the task's number in calls. Empty if kernel.toml does not name the member."""
+        """Returns, for each task control block, the number that calls use for the task.
+        Empty if kernel.toml does not name the member.
+        """
         return self._read_member(self._block.number if self._block else None, word, blocks)
 
     def _read_member(self, member: str | None, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
-        """Returns control block -> value of a member. Empty if kernel.toml does not name the member."""
+        """Returns the value of one member of each task control block. Empty if kernel.toml does not name the member."""
         if self._block is None or member is None:
             return {}
         place = self._members.get(self._block.type, {}).get(member)
@@ -138,7 +143,7 @@ class Structures:
         return {block: value for block, value in values.items() if value is not None}
 
     def read_objects(self, word: ReadWord, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
-        """Returns (kind, address) -> members by kernel.toml's names, for every object that was an argument of a call.
+        """Returns the members of every kernel object that was an argument of a call, by (kind, address).
 
         `calls`: function -> the first arguments of its calls.
         """

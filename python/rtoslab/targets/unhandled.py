@@ -24,13 +24,15 @@ _BRANCH: Final = 0xE000
 
 
 def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
-    """Returns a sentence for each core that is in a handler that nobody wrote."""
+    """Returns a sentence for each core that hangs in the default handler of an exception without a handler."""
     by_core = (_describe_core(machine, core) for core in range(cores))
     return [item for item in by_core if item]
 
 
 def _describe_core(machine: VirtualMachine, core: int) -> str:
-    """Returns the sentence for one core. Empty if it is elsewhere."""
+    """Returns a sentence if a core hangs in a default exception handler. Else an empty text.
+    Empty if it is elsewhere.
+    """
     registers = machine.registers(core)
     number = registers["xpsr"] & _EXCEPTION
     if number < _FIRST_HANDLER:
@@ -52,13 +54,13 @@ def _describe_core(machine: VirtualMachine, core: int) -> str:
 
 
 def _read_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
-    """Returns the vectors of a table, as far as they are in memory."""
+    """Returns the entries of a vector table, as far as they are in memory."""
     words = (_read_number(machine, table + 4 * number, 4) for number in range(count))
     return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
 
 
 def _read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
-    """Returns a number in memory. None where there is no memory."""
+    """Returns a little-endian number in memory. None where there is no memory."""
     try:
         return int.from_bytes(machine.read(address, size), "little")
     except (simulator_module().SimError, OverflowError):

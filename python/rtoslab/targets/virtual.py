@@ -84,7 +84,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VirtualJob:
-    """One image to run."""
+    """The description of a benchmark run on a virtual board: the image, the board, the kernel, what to watch."""
 
     image: bytes
     name: str
@@ -114,7 +114,7 @@ class VirtualJob:
 
 @dataclass(slots=True)
 class RunOutput:
-    """The output of a target. On a real board only `uart` is filled."""
+    """The output of a run of a benchmark image. On a real board only `uart` is filled."""
 
     uart: bytes
     failure: str | None = None
@@ -128,7 +128,9 @@ class RunOutput:
 def run_virtual(
     job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
 ) -> RunOutput:
-    """Runs the image to its end. An image that hangs or stops gives a RunOutput with `failure`, never an exception."""
+    """Runs a benchmark image to its end and observes its window.
+    An image that hangs or stops gives a RunOutput with `failure`, never an exception.
+    """
     machine = machine or make_machine(job.board, cores=job.cores if job.core is None else PAIR_CORES)
     apply_settings(machine, job.settings)
     started = job.started or job.image
@@ -140,7 +142,7 @@ def run_virtual(
 
 
 class _WindowRun:
-    """A run of one image, with its probes and readers of events."""
+    """A run of one benchmark image, with its probes and readers of events."""
 
     def __init__(self, job: VirtualJob, machine: VirtualMachine, progress: Progress, done_address: int | None) -> None:
         """`done_address`: the end of the run. None: that of the image."""
@@ -211,7 +213,9 @@ class _WindowRun:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
 
     def _marks(self) -> list[Mark]:
-        """Returns the marks of the intervals. If messages come from the other core's image, their starts are there."""
+        """Returns the begin and end marks of the measured intervals.
+        If messages come from the other core's image, their starts are there.
+        """
         own = read_marks(self.job.image, self.job.name)
         if self.job.sender is None:
             return list(own)
@@ -220,13 +224,13 @@ class _WindowRun:
         return ends + [mark for mark in other if not mark.is_end and mark.series]
 
     def _watch_samples(self) -> None:
-        """Watches the samples that the runner stores."""
+        """Watches the memory in which the image stores its samples."""
         keep_address = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
         if keep_address is not None:
             self.machine.watch_call(code_address(keep_address), IDENT_KEEP)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
-        """Watches the functions in which a service may end. An image has those for its number of cores."""
+        """Sets probes on the kernel functions in which a service ends. An image has those for its number of cores."""
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
             for address in (
@@ -235,7 +239,9 @@ class _WindowRun:
                 self.machine.watch_exec(address, ident)
 
     def _nesting_addresses(self) -> dict[int, int]:
-        """Returns core -> address of the word that counts nested critical sections. Empty where there is none."""
+        """Returns, for each core, the address of the kernel's count of nested critical sections.
+        Empty where there is none.
+        """
         critical = self.job.kernel.critical
         base = next(filter(None, map(self.machine.symbol, critical.nesting if critical else ())), None)
         if critical is None or base is None:
@@ -267,7 +273,9 @@ class _WindowRun:
             self.handlers = HandlerReader(now.get(0, 0), top, switching_exceptions(self.job.kernel))
 
     def _require_clock(self) -> None:
-        """Raises RunError for another clock than the job's. Nothing else shows it: a board's clocks scale together."""
+        """Raises RunError if the core's clock is not the expected one.
+        Nothing else shows it: a board's clocks scale together.
+        """
         by_registers, clocks = self.machine.clock_hz(), self.job.clock_hz
         if abs(by_registers - clocks) > CLOCK_TOLERANCE * clocks:
             raise RunError(
@@ -318,7 +326,7 @@ class _WindowRun:
             output.observed.handled = self.handlers.runs
 
     def _feed_events(self, *, is_end: bool = False) -> None:
-        """Gives the new events to all readers."""
+        """Passes the new events to all readers."""
         assert self.observer is not None
         seen = self._take_events()
         if self.handlers is not None:
@@ -330,7 +338,7 @@ class _WindowRun:
             self.events += fresh
 
     def _take_events(self) -> bytes:
-        """Returns the new events without the writes of settings, which are counted."""
+        """Returns the new events. Writes of clock and cache settings are counted and removed."""
         packed = self.machine.take_events()
         if not self.settings:
             return packed
@@ -344,7 +352,9 @@ class _WindowRun:
         return events[~is_setting].tobytes()
 
     def _run_to_window_state(self, state: int, phase: str, limit_s: float) -> None:
-        """Runs until the image sets its window state. Raises RunError if it ends, hangs or sets another one."""
+        """Runs until the image says that its window has this state (opened, closed).
+        Raises RunError if it ends, hangs or sets another one.
+        """
         while True:
             stop = self._run_phase(phase, limit_s)
             if stop["reason"] == "until":
@@ -362,7 +372,7 @@ class _WindowRun:
                 raise RunError("The image began a second window, but this version measures one.")
 
     def _run_phase(self, phase: str, limit_s: float) -> "Stop":
-        """Runs to the next watch or to the stop. Raises RunError for any other end."""
+        """Runs until a watched word is written or the run stops. Raises RunError for any other end."""
         start = self.machine.cycle()
         limit = int(limit_s * self.job.clock_hz)
         while (spent := self.machine.cycle() - start) < limit:
@@ -381,7 +391,7 @@ class _WindowRun:
         )
 
     def _positions_text(self) -> str:
-        """Returns in which function each core is, as the end of a sentence."""
+        """Returns the function in which each core is, as the end of a sentence."""
         names = {address: (size, name) for address, size, name in first_symbol_per_address(self.machine.symbols())}
         parts = []
         for core in range(self.job.cores):

@@ -49,7 +49,7 @@ DEFAULT_LIMIT_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state of a board, with the number of its recorded hits and events."""
+    """The saved state of a virtual board, with the number of its recorded hits and events."""
 
     machine: "MachineSnapshot"
     seen: tuple[int, ...]
@@ -57,7 +57,7 @@ class Snapshot:
 
     @property
     def cycle(self) -> int:
-        """Returns the cycle in which it was taken."""
+        """Returns the cycle at which the snapshot was taken."""
         return self.machine.cycle()
 
 
@@ -101,7 +101,9 @@ class VirtualBoard:
         return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
-        """Runs for cycles, or for seconds of the present clock. Ends earlier for a watch, an `until` or a lock-up."""
+        """Runs for a number of cycles, or for seconds at the present clock.
+        Ends earlier for a watch, an `until` or a lock-up.
+        """
         if (cycles is None) == (seconds is None):
             raise RunError("The length of the run is missing; give either cycles or seconds.")
         length = cycles if cycles is not None else round((seconds or 0.0) * self.clock_hz)
@@ -112,7 +114,7 @@ class VirtualBoard:
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])
 
     def run_until(self, place: Place, limit_s: float = DEFAULT_LIMIT_S) -> int:
-        """Runs until the place is about to execute next. Returns the cycle.
+        """Runs until the instruction at `place` is about to be executed. Returns the cycle.
 
         Raises SymbolError. RunError if it does not within `limit_s` of virtual time, or the board stops before.
         """
@@ -173,12 +175,14 @@ class VirtualBoard:
         return probe
 
     def between(self, start: Place, end: Place) -> "Between":
-        """Measures from each execution of one place to the next of the other. Raises SymbolError."""
+        """Starts to measure the cycles from each execution of one place to the next of the other.
+        Raises SymbolError.
+        """
         with simulator_errors(SymbolError):
             return Between(self._machine, self._machine.between(self.address(start), self.address(end)))
 
     def trace(self, *, pins: bool = False, exceptions: bool = False) -> None:
-        """Switches the recording of pin edges and of handlers on or off."""
+        """Turns the recording of pin edges and of exception handlers on or off."""
         self._machine.trace_pins(pins)
         self._machine.trace_exceptions(exceptions)
 
@@ -192,7 +196,9 @@ class VirtualBoard:
         return (exception for exception in self._exceptions if number is None or exception.number == number)
 
     def inject(self, interrupt: str, *, at: int | None = None, core: int = 0) -> None:
-        """Pends `irqN`, `pendsv`, `systick` or `nmi` in cycle `at` (default: now). Raises PlanError, RunError."""
+        """Makes the exception `irqN`, `pendsv`, `systick` or `nmi` pending at cycle `at` (default: now).
+        Raises PlanError, RunError.
+        """
         number = parse_exception(interrupt, self.facts)
         with simulator_errors(RunError):
             self._machine.inject_exception(self.cycle if at is None else at, number, core)
@@ -226,7 +232,9 @@ class VirtualBoard:
         return Snapshot(self._machine.snapshot(), tuple(map(len, self._recordings())))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Restores a state. Probes that were set later stay, without hits. Raises RunError for another chip's."""
+        """Sets the board to the state of a snapshot. Probes that were set later stay, without hits.
+        Raises RunError for another chip's.
+        """
         with simulator_errors(RunError):
             self._machine.restore(snapshot.machine)
         edges, exceptions = snapshot.seen[-2:]
@@ -239,7 +247,7 @@ class VirtualBoard:
         return self._machine.take_uart(port)
 
     def debug_output(self) -> dict[str, bytes]:
-        """Returns what came by semihosting and ITM since the last call, by channel (`semihosting`, `itm0`)."""
+        """Returns the output by semihosting and ITM since the last call, by channel (`semihosting`, `itm0`)."""
         texts: dict[str, bytes] = {}
         for channel, text in self._machine.take_debug_text():
             texts[channel] = texts.get(channel, b"") + text
@@ -247,7 +255,7 @@ class VirtualBoard:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code with which the firmware ended by semihosting. None if it has not."""
+        """Returns the exit code with which the firmware ended by semihosting. None if it has not."""
         return self._machine.exit_code()
 
     def open_itm(self) -> None:
@@ -255,11 +263,11 @@ class VirtualBoard:
         self._machine.open_itm()
 
     def type_semihosting(self, text: bytes) -> None:
-        """Adds to what the firmware can read from semihosting's standard input."""
+        """Adds bytes to semihosting's standard input, which the firmware can read."""
         self._machine.type_semihosting(text)
 
     def type(self, text: bytes, port: int = 0) -> None:
-        """Types into a serial port at line speed."""
+        """Sends bytes to the firmware's serial port at line speed."""
         self._machine.type_uart(text, port)
 
     def stats(self) -> "Stats":
@@ -279,15 +287,16 @@ class VirtualBoard:
         return place if isinstance(place, int) else find_address(self._machine, place)
 
     def _new_probe(self, place: str, address: int) -> Probe:
+        """Adds a probe on an address, and returns it."""
         self._probes.append(Probe(place, address))
         return self._probes[-1]
 
     def _recordings(self) -> list[list[Any]]:
-        """Returns all lists that recording extends: hits by probe, edges, exceptions."""
+        """Returns all lists to which recording appends: hits by probe, edges, exceptions."""
         return [*(probe.hits for probe in self._probes), self._edges, self._exceptions]
 
     def _record_events(self) -> None:
-        """Moves the machine's new events into the recordings."""
+        """Appends the machine's new events to the recordings."""
         for cycle, value, pc, ident, kind, core, _ in event_tuples(np.frombuffer(self._machine.take_events(), EVENT)):
             if kind in {KIND_EXEC, KIND_WRITE}:
                 self._probes[ident].hits.append(Hit(cycle, core, value, pc))
@@ -299,7 +308,7 @@ class VirtualBoard:
 
 
 class Between:
-    """A measurement of the cycles from one place to another, which goes on as the board runs."""
+    """A running measurement of the cycles from one place in the code to another. `VirtualBoard.between` starts it."""
 
     def __init__(self, machine: "Machine", index: int) -> None:
         """`VirtualBoard.between` makes one."""
@@ -308,6 +317,6 @@ class Between:
 
     @property
     def interval(self) -> Interval:
-        """Returns the figures so far."""
+        """Returns the count, minimum, maximum and total of the measured cycles so far."""
         interval = self._machine.between_result(self._index)
         return Interval(interval["count"], interval["min_cycles"], interval["max_cycles"], interval["total_cycles"])

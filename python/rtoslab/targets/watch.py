@@ -50,7 +50,7 @@ _NOT_CALLED = ("tick", *_BRACKETS)
 
 
 def _port_functions(image: bytes) -> frozenset[str]:
-    """Returns the functions of port.c, which count as the kernel's.
+    """Returns the functions of the kernel's port (port.c), which count as the kernel's.
 
     Those of port.h are the benchmark's, also where they are not inlined (-O0).
     """
@@ -62,7 +62,7 @@ def _port_functions(image: bytes) -> frozenset[str]:
 
 
 class StepRecorder:
-    """Sets the probes, and records the first events of the window."""
+    """Records the steps of a benchmark: sets probes on the kernel's functions, and stores the window's first events."""
 
     def __init__(
         self, machine: VirtualMachine, image: bytes, kernel: Kernel, cores: int, pin: int, most_events: int
@@ -81,7 +81,9 @@ class StepRecorder:
         self._ports = _port_functions(image)
 
     def set_call_probes(self) -> None:
-        """Sets one probe for each function, before the image runs. The function that switches gets none."""
+        """Sets a probe on each kernel function that a service may call, before the image runs.
+        The function that switches gets none.
+        """
         switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
         names = {name for service, item in self._kernel.symbols.items() if service not in _NOT_CALLED for name in item}
         for name in sorted((names | self._kernel.completes.keys()) - {switch}):
@@ -93,12 +95,12 @@ class StepRecorder:
                 self._functions[name] = code_address(address)
 
     def _is_third_needed(self, function: str) -> bool:
-        """Whether the third argument says more than the second, as that of an allocator which gives a code."""
+        """Whether a function's third argument is recorded in place of the second."""
         services = (service for service, names in self._kernel.symbols.items() if function in names)
         return any(len(self._kernel.arguments.get(item, ())) > 2 for item in services)
 
     def open(self, before: bytes, current: Mapping[int, int]) -> None:
-        """Notes that the window opens. `before`: the events so far; `current`: core -> running task."""
+        """Starts the recording as the window opens. `before`: the events so far; `current`: core -> running task."""
         names, addresses = tuple(self._functions), tuple(self._functions.values())
         own = kernel_address_test(self._machine.symbols(), self._is_kernel_function)
         learned = ProbeMeanings(names, addresses, (), (), own)
@@ -122,7 +124,7 @@ class StepRecorder:
         self._at_open.heap_blocks = self._count_held_blocks(before)
 
     def _count_held_blocks(self, before: bytes) -> int:
-        """Returns the heap blocks that the benchmark holds, by its calls so far."""
+        """Returns the number of heap blocks that the benchmark has allocated so far."""
         events = np.frombuffer(before, dtype=EVENT)
         calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         calls = calls[self._is_outside_kernel(calls["pc"])]
@@ -130,7 +132,7 @@ class StepRecorder:
         return held_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
 
     def _is_call_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> NDArray[np.bool_]:
-        """Returns a mask of the calls of these services' functions."""
+        """Returns a mask of the events that are calls of these services."""
         names = {name for service in services for name in self._kernel.symbols.get(service, ())}
         idents = [IDENT_SYMBOL + index for index, name in enumerate(self._functions) if name in names]
         return np.asarray(np.isin(events["id"], idents), dtype=np.bool_)
@@ -140,7 +142,7 @@ class StepRecorder:
         return name in self._ports or function_kind(name, self._kernel) not in {APPLICATION, LIBRARY}
 
     def feed(self, raw: bytes) -> None:
-        """Records those of the window's events that make steps, up to the limit."""
+        """Stores the events of the next chunk that are steps of the benchmark, up to a limit."""
         events = np.frombuffer(raw, dtype=EVENT)
         most = self._most_events * EVENT.itemsize
         for first in range(0, len(events), _AT_ONCE):
@@ -151,7 +153,9 @@ class StepRecorder:
             self._raw += some.view(_WHOLE)[self._makes_step(some)].tobytes()[:left]
 
     def _makes_step(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Returns a mask of the events that make steps. Most calls are the kernel's of its own functions."""
+        """Returns a mask of the events that are steps of the benchmark.
+        Most calls are the kernel's of its own functions.
+        """
         ident, kind = events["id"], events["kind"]
         known = (kind == KIND_EXEC) & (ident >= IDENT_MARK)
         is_call = known & (ident >= IDENT_SYMBOL) & (ident < IDENT_BEHIND)
@@ -170,7 +174,7 @@ class StepRecorder:
         return np.asarray(outside[which], dtype=np.bool_)
 
     def store_steps(self, observed: WindowObservations) -> None:
-        """Writes the steps, and what was read as the window opened, into `observed`."""
+        """Writes the recorded steps, and what was read as the window opened, to `observed`."""
         observed.steps = find_steps(bytes(self._raw), self._meanings, self._current)
         observed.steps_cut = len(self._raw) >= self._most_events * EVENT.itemsize
         observed.priorities = self._at_open.priorities
@@ -186,7 +190,7 @@ class StepRecorder:
         return {int(block) for block in sorted_distinct(events["value"][mine])}
 
     def _first_arguments(self, before: bytes) -> dict[str, set[int]]:
-        """Returns function -> the first arguments of its calls so far."""
+        """Returns the first arguments of each function's calls so far."""
         events = np.frombuffer(before, dtype=EVENT)
         calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
         names = tuple(self._functions)
@@ -196,7 +200,9 @@ class StepRecorder:
         return addresses
 
     def _reused_heap_blocks(self, before: bytes, is_in_kernel: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
-        """Returns address and size of heap blocks used so far. Empty unless each is freed before the next is taken."""
+        """Returns address and size of the heap blocks used so far.
+        Empty unless each was freed before the next was taken.
+        """
         names = tuple(self._functions)
         taking, giving = (frozenset(self._kernel.symbols.get(service, ())) for service in ("malloc", "free"))
         idents = [IDENT_SYMBOL + index for index, name in enumerate(names) if name in taking | giving]

@@ -36,7 +36,7 @@ OnOutput = Callable[[str, bytes], None]
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """Why a run ended."""
+    """The reason why a run ended."""
 
     reason: str
     """A reason of the board's stops, `passed`, `failed`, `timeout`, `fault` or `interrupted`."""
@@ -45,7 +45,7 @@ class RunEnd:
 
 @dataclass(frozen=True, slots=True, order=True)
 class PinDrive:
-    """A level at which something outside drives a pin."""
+    """A level to which a pin is driven from outside, from a time on."""
 
     at_s: float
     """Virtual time since reset."""
@@ -56,7 +56,7 @@ class PinDrive:
 
 @dataclass
 class WatchedRun:
-    """A run of an image whose output and faults are watched."""
+    """A run of an image that is ended by its output, a fault or a time limit."""
 
     machine: VirtualMachine
     limit: int
@@ -109,13 +109,13 @@ class WatchedRun:
         return RunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
 
     def _cycle_limit(self) -> int:
-        """Returns the cycle of the run's end, soon after a fault."""
+        """Returns the cycle at which the run ends at the latest."""
         if self.fault is None:
             return self.limit
         return min(self.limit, self.fault.cycle + int(_AFTER_FAULT_S * self.machine.clock_hz()))
 
     def _run_chunk(self, cycles: int) -> "Stop":
-        """Runs some cycles. After a fault it restores the board, and runs it to the start of the fault's handler."""
+        """Runs some cycles. After a fault it goes back and runs to the start of the fault's handler."""
         before = self.machine.snapshot()
         stop = self.machine.run(cycles)
         events = self.machine.take_events()
@@ -134,7 +134,7 @@ class WatchedRun:
         return self._repeat(before, cycles) if entered else stop
 
     def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
-        """Runs from a snapshot to a fault's handler and notes the fault. None for a breakpoint, which is no fault."""
+        """Runs from a snapshot to a fault's handler and records the fault. None for a breakpoint, which is no fault."""
         self.machine.restore(before)
         stop = self.machine.run(cycle - self.machine.cycle())
         self.machine.take_events()
@@ -145,26 +145,26 @@ class WatchedRun:
         return stop
 
     def _repeat(self, before: "Snapshot", cycles: int) -> "Stop":
-        """Runs some cycles again from a snapshot."""
+        """Restores a snapshot and runs some cycles from it."""
         self.machine.restore(before)
         stop = self.machine.run(cycles)
         self.machine.take_events()
         return stop
 
     def _end_by_timeout(self, elapsed_s: float) -> RunEnd | None:
-        """Returns the end of the run if its time is over."""
+        """Returns the end of the run if its time limit is reached, or None."""
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
         return RunEnd(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")
 
     def _end_by_stop(self, stop: "Stop") -> RunEnd | None:
-        """Returns the end of the run if the board stopped for another reason than its cycles."""
+        """Returns the end of the run if the board stopped by itself, or None."""
         if stop["reason"] in {"cycles", "watch"}:
             return None
         return RunEnd(stop["reason"], stop["detail"])
 
     def _take_output(self, rtt: Rtt | None) -> RunEnd | None:
-        """Passes on new output. Returns the end of the run if it matches a pattern."""
+        """Passes on new output. Returns the end of the run if the output matches a pattern, or None."""
         outputs = [self._add_output("uart", self.machine.take_uart())]
         outputs += [self._add_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
         for number, fresh in rtt.receive() if rtt is not None else ():
@@ -179,7 +179,7 @@ class WatchedRun:
         return next((output for output in matched if output.reason == FAILED), next(iter(matched), None))
 
     def _add_output(self, channel: str, fresh: bytes) -> RunEnd | None:
-        """Adds new output of a channel. Returns the end of the run if it matches a pattern."""
+        """Adds new output of a channel. Returns the end of the run if it matches a pattern, or None."""
         if not fresh:
             return None
         whole = self.output.setdefault(channel, bytearray())

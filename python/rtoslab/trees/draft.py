@@ -25,7 +25,7 @@ _MOST_SHOWN: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class _Index:
-    """The source files and headers of a tree, relative to its root."""
+    """Lists of the source files and headers of a kernel's source tree, relative to its root."""
 
     root: Path
     code: tuple[PurePosixPath, ...]
@@ -33,7 +33,9 @@ class _Index:
 
 
 def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> Tree:
-    """Returns a description of the tree in `path` for a port. Raises CatalogueError naming what was not found."""
+    """Returns a description of the kernel source tree in `path` for a port.
+    Raises CatalogueError naming what was not found.
+    """
     wants = kernel.tree
     if wants is None:
         raise CatalogueError(
@@ -65,7 +67,9 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
 
 
 def _index_files(root: Path, wants: TreeRequirements) -> _Index:
-    """Returns the files of a tree, without those that the port avoids. Raises CatalogueError for too many or none."""
+    """Lists the files of a kernel's source tree, without those that the port avoids.
+    Raises CatalogueError for too many or none.
+    """
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
         folders[:] = sorted(
@@ -103,7 +107,7 @@ def _is_avoided(name: str, wants: TreeRequirements) -> bool:
 
 
 def _core_files(index: _Index, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Returns the files for one core (`TreePart`), each by its name: files of other cores may be beside them."""
+    """Returns the source and header patterns for one core (fields of `TreePart`)."""
     named = ((header, name) for header in index.headers for name in wants.headers if _can_include(header, name))
     headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
     return {
@@ -156,7 +160,7 @@ def _common_patterns(index: _Index, kernel: Kernel, wants: TreeRequirements) -> 
 
 
 def _first_names(names: Iterable[str]) -> str:
-    """Returns the first names, in order, for a sentence."""
+    """Returns the first few names in order, as text for an error message."""
     ordered = sorted(names)
     return ", ".join(ordered[:_MOST_SHOWN]) + (", …" if len(ordered) > _MOST_SHOWN else "")
 
@@ -185,7 +189,7 @@ def _choose_folders(names_by_folder: dict[PurePosixPath, set[str]]) -> list[Pure
 
 
 def _is_body_next(text: bytes, start: int) -> bool:
-    """Whether a body follows the parameters that begin at `start`."""
+    """Whether a function's body follows the parameter list that begins at `start` in C source text."""
     depth = 1
     for place in range(start, min(start + 2000, len(text))):
         letter = text[place : place + 1]
@@ -204,7 +208,7 @@ def _folder_patterns(folder: PurePosixPath, index: _Index, wants: TreeRequiremen
 
 
 def _header_folders(index: _Index, wants: TreeRequirements, common: list[str]) -> list[str]:
-    """Returns the folder of each header that is not for one core: of several the one nearest to the sources."""
+    """Returns the include folder of each needed header. Of several candidates, the nearest to the sources."""
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
     for name in wants.headers:
@@ -220,6 +224,7 @@ def _distance_to_nearest(folder: PurePosixPath, near: list[PurePosixPath]) -> in
     """Returns the number of steps in the tree from a folder to the nearest of `near`."""
 
     def apart(other: PurePosixPath) -> int:
+        """Returns the number of folders between `folder` and another one."""
         shared = takewhile(lambda pair: pair[0] == pair[1], zip(folder.parts, other.parts, strict=False))
         return len(folder.parts) + len(other.parts) - 2 * len(list(shared))
 
@@ -227,7 +232,7 @@ def _distance_to_nearest(folder: PurePosixPath, near: list[PurePosixPath]) -> in
 
 
 def _read_version(index: _Index, wants: TreeRequirements, used_folders: list[str]) -> str:
-    """Returns the version by the text of a header or by its macros, joined by dots. Empty if there is none.
+    """Returns a kernel's version from a text or macros in its headers. Empty if there is none.
 
     Headers of the used folders come first, because an old one of the same name may be elsewhere.
     """
@@ -251,7 +256,9 @@ def _read_version(index: _Index, wants: TreeRequirements, used_folders: list[str
 
 
 def _split_number(number: str, digits: tuple[int, ...]) -> list[str]:
-    """Returns the parts of a version number, of which all but the first have the given numbers of digits."""
+    """Splits a version number without dots, such as 60401, into its parts.
+    `digits`: the width of each part but the first.
+    """
     parts = []
     for digit in reversed(digits):
         number, part = number[:-digit], number[-digit:]

@@ -38,12 +38,12 @@ Settings = Mapping[str, str | None]
 
 
 def read_settings(path: Path) -> Settings:
-    """Reads the options of a configuration file. Raises CatalogueError."""
+    """Reads the options of a Kconfig file. Raises CatalogueError."""
     return parse_settings(read_text(path, "the kernel's configuration", CatalogueError, _BYTES))
 
 
 def parse_settings(text: str) -> Settings:
-    """Returns the options of a configuration in the form that Kconfig writes. Other lines are ignored."""
+    """Parses the text of a Kconfig file into its options. Other lines are ignored."""
     settings_: dict[str, str | None] = {}
     for line in text.splitlines():
         if match := _SET.fullmatch(line.strip()):
@@ -56,7 +56,8 @@ def parse_settings(text: str) -> Settings:
 def make_defconfig(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT, absent: Iterable[str] = ()
 ) -> str:
-    """Returns the configuration file for the kernel's own build. `absent`: names that its version does not have yet.
+    """Returns the Kconfig file (defconfig) for the kernel's own build.
+    `absent`: names that its version does not have yet.
 
     Raises CatalogueError for a board that the port does not know.
     """
@@ -70,7 +71,7 @@ def make_defconfig(
 def build_files(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
-    """Returns our files for the kernel's own build, by name, and the port's instructions for its user.
+    """Returns the files that a user adds to the kernel's own build, by name, and instructions for this user.
 
     The instructions are `config/README.in`. `folder` is where the files will be, `version` an earlier one of the
     kernel. Raises CatalogueError.
@@ -84,6 +85,7 @@ def build_files(
     words["needs"] = "".join(f", {need}" for need in needs)
 
     def fill_template(path: Path, what: str) -> str:
+        """Returns a file of the port's configuration with its placeholders filled."""
         text = read_text(path, what, CatalogueError)
         return re.sub(r"(?<!\$)\{(\w+)\}", lambda place: words.get(place[1], place[0]), text)
 
@@ -95,7 +97,9 @@ def build_files(
 
 
 def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: Tree | None) -> tuple[Tree, str]:
-    """Returns the description `known` with one more export, and that export's key. Raises CatalogueError."""
+    """Returns a tree's description with one more export (the result of the kernel's own build), and that export's key.
+    Raises CatalogueError.
+    """
     wants, title = _export_wants(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
         raise CatalogueError(
@@ -129,7 +133,9 @@ def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: 
 
 
 def find_export(kernel: Entry[Kernel], key: str) -> Tree:
-    """Returns the tree of the export with a key of `export_key`. Raises CatalogueError if there is none."""
+    """Returns the export (libraries and headers from the kernel's own build) that has this key.
+    Raises CatalogueError if there is none.
+    """
     tree, wants = kernel.tree, _export_wants(kernel)
     if tree is None or key not in tree.exports:
         raise CatalogueError(
@@ -173,28 +179,28 @@ def _export_wants(kernel: Entry[Kernel]) -> ExportRequirements:
 
 
 def _target_text(key: str) -> str:
-    """Returns board, cores and optimisation of an export's key in words."""
+    """Returns an export's board, cores and optimisation in words."""
     board, cores, opt = parse_export_key(key)
     return f"{board} with {count_text(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
 def _how_to_export(kernel: Entry[Kernel]) -> str:
-    """Returns a clause on how a user makes an export."""
+    """Returns a clause that tells the user how to make an export of the kernel."""
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 
 def _how_to_repeat(kernel: Entry[Kernel]) -> str:
-    """Returns a clause on how a user makes an export again."""
+    """Returns a clause that tells the user how to make the export again."""
     return f"build it again with the files from `rtoslab kernel files {kernel.facts.id}`"
 
 
 def _read_part(kernel: Entry[Kernel], name: str) -> Settings:
-    """Reads a part of the port's configuration: `common`, a board's or a need's."""
+    """Returns the Kconfig options of one file of the port: `common`, a board's or a need's."""
     return read_settings(kernel.folder / "config" / f"{name}.defconfig")
 
 
 def _options_by_board(kernel: Entry[Kernel]) -> dict[str, Settings]:
-    """Returns board -> the options that the port requests for it alone."""
+    """Returns, for each board, the Kconfig options that the port requests for it alone."""
     others = {_COMMON, *_export_wants(kernel).lacks}
     paths = sorted((kernel.folder / "config").glob("*.defconfig"))
     return {path.stem: read_settings(path) for path in paths if path.stem not in others}
@@ -203,10 +209,10 @@ def _options_by_board(kernel: Entry[Kernel]) -> dict[str, Settings]:
 def _requested_options(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
 ) -> dict[str, str | None]:
-    """Returns the options that the port requests for a board and needs.
+    """Returns the Kconfig options that the port requests for a board and needs.
 
-    For a version that lacks the names `absent`, those of `config/earlier/NAME` are added: for all boards, for this
-    one, and for each need.
+    For a version that lacks the names `absent`, those of `config/earlier/NAME` are added: for all boards, for this one,
+    and for each need.
     """
     boards = _options_by_board(kernel)
     if board not in boards:
@@ -247,7 +253,7 @@ def _exported_board(kernel: Entry[Kernel], option_values: Settings, absent: Iter
 
 
 def _exported_needs(kernel: Entry[Kernel], option_values: Settings) -> tuple[str, ...]:
-    """Returns the needs that an export was built for, by the first option of each."""
+    """Returns the needs (groups of services) that an export was built for."""
     firsts = {need: next(iter(_read_part(kernel, need).items())) for need in _export_wants(kernel).lacks}
     return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
 
@@ -271,7 +277,7 @@ def _exported_optimisation(wants: ExportRequirements, option_values: Settings) -
 def _differences_text(
     kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], option_values: Settings
 ) -> str:
-    """Returns the options that differ from the port's, as a clause. Empty: none."""
+    """Returns the Kconfig options that differ from those that the port requests, as a clause. Empty if none does."""
     wrong = [
         f"{option} {_value_text(option_values.get(option))}, should be {_value_text(value, '')}"
         for option, value in _requested_options(kernel, board, needs, absent).items()
@@ -286,12 +292,12 @@ def _differences_text(
 
 
 def _value_text(value: str | None, verb: str = "is ") -> str:
-    """Returns an option's value for a sentence."""
+    """Returns the value of a Kconfig option for a sentence."""
     return f"{verb}{'not set' if value is None else quote(value)}"
 
 
 def _read_version(wants: ExportRequirements, path: Path) -> str:
-    """Returns the kernel's version by a header of the export."""
+    """Returns the kernel's version, from a header of the export."""
     header = path / wants.version_header
     text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
     match = re.search(rf'^[ \t]*#[ \t]*define[ \t]+{wants.version}[ \t]+"([\w.+-]+)"', text, re.MULTILINE)
@@ -299,7 +305,7 @@ def _read_version(wants: ExportRequirements, path: Path) -> str:
 
 
 def _stale_text(wants: ExportRequirements, path: Path) -> str | None:
-    """Returns that a source was changed after the export was built, as a sentence's end. None if none was."""
+    """Returns the end of a sentence saying that a source was changed after the export was built, or None."""
     product = path / wants.made_of
     if not wants.made_of:
         return None
@@ -312,4 +318,5 @@ def _stale_text(wants: ExportRequirements, path: Path) -> str | None:
 
 
 def _listed_or_nothing(services: Iterable[str]) -> str:
+    """Returns the services separated by commas, or the word "nothing"."""
     return ", ".join(services) or "nothing"

@@ -17,7 +17,7 @@ _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@]*@")
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository that contains folders of a tree."""
+    """A version control repository that contains folders of a kernel's source tree."""
 
     at: str
     """Its folder, relative to the tree. `.`: the repository contains the whole tree."""
@@ -30,7 +30,9 @@ class Repository:
 
 
 def find_repositories(tree: Tree) -> tuple[Repository, ...]:
-    """Returns the repositories that contain the tree's folders. Queries git every few seconds at most."""
+    """Returns the repositories that contain the tree's folders. The answer is cached for a few seconds.
+    Queries git every few seconds at most.
+    """
     root = Path(tree.path)
     patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
     folders = {root} | {_existing_folder(root, pattern.removeprefix("!")) for pattern in patterns}
@@ -39,13 +41,15 @@ def find_repositories(tree: Tree) -> tuple[Repository, ...]:
 
 @lru_cache(maxsize=64)
 def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[Repository, ...]:
-    """Queries git. The last argument changes every few seconds, so that older answers are not used."""
+    """Asks git for the repositories of these folders. The last argument changes every few seconds and ends the caching.
+    The last argument changes every few seconds, so that older answers are not used.
+    """
     tops = {top for folder in folders if (top := _git_output(folder, "rev-parse", "--show-toplevel"))}
     return tuple(_read_repository(root, Path(top)) for top in sorted(tops))
 
 
 def _existing_folder(root: Path, pattern: str) -> Path:
-    """Returns the deepest existing folder of a pattern."""
+    """Returns the deepest existing folder of a file pattern."""
     path = root / pattern
     while not path.is_dir() and path != root:
         path = path.parent
@@ -53,7 +57,7 @@ def _existing_folder(root: Path, pattern: str) -> Path:
 
 
 def _read_repository(root: Path, top: Path) -> Repository:
-    """Returns the state of the repository at `top`, relative to a tree's root."""
+    """Returns the origin, commit and changes of the repository at `top`."""
     root = root.resolve()  # git reports resolved paths
     inside = root.is_relative_to(top)
     origin = _git_output(top, "config", "--get", "remote.origin.url")
@@ -69,7 +73,7 @@ def _read_repository(root: Path, top: Path) -> Repository:
 
 
 def describe_version(path: Path) -> str:
-    """Returns the version by the tags of version control, or the commit. Empty without version control."""
+    """Returns the version of a source tree from its git tags, or the commit. Empty without version control."""
     return _git_output(path, "describe", "--tags", "--always")
 
 

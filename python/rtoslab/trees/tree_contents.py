@@ -20,13 +20,13 @@ _UNREAD: Final = "unread"
 
 
 class _Reads(Strict):
-    """The cache file of a request."""
+    """The cache file that lists the files which the last build read from a tree."""
 
     files: tuple[str, ...]
 
 
 def file_names(tree: Tree, core: str) -> str:
-    """Returns the names of all files in the folders of sources and headers, a line each: a build could read them."""
+    """Returns the names of all files in a tree's folders of sources and headers, a line each."""
     root, part = Path(tree.path), tree.part_for_core(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
@@ -50,14 +50,14 @@ def source_files(tree: Tree, core: str) -> tuple[str, ...]:
 
 
 def linked_digest(tree: Tree) -> str:
-    """Returns SHA-256 of the names and contents of the files that images are linked with."""
+    """Returns the SHA-256 over the names and contents of the tree's files that images are linked with."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
     return hashlib.sha256(file_listing(root, files).encode()).hexdigest()
 
 
 def missing_files(tree: Tree, core: str | None = None) -> list[str]:
-    """Returns a sentence for each pattern or folder of a description that matches nothing.
+    """Returns a sentence for each pattern or folder of a tree's description that matches nothing.
 
     `core`: check only its part and the common one. A missing tree is the only sentence.
     """
@@ -81,7 +81,7 @@ def missing_files(tree: Tree, core: str | None = None) -> list[str]:
 
 
 def inputs_listing(tree: Tree, cache: Path) -> str:
-    """Returns a listing of the files that the last build read, with digests of their present content.
+    """Returns a listing of the tree's files that the last build read, with digests of their present content.
 
     A file that no longer exists is listed as gone, which gives another key. Without a build it is a fixed word.
     """
@@ -95,7 +95,9 @@ def inputs_listing(tree: Tree, cache: Path) -> str:
 
 
 def load_inputs(cache: Path) -> tuple[str, ...] | None:
-    """Returns the files that the last build read, relative to the tree. None without a readable cache file."""
+    """Returns the tree's files that the last build read, from their cache file. None without a readable one.
+    None without a readable cache file.
+    """
     try:
         return _Reads.model_validate(
             read_object(cache, "the list of files that were read from a tree", BuildError)
@@ -105,7 +107,7 @@ def load_inputs(cache: Path) -> tuple[str, ...] | None:
 
 
 def store_inputs(cache: Path, files: tuple[str, ...]) -> None:
-    """Stores the files that a build read, relative to the tree. Raises StoreError."""
+    """Stores the list of the tree's files that a build read. Raises StoreError."""
     make_folder(cache.parent)
     write_whole(cache, canonical({"files": files}), "the list of files that were read from a tree")
 

@@ -17,7 +17,7 @@ FILE_BYTES: Final = 4 << 20
 
 
 def recognise_port(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
-    """Returns the only port whose headers, or files of an export, are all in a folder. Raises CatalogueError."""
+    """Returns the only port whose headers (or export files) are all in this folder. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
     ports = [catalogue.read_port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
@@ -39,7 +39,7 @@ def _is_port_of(facts: Kernel, path: Path, headers: set[str]) -> bool:
 
 
 def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
-    """Returns the port's `earlier` names that no file of a description's folders contains."""
+    """Returns the port's `earlier` names (functions and options of later versions) that no file of a tree contains."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / header for part in parts for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for part in parts for source in part.sources}
@@ -47,13 +47,17 @@ def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
 
 
 def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
-    """Returns the port's `earlier` names that an export's headers do not contain. `headers`: their folders."""
+    """Returns the port's `earlier` names (functions and options of later versions) that an export's headers lack.
+    `headers`: their folders.
+    """
     paths = {path for folder in headers for pattern in ("*.h", "*/*.h") for path in folder.glob(pattern)}
     return _absent_in_files(kernel, sorted(paths))
 
 
 def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
-    """Returns the port's `earlier` names that came after a version. Raises CatalogueError."""
+    """Returns the port's `earlier` names (functions and options) that came after a version of the kernel.
+    Raises CatalogueError.
+    """
     if not re.match(r"[Vv]?\d", version):
         raise CatalogueError(f"{quote(version)} is not a version of {kernel.title}; write numbers, such as 11.0.")
     return tuple(
@@ -67,7 +71,7 @@ def _version_numbers(version: str) -> tuple[int, ...]:
 
 
 def _absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
-    """Returns the port's `earlier` names that none of the files contains."""
+    """Returns the port's `earlier` names (functions and options of later versions) that no file contains."""
     names = tuple(earlier.name for earlier in kernel.earlier)
     files = [path for path in paths if path.is_file()] if names else []
     return _search_absent(names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files))
@@ -75,13 +79,13 @@ def _absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _search_absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) -> tuple[str, ...]:
-    """Returns the names that no file contains. Files have time and size, so that an edited one is read again."""
+    """Returns the names that no file contains. Files come with time and size, so that an edited one is read again."""
     texts = [read_bytes(path, FILE_BYTES, "the source file", CatalogueError) for path, _, _ in files]
     return tuple(name for name in names if not any(re.search(rb"\b%b\b" % name.encode(), text) for text in texts))
 
 
 def version_problem(kernel: Entry[Kernel]) -> str | None:
-    """Returns why a description no longer fits its tree, as a clause. None if it does."""
+    """Returns why a tree's description no longer fits the version of its files, as a clause. None if it does."""
     tree = kernel.tree
     if tree is None or absent_names(kernel.facts, tree) == tree.absent:
         return None

@@ -58,7 +58,7 @@ class Place:
         )
         steps.compile(call)
         self.said = log.getvalue()
-        return "Compiled" in log.getvalue(), call.object.read_bytes()
+        return "CompilerOutputs" in log.getvalue(), call.object.read_bytes()
 
 
 @pytest.fixture
