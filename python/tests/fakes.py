@@ -201,7 +201,7 @@ def measured_point(
         heap=results.HeapUse(size_bytes=65536, peak_bytes=heap, allocations=5), stacks=(),
         rulers=(results.RulerRepeats(name="loop_100", core=0, unit="cycles", repeats=(1500, 1407, 1407)),),
         checks={}, params={}, proofs=(proof(),),
-        virtual=results.Virtual(
+        virtual=results.VirtualObservations(
             cores=tuple(
                 results.CoreCycles(
                     core=core, cycles=window, instructions=1, sleep_cycles=1_000_000, bus_wait_cycles=400_000,

@@ -32,7 +32,7 @@ from rtoslab.targets import ExternalImage, Progress, simulator_fingerprint, simu
 
 
 class Conformance(Strict):
-    """The suite's verdict on one kernel, board, number of cores and configuration."""
+    """The conformance suite's verdict on one kernel, board, number of cores and configuration."""
 
     digest: str
     """The digest of everything that could change it."""
@@ -45,13 +45,13 @@ class Conformance(Strict):
 
     @property
     def holds(self) -> bool:
-        """Whether every check that applies was made and holds."""
+        """Whether every applicable check of the port was made and holds."""
         outcomes = {finding.outcome for finding in self.findings}
         return self.failure is None and Outcome.HOLDS in outcomes and Outcome.FAILS not in outcomes
 
     @property
     def deviations(self) -> dict[str, str]:
-        """Returns the checks that fail as kernel.toml declares -> the observation, with the reason."""
+        """Returns the observation and the reason of each check that fails as kernel.toml declares."""
         return {finding.title: finding.saw for finding in self.findings if finding.outcome is Outcome.DEVIATES}
 
     @property
@@ -67,7 +67,7 @@ class Conformance(Strict):
         return ", ".join(text) or "nothing was seen"
 
     def require(self) -> None:
-        """Raises ConformanceError, naming what does not hold."""
+        """Raises ConformanceError, naming the failed checks, if the port does not conform."""
         if self.holds:
             return
         reasons = [
@@ -94,9 +94,10 @@ class Conformance(Strict):
 
 
 def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> Conformance:
-    """Returns the verdict for the point's kernel, board, cores and configuration, from the cache if it is there.
+    """Returns the conformance verdict on a point's port, from the cache or from a new run of the suite.
 
-    Raises BuildError and errors of the environment. The verdict covers the image's behaviour."""
+    Raises BuildError and errors of the environment. The verdict covers the image's behaviour.
+    """
     suite = suite_point(point)
     progress("conformance", 0.0)
     built = build_point_image(catalogue, suite)
@@ -117,7 +118,7 @@ def examine_image(
     timing: Mapping[str, int],
     progress: Progress = lambda *_: None,
 ) -> Conformance:
-    """Returns the verdict on a suite's image that was built elsewhere. The image is run each time.
+    """Returns the conformance verdict on an image of the suite that was built elsewhere. It is run each time.
 
     Raises SettingError for an image that is not the suite's.
     """
@@ -150,14 +151,16 @@ def examine_image(
 
 
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:
-    """Returns the hash of the verdict's subject on the point's port: image, virtual board, kernel, the rules. A
-    verdict is cached under this and the digest of the judging code."""
+    """Returns the digest of everything that a port's conformance depends on: image, virtual board, kernel, rules.
+    A verdict is cached under this and the digest of the judging code.
+    """
     image = inputs_digest(catalogue, suite_point(point))
     return _verdict_digest(catalogue, image, point.kernel, tuple(point.timing.items()))
 
 
 @memoize_by_contents
 def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
+    """Returns the digest of everything that a conformance verdict depends on."""
     rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
     everything = [image, simulator_sources(catalogue.root), dict(timing), facts, rules]
@@ -165,7 +168,7 @@ def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple
 
 
 def suite_point(point: Point) -> Point:
-    """Returns the point of the suite's image in the configuration of another point."""
+    """Returns the point of the conformance suite's image in the configuration of another point."""
     return replace(
         point,
         benchmark=CONFORMANCE_IMAGE,
@@ -183,7 +186,7 @@ def suite_point(point: Point) -> Point:
 
 
 def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> Conformance:
-    """Runs the suite for a point's port and judges its output."""
+    """Runs the conformance suite for a point's port and judges its output."""
     kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
     checks = catalogue.conformance.check
     unknown = kernel.deviations.keys() - {check.id for check in checks}
@@ -204,7 +207,9 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
 
 
 def _read_verdict(path: Path) -> Conformance | None:
-    """Reads a verdict. None if it is missing or not byte for byte as written: then it is made again."""
+    """Returns a stored verdict. None if it is missing or altered.
+    None if it is missing or not byte for byte as written: then it is made again.
+    """
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
         return Conformance.model_validate_json(verdict) if head == _head_line(path, verdict) else None
@@ -213,10 +218,11 @@ def _read_verdict(path: Path) -> Conformance | None:
 
 
 def _write_verdict(path: Path, verdict: Conformance) -> None:
+    """Stores a verdict. Raises StoreError."""
     content = canonical(verdict.model_dump(mode="json")).encode()
     write_whole(path, _head_line(path, content) + b"\n" + content, "the conformance verdict")
 
 
 def _head_line(path: Path, content: bytes) -> bytes:
-    """Returns the first line: the verdict's identity, and the digest of the rest."""
+    """Returns the first line of a verdict's file: the verdict's identity, and the digest of the rest."""
     return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """The outcome of one check on one core."""
+    """The outcome of one conformance check on one core."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
 
 
 class CheckFinding(Strict):
-    """The finding of a check on a core: the requirement and the observation, in prose. For n/a, the reason."""
+    """The finding of a conformance check on a core: requirement and observation. For n/a, the reason."""
 
     check: str
     title: str
@@ -43,7 +43,7 @@ class CheckFinding(Strict):
 
 @dataclass(frozen=True, slots=True)
 class SceneNotes:
-    """The notes that one scene left on one core, with the facts that explain them."""
+    """The notes (numbers) that one scene, a small test program, reported on one core."""
 
     values: tuple[int, ...]
     tick_hz: int
@@ -55,7 +55,7 @@ class SceneNotes:
 
 @dataclass(frozen=True, slots=True)
 class BrokenScene:
-    """A scene that did not come to its end."""
+    """A scene (a test program of the conformance suite) that did not end as it should."""
 
     scene: str
     core: int
@@ -65,7 +65,7 @@ class BrokenScene:
 
 @dataclass(frozen=True, slots=True)
 class SuiteOutput:
-    """The output of the suite's runs. After a broken scene the suite runs again without that scene."""
+    """The output of the conformance suite. After a broken scene the suite runs again without that scene."""
 
     decoded: DecodedRun
     stats: "Stats | None"
@@ -78,11 +78,11 @@ class SuiteOutput:
     """Whether the image was built elsewhere. Such an image may lack scenes."""
 
     def has_begun(self, scene: str, core: int) -> bool:
-        """Whether the last run reported the begin of the scene on a core."""
+        """Whether the last run reported the begin of a scene on a core."""
         return any((check.name, check.core) == (scene, core) for check in self.decoded.checks)
 
     def notes_by_scene(self) -> dict[str, tuple[int, ...]]:
-        """Returns the notes of each finished scene and core (`SCENE/CORE`), from the last run that has them."""
+        """Returns the notes (numbers) that each finished scene reported, by `SCENE/CORE`."""
         scenes_: dict[str, tuple[int, ...]] = {}
         for play in (*self.earlier_runs, self.decoded):
             notes: dict[str, list[int]] = {}
@@ -93,7 +93,7 @@ class SuiteOutput:
 
 
 def judge_all(checks: Sequence[Check], output: SuiteOutput, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
-    """Returns a finding for each check and core it is for, in the table's order."""
+    """Returns a finding for each conformance check and core, in the table's order."""
     scenes = output.notes_by_scene()
     findings: list[CheckFinding] = []
     for check in checks:
@@ -111,7 +111,7 @@ def judge_all(checks: Sequence[Check], output: SuiteOutput, kernel: Kernel, boar
 
 
 def _check_for_kernel(check: Check, kernel: Kernel) -> Check:
-    """Returns the check with its alternative requirement, if the kernel declares one."""
+    """Returns the check with the requirement that applies to what the kernel declares."""
     if check.instead is None:
         return check
     fact, word = check.instead.when.split(" = ")
@@ -149,6 +149,7 @@ def reason_not_applicable(check: Check, kernel: Kernel, board: Board, cores: int
 
 
 def _scene_notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, output: SuiteOutput) -> SceneNotes:
+    """Returns the notes of a check's scene on one core."""
     decoded = output.decoded
     return SceneNotes(
         values=scenes.get(f"{check.id}/{core}", ()),
@@ -179,18 +180,21 @@ def _judge_check(check: Check, core: int, notes: SceneNotes, output: SuiteOutput
 
 
 def _make_finding(check: Check, core: int | None, saw: str, outcome: Outcome) -> CheckFinding:
+    """Returns the finding of a check."""
     return CheckFinding(check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome)
 
 
 def _judge_sequence(check: Check, notes: SceneNotes) -> tuple[bool, str]:
-    """Returns whether the notes are the required ones, and the observation as text."""
+    """Judges whether a scene's notes are exactly the required ones. Returns the verdict and the observation as text."""
     if notes.values == check.notes:
         return True, f"noted {_values_text(notes.values)}"
     return False, f"noted {_values_text(notes.values)} where {_values_text(check.notes)} was due"
 
 
 def _judge_timer(check: Check, notes: SceneNotes) -> tuple[bool, str]:
-    """Returns whether the intervals are within the tolerance, and the observation as text."""
+    """Judges whether the intervals in a scene's notes are within the tolerance.
+    Returns the verdict and the observation.
+    """
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
         return False, f"{len(notes.values)} intervals where {len(due)} were due"
@@ -201,7 +205,9 @@ def _judge_timer(check: Check, notes: SceneNotes) -> tuple[bool, str]:
 
 
 def _judge_slices(check: Check, notes: SceneNotes) -> tuple[bool, str]:
-    """Judges the turns of two computing tasks. Without time slices the second runs after the first has ended."""
+    """Judges from a scene's notes whether two computing tasks took turns as the kernel declares.
+    Without time slices the second runs after the first has ended.
+    """
     turns = len(notes.values)
     alternate = all(one != other for one, other in zip(notes.values, notes.values[1:], strict=False))
     if notes.time_slice_ticks == 0:
@@ -212,7 +218,7 @@ def _judge_slices(check: Check, notes: SceneNotes) -> tuple[bool, str]:
 
 
 def _judge_growth(check: Check, notes: SceneNotes) -> tuple[bool, str]:
-    """Returns whether a size grew enough and stayed below its limit, and the observation as text."""
+    """Judges whether a size in a scene's notes grew enough and stayed below its limit."""
     if len(notes.values) != 3:
         return False, f"noted {_values_text(notes.values)} where three figures were due"
     before, after, size = notes.values
@@ -220,7 +226,7 @@ def _judge_growth(check: Check, notes: SceneNotes) -> tuple[bool, str]:
 
 
 def _judge_ticks(check: Check, notes: SceneNotes) -> tuple[bool, str]:
-    """Returns whether the number of tick interrupts fits the cycles, and the observation as text."""
+    """Judges whether the number of tick interrupts in a scene's notes fits the cycles."""
     assert notes.stats is not None
     core = notes.stats["cores"][0]
     taken = core["exceptions"].get(SYSTICK, 0)
@@ -239,4 +245,5 @@ _JUDGES: Final[Mapping[str, Callable[[Check, SceneNotes], tuple[bool, str]]]] = 
 
 
 def _values_text(values: Sequence[int]) -> str:
+    """Returns the values separated by blanks."""
     return " ".join(map(str, values))

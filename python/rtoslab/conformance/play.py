@@ -22,7 +22,7 @@ _NEVER_LEFT_OUT = "tick_rate"
 
 
 def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[SuiteOutput | None, str | None]:
-    """Runs the suite's image. Returns its output, if any, and the reason if it did not come to its end."""
+    """Runs the conformance suite's image. Returns its output, and why it did not come to its end, if so."""
     broken: list[BrokenScene] = []
     earlier: list[DecodedRun] = []
     while True:
@@ -46,7 +46,9 @@ def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[
 def play_external_suite(
     catalogue: Catalogue, point: Point, image: ExternalImage, progress: Progress
 ) -> tuple[SuiteOutput | None, str | None]:
-    """Runs an image that was built elsewhere, as `play_suite` does. A broken scene hides all later ones."""
+    """Runs a conformance suite's image that was built elsewhere, as `play_suite` does.
+    A broken scene hides all later ones.
+    """
     output = _run_image(catalogue, point, image.content, image.path.name, progress)
     try:
         decoded = decode(output.uart, read_wire_constants(catalogue.root), image.expected_identity)
@@ -63,7 +65,7 @@ def play_external_suite(
 def _incomplete_output(
     begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]
 ) -> SuiteOutput | None:
-    """Returns the output of the runs so far, the last of which is incomplete. None if there was none."""
+    """Returns the conformance suite's output so far, of which the last run is incomplete. None if there was none."""
     plays = [*earlier, *([] if begun is None else [begun])]
     return SuiteOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
 
@@ -92,6 +94,7 @@ def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | Non
 
 
 def _decode_beginning(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
+    """Returns the records of a run that broke off, or None."""
     try:
         return decode_broken_off(uart, read_wire_constants(catalogue.root), expected)
     except DecodeError:
@@ -99,6 +102,7 @@ def _decode_beginning(catalogue: Catalogue, uart: bytes, expected: ExpectedIdent
 
 
 def _run_image(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
+    """Runs the conformance suite's image on the virtual board."""
     board = catalogue.board(point.board).facts
     job = VirtualJob(
         image=image,

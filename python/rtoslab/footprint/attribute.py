@@ -22,7 +22,7 @@ UNKNOWN: Final = "(no map file)"
 
 @dataclass(frozen=True, slots=True)
 class OwnedBytes:
-    """Adjacent bytes of an image with one owner."""
+    """Adjacent bytes of an image that belong to one owner: symbol, object file, origin."""
 
     symbol: str
     """A symbol's name, PADDING or UNNAMED."""
@@ -39,7 +39,7 @@ class OwnedBytes:
 
 @dataclass(frozen=True)
 class Footprint:
-    """All bytes of an image with their owners."""
+    """All bytes of an image, each with its owner."""
 
     name: str
     sections: tuple[Section, ...]
@@ -50,7 +50,7 @@ class Footprint:
     constants: Mapping[str, int]
 
     def total_bytes(self, kind: str) -> int:
-        """Returns the bytes of one kind."""
+        """Returns the number of bytes of one kind (KINDS), such as text."""
         return sum(item.size for item in self.items if item.kind == kind)
 
     def berkeley_sizes(self) -> dict[str, int]:
@@ -68,8 +68,10 @@ class Footprint:
 def read_footprint(
     elf: Path, map_file: Path | None = None, regions: Iterable[Region] = (), export: str | None = None
 ) -> Footprint:
-    """Reads an image. The map file beside it (same name, .map) is taken if none is named. `export`: the folder that the
-    kernel came from as an export. Raises ImageFileError."""
+    """Reads an image and its map file, and assigns every byte to an owner.
+    The map file beside it (same name, .map) is taken if none is named. `export`: the folder that the kernel came from
+    as an export. Raises ImageFileError.
+    """
     image = read_elf(elf)
     beside = elf.with_suffix(".map")
     chosen = map_file or (beside if beside.is_file() else None)
@@ -81,7 +83,7 @@ def read_footprint(
 def _section_items(
     section: Section, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
 ) -> Iterable[OwnedBytes]:
-    """Yields the owners of a section's bytes, each byte once."""
+    """Yields the bytes of a section by owner, each byte once."""
     symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end]
     if not pieces:
         whole = InputSection(section.name, section.address, section.size, UNKNOWN)
@@ -107,9 +109,10 @@ def _section_items(
 def _piece_items(
     section: Section, piece: InputSection, start: int, end: int, symbols: list[Symbol], export: str | None
 ) -> Iterable[OwnedBytes]:
-    """Yields the owners of an input section's bytes by symbol."""
+    """Yields the bytes of an input section by owner."""
 
     def item(name: str, symbol: Symbol | None, at: int, until: int) -> OwnedBytes:
+        """Returns the bytes from `at` to `until` as one item."""
         origin = object_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
         kind = _item_kind(section, piece.section, symbol)
         return OwnedBytes(name, short_object_name(piece.object, export), origin, kind, section.name, at, until - at)
@@ -128,7 +131,7 @@ def _piece_items(
 
 
 def _item_kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
-    """Returns the kind of bytes (KINDS) by their section and symbol."""
+    """Returns the kind of bytes (KINDS), such as text, from their section and symbol."""
     if not section.is_text:
         return "data" if section.has_contents else "bss"
     if input_name.startswith((".rodata", ".init_array", ".vectors", ".boot_vectors", ".boot2")):
@@ -138,6 +141,7 @@ def _item_kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
 
 
 def _bytes_by_memory(sections: tuple[Section, ...], regions: tuple[Region, ...]) -> dict[str, int]:
+    """Returns the bytes that an image takes of each memory."""
     taken: Counter[str] = Counter()
     for section in sections:
         run = find_region(section.address, regions)

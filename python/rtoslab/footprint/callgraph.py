@@ -23,7 +23,7 @@ _INDIRECT = "__indirect_call"
 
 @dataclass(frozen=True, slots=True)
 class StaticStack:
-    """The stack of the deepest chain of calls. `bytes` is a bound if `unknown` is empty."""
+    """The stack that a function and all functions it calls need. `bytes` is a bound if `unknown` is empty."""
 
     bytes: int
     unknown: tuple[str, ...]
@@ -32,7 +32,7 @@ class StaticStack:
 
 @dataclass(slots=True)
 class CallGraph:
-    """Frames in bytes and callees, by the compiler's title (a static function bears its file's name)."""
+    """The stack frame and the callees of each function, as the compiler wrote them."""
 
     names: dict[str, str] = field(default_factory=dict)
     frames: dict[str, int] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class CallGraph:
         return StaticStack(depth, tuple(sorted(unknown)))
 
     def _stack_bytes(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
-        """Returns the stack of a function and its callees in bytes. Adds gaps of the bound to `unknown`."""
+        """Returns the stack in bytes that a function and its callees need. Adds gaps of the bound to `unknown`."""
         name = self.names.get(title, title)
         if len(above) > _DEEPEST:
             unknown.add(f"{name} is at the end of a chain of {_DEEPEST} calls")
@@ -76,12 +76,12 @@ class CallGraph:
 
 
 def read_callgraph(path: Path) -> CallGraph:
-    """Reads the joined .ci files of a build. An absent file gives an empty graph (another compiler)."""
+    """Returns the call graph from the joined .ci files of a build. An absent file gives an empty graph."""
     return parse_callgraph(read_text(path, "the call graph", ImageFileError, MAP_BYTES) if path.is_file() else "")
 
 
 def parse_callgraph(text: str) -> CallGraph:
-    """Parses the joined .ci files of a build."""
+    """Returns the call graph from the text of joined .ci files."""
     graph = CallGraph()
     for title, name, frame, kind in _NODE.findall(text):
         graph.names.setdefault(title, name)

@@ -9,7 +9,7 @@ from rtoslab.footprint.attribute import KINDS, Footprint, OwnedBytes
 
 @dataclass(frozen=True, slots=True)
 class SizeChange:
-    """One owner's bytes of one kind, before and after. Static functions of one name in an object file are added up."""
+    """The bytes of one owner and kind in two images. Static functions of one name in an object file are added up."""
 
     object: str
     symbol: str
@@ -19,7 +19,7 @@ class SizeChange:
 
     @property
     def added_bytes(self) -> int:
-        """Returns the bytes added, or lost if negative."""
+        """Returns by how many bytes the size grew. Negative if it shrank."""
         return self.after - self.before
 
 
@@ -33,11 +33,11 @@ class Difference:
     """Only owners whose bytes differ, the largest difference first. They add up to the difference of the images."""
 
     def added_bytes(self, kind: str) -> int:
-        """Returns the bytes of a kind that were added, or lost if negative."""
+        """Returns by how many bytes the code or data of one kind grew. Negative if it shrank."""
         return self.after.total_bytes(kind) - self.before.total_bytes(kind)
 
     def changes_by_object(self) -> tuple[SizeChange, ...]:
-        """Returns the changes by object file and kind."""
+        """Returns the changes in size by object file and kind."""
         return _size_changes(
             _bytes_by_owner(self.before.items, symbols=False), _bytes_by_owner(self.after.items, symbols=False)
         )
@@ -52,6 +52,7 @@ _Owner = tuple[str, str, str]
 
 
 def _bytes_by_owner(items: Iterable[OwnedBytes], *, symbols: bool = True) -> Counter[_Owner]:
+    """Returns the number of bytes of each owner and kind."""
     owners: Counter[_Owner] = Counter()
     for item in items:
         owners[item.object or item.symbol, item.symbol if symbols else "", item.kind] += item.size
@@ -59,6 +60,7 @@ def _bytes_by_owner(items: Iterable[OwnedBytes], *, symbols: bool = True) -> Cou
 
 
 def _size_changes(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[SizeChange, ...]:
+    """Returns the owners whose sizes differ, the largest changes first."""
     changed = [SizeChange(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
     changed = [change for change in changed if change.added_bytes]
     return tuple(

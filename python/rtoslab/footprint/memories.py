@@ -8,7 +8,7 @@ from rtoslab.catalogue import Board
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A memory: its first address and its size in bytes."""
+    """A memory of a board: its name, first address and size in bytes."""
 
     name: str
     start: int
@@ -16,7 +16,7 @@ class Region:
 
     @property
     def is_flash(self) -> bool:
-        """Whether it is flash. Two addresses of one flash are one memory."""
+        """Whether the memory is flash. All address ranges of one flash count as one memory."""
         return self.name.startswith(("flash", "code"))
 
 
@@ -34,7 +34,7 @@ def board_regions(board: Board) -> tuple[Region, ...]:
 
 
 def find_region(address: int, regions: Iterable[Region]) -> Region:
-    """Returns the first region that contains the address."""
+    """Returns the first memory that contains the address."""
     for region in (*regions, *_ARCHITECTURE):
         if region.start <= address < region.start + region.size:
             return region

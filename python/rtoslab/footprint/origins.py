@@ -21,9 +21,10 @@ _C_LIBRARY: Final = re.compile(
 
 
 def object_origin(name: str, export: str | None = None) -> str:
-    """Returns kernel, port, board, cpu, program, library or linker, by the name in the map file.
+    """Returns the origin of an object file: kernel, port, board, cpu, program, library or linker.
 
-    `export`: the folder of the kernel's export. Code there is the kernel, except for C libraries."""
+    `export`: the folder of the kernel's export. Code there is the kernel, except for C libraries.
+    """
     if export is not None and name.startswith(f"{export}/"):
         member = _MEMBER.search(name)
         return "library" if member and _C_LIBRARY.fullmatch(member["archive"]) else "kernel"

@@ -11,7 +11,9 @@ from rtoslab.plan import DEFAULT_WINDOW_MS, Point, make_point
 def footprint_point(
     catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
 ) -> Point:
-    """Returns the point of a program of firmware/footprint/, which has no window and no parameters."""
+    """Returns the point of a program whose size is measured (firmware/footprint/).
+    It has no window and no parameters.
+    """
     if program not in catalogue.footprint_programs:
         raise UnknownNameError("footprint program", program, catalogue.footprint_programs)
     result = catalogue.footprint_programs[program]

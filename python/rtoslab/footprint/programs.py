@@ -17,7 +17,7 @@ MINIMAL = "minimal"
 
 @dataclass(frozen=True, slots=True)
 class BuiltProgram:
-    """A built program with its footprint."""
+    """A built program of firmware/footprint/ with its size by owner."""
 
     point: Point
     build: BuiltImage
@@ -38,13 +38,15 @@ def build_program(
     cores: int = 1,
     config: Mapping[str, str] | None = None,
 ) -> BuiltProgram:
-    """Builds a program and reads its footprint. Raises PlanError if it cannot exist, BuildError, UnknownNameError."""
+    """Builds a program of firmware/footprint/ and reads its size by owner.
+    Raises PlanError if it cannot exist, BuildError, UnknownNameError.
+    """
     point = footprint_point(catalogue, program, kernel, board, cores, config or {})
     return build_program_of_point(catalogue, point)
 
 
 def build_program_of_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
-    """Builds the program of a point and reads its footprint. Raises PlanError if it cannot exist."""
+    """Builds the program of a point and reads its size by owner. Raises PlanError if it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
     built = build_point_image(catalogue, point)

@@ -17,7 +17,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ServiceCost:
-    """The bytes that a program of firmware/footprint/ adds to its base."""
+    """The bytes that one service of a kernel adds to an image."""
 
     program: str
     title: str
@@ -37,7 +37,7 @@ class ServiceCost:
 
 @dataclass(frozen=True, slots=True)
 class TaskStack:
-    """The stack of one task in one program."""
+    """The stack of one task in one program: used, available, and the static bound."""
 
     program: str
     task: str
@@ -49,7 +49,7 @@ class TaskStack:
 
 @dataclass(frozen=True)
 class Survey:
-    """The sizes of a kernel's services and stacks on a board."""
+    """The sizes of a kernel's services and of its tasks' stacks on a board."""
 
     minimal: BuiltProgram
     costs: tuple[ServiceCost, ...]
@@ -66,7 +66,7 @@ def survey_services(
     config: Mapping[str, str] | None = None,
     progress: Progress = lambda _: None,
 ) -> Survey:
-    """Builds and runs the programs, by default all, with their bases, and returns their costs and stacks."""
+    """Builds and runs the programs that measure services. Returns the costs and stacks."""
     for name in programs or ():
         if name not in catalogue.footprint_programs:
             raise UnknownNameError("footprint program", name, catalogue.footprint_programs)
@@ -74,7 +74,7 @@ def survey_services(
     built: dict[str, tuple[BuiltProgram, StackRun]] = {}
 
     def image(name: str) -> tuple[BuiltProgram, StackRun] | str:
-        """Returns the built program with its run, or the reason why there is none."""
+        """Returns a built program with its run, or the reason why there is none."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
             return point.not_applicable
@@ -95,9 +95,10 @@ def survey_services(
 
 
 def _programs_in_order(catalogue: Catalogue) -> list[str]:
-    """Returns the programs, each after its base, else by name."""
+    """Returns the names of the programs, each after the program that it extends."""
 
     def depth(name: str) -> int:
+        """Returns how many programs a program extends, one after the other."""
         base = catalogue.footprint_programs[name].facts.base
         return 1 + depth(base) if base else 0
 
@@ -107,6 +108,7 @@ def _programs_in_order(catalogue: Catalogue) -> list[str]:
 def _service_cost(
     catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, StackRun] | str]
 ) -> ServiceCost:
+    """Returns the bytes that a program adds to the program that it extends."""
     facts = catalogue.footprint_programs[name].facts
     built = image(name)
     base = image(facts.base) if facts.base else None
@@ -135,7 +137,7 @@ def _service_cost(
 
 
 def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
-    """Returns the bytes of a program by kind, and its text and rodata by origin."""
+    """Returns the bytes of a program by kind, and its text and constants by origin."""
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
     for item in program.footprint.items:
@@ -146,11 +148,13 @@ def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
 
 
 def _task_stacks(catalogue: Catalogue, name: str, program: BuiltProgram, seen: StackRun) -> list[TaskStack]:
+    """Returns the stack of each task in a program."""
     graph = read_callgraph(program.callgraph)
     probes = catalogue.kernel(program.point.kernel).facts.probes
     idle = probes.idle_symbols if probes else ()
 
     def static(task: str) -> StaticStack | None:
+        """Returns the static bound of a task's stack, or None."""
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
         return next((depth for function in functions if (depth := graph.deepest_stack(function)) is not None), None)
 

@@ -37,7 +37,7 @@ _CURRENT, _TOP = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class StackPeak:
-    """`used_bytes` of `size_bytes`, the interrupted context included."""
+    """The greatest use of a stack in a run: `used_bytes` of `size_bytes`, with the interrupted context."""
 
     task: str
     used_bytes: int
@@ -46,7 +46,7 @@ class StackPeak:
 
 @dataclass(frozen=True, slots=True)
 class StackRun:
-    """The stacks and the pool that a run of the image used."""
+    """The use of the tasks' stacks and of the kernel's memory pool in a run of an image."""
 
     stacks: tuple[StackPeak, ...]
     """The tasks that ran, by name, and `(main stack)`: start-up and interrupt handlers."""
@@ -70,7 +70,9 @@ class _StackRange:
 
 
 def run_for_stacks(catalogue: Catalogue, program: BuiltProgram) -> StackRun:
-    """Runs the image for RUN_S, and returns the used stacks and pool. Raises RunError if it locks up."""
+    """Runs an image on the virtual board. Returns how much of its stacks and pool was used.
+    Raises RunError if it locks up.
+    """
     run = _StackObserver(catalogue, program)
     run.run_to_main()
     run.run_tasks()
@@ -78,7 +80,7 @@ def run_for_stacks(catalogue: Catalogue, program: BuiltProgram) -> StackRun:
 
 
 class _StackObserver:
-    """Runs an image, paints the stacks of its tasks, and reads how much paint is gone."""
+    """Runs an image with its tasks' stacks filled with a pattern, and reads how much of the pattern is gone."""
 
     def __init__(self, catalogue: Catalogue, program: BuiltProgram) -> None:
         self.program = program
@@ -103,7 +105,7 @@ class _StackObserver:
         self._paint(0, _StackRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
 
     def run_tasks(self) -> None:
-        """Runs the rest of the time, and paints the stack of each new task when the kernel first names it."""
+        """Runs the image, and fills the stack of each new task with the pattern when the kernel first names it."""
         block = self.kernel.memory.task_block if self.kernel.memory else None
         words = current_task_addresses(self.machine, self.kernel, self.program.point.cores).values() if block else ()
         no_task = self.kernel.probes.no_task if self.kernel.probes else frozenset()
@@ -123,6 +125,7 @@ class _StackObserver:
                     self._paint(address, self._read_stack(address, block, members), first)
 
     def _read_stack(self, address: int, block: TaskBlock, members: dict[str, MemberPlace]) -> _StackRange:
+        """Returns the addresses of a task's stack from its control block."""
         base = _read_word(self.machine, address + members[block.stack].offset)
         if block.bytes:
             end = base + _read_word(self.machine, address + members[block.bytes].offset)
@@ -134,22 +137,24 @@ class _StackObserver:
         return _StackRange(text or f"task {address:#x}", base, end)
 
     def _paint(self, block: int, stack: _StackRange, until: int) -> None:
+        """Fills the unused part of a task's stack with the pattern."""
         self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
         self.stacks[block] = stack
 
     def read_result(self) -> StackRun:
-        """Returns how much paint is gone from each stack, and how much of the pool is taken."""
+        """Returns how much of each stack's pattern is gone, and how much of the pool is used."""
         peaks = [
             StackPeak(stack.task, self._used_bytes(stack), stack.end - stack.base) for stack in self.stacks.values()
         ]
         return StackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool())
 
     def _used_bytes(self, stack: _StackRange) -> int:
+        """Returns how many bytes of a stack no longer have the pattern."""
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))
 
     def _read_pool(self) -> tuple[int | None, int, str, bool]:
-        """Returns used bytes and size of the kernel's pool, the reason if unseen, and whether there is one."""
+        """Returns used bytes and size of the kernel's pool, why it could not be seen, and whether there is one."""
         facts = self.kernel.memory
         if facts is None:
             return None, 0, "its kernel.toml does not state where the kernel allocates memory", True
@@ -168,9 +173,11 @@ class _StackObserver:
         return _read_word(self.machine, find_word_address(self.machine, facts.pool_used_symbol or "")), size, "", True
 
     def _run_cycles(self) -> int:
+        """Returns the number of cycles that the image runs."""
         return int(RUN_S * (self.program.point.clock_hz or self.board.clock.sys_hz))
 
     def _run_machine(self, cycles: int) -> str:
+        """Runs some cycles. Returns the reason why the board stopped."""
         with simulator_errors(RunError):
             stop = self.machine.run(cycles)
         if stop["reason"] not in {"cycles", "until", "watch"}:
@@ -179,4 +186,5 @@ class _StackObserver:
 
 
 def _read_word(machine: VirtualMachine, address: int) -> int:
+    """Returns a 32-bit word of the board's memory."""
     return int.from_bytes(machine.read(address, 4), "little")

@@ -16,7 +16,9 @@ DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
 
 
 def image_tables(image: Footprint) -> tuple[Table, ...]:
-    """Returns the tables of one image's bytes. The last row of `sections` is what `arm-none-eabi-size` prints."""
+    """Returns the tables of one image's bytes by section, memory, symbol and object file.
+    The last row of `sections` is what `arm-none-eabi-size` prints.
+    """
     return (
         Table("sections", f"Sections of {image.name}", _SECTIONS, _section_rows(image)),
         Table("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
@@ -40,6 +42,7 @@ _SECTIONS: Final = ("section", "address", "load address", *KINDS, "bytes")
 
 
 def _section_rows(image: Footprint) -> list[Sequence[Value]]:
+    """Returns the rows of the table of sections."""
     rows: list[Sequence[Value]] = []
     for section in image.sections:
         kinds = [sum(i.size for i in image.items if i.section == section.name and i.kind == kind) for kind in KINDS]
@@ -50,12 +53,13 @@ def _section_rows(image: Footprint) -> list[Sequence[Value]]:
 
 
 def _group_rows(image: Footprint, *axes: str) -> list[Sequence[Value]]:
+    """Returns the rows of a table of bytes by these attributes."""
     groups = sorted(image.bytes_by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
 def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
-    """Returns the tables of the services' costs over their bases, of missing figures, and of the tasks' stacks."""
+    """Returns the tables of a kernel's services: their bytes, missing figures, and tasks' stacks."""
     services: list[Sequence[Value]] = []
     lacking: list[Sequence[Value]] = []
     stacks: list[Sequence[Value]] = []
@@ -97,6 +101,7 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
 
 
 def _unknown_text(static: StaticStack | None) -> str:
+    """Returns what the static bound of a stack leaves out, as text."""
     if static is None:
         return "no such function in the compiler's call graph"
     return "; ".join(static.unknown)
@@ -141,4 +146,5 @@ def difference_tables(difference: Difference) -> tuple[Table, ...]:
 
 
 def _change_row(change: SizeChange) -> Sequence[Value]:
+    """Returns the row of one change in size."""
     return (change.symbol, change.object, change.kind, change.before, change.after, change.added_bytes)

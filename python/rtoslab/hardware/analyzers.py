@@ -33,7 +33,7 @@ _CHANNEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Analyzer:
-    """The recording program and its arguments."""
+    """A logic analyzer: how sigrok-cli addresses it, its sample rate and its channels."""
 
     driver: str
     """sigrok's name of it, with options such as `:conn=1.14`."""
@@ -65,7 +65,7 @@ def analyzer_banner() -> str:
 
 
 def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command:
-    """Returns the command line of a recording, which ends by itself after `limit_s`."""
+    """Returns the command line of sigrok-cli for a recording that ends by itself after `limit_s`."""
     wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
     return (
         SIGROK,
@@ -79,12 +79,12 @@ def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command
 
 
 def recording_command_text(analyzer: Analyzer, limit_s: float, file: Path) -> str:
-    """Returns the recording's command line as text, as a person types it."""
+    """Returns the command line of a recording as a person types it."""
     return shlex.join(recording_command(analyzer, limit_s, file))
 
 
 class Recorder:
-    """A running recording of a logic analyzer, from its first samples to the end of the board's run."""
+    """A logic analyzer's recording that runs beside the board."""
 
     def __init__(self, analyzer: Analyzer, limit_s: float, file: Path, log: Path) -> None:
         """Starts the recording and waits for its first samples. `log` gets its messages. Raises CaptureError."""
@@ -110,6 +110,7 @@ class Recorder:
             raise
 
     def _await_samples(self) -> None:
+        """Waits until the first samples are recorded. Raises CaptureError."""
         ends = time.monotonic() + self._analyzer.start_limit_s
         while not _file_bytes(self._file):
             if self._process.poll() is not None:
@@ -149,8 +150,9 @@ class Recorder:
         self._watcher.join()
 
     def finish(self) -> None:
-        """Stops the recording after the last samples, so that its file is complete. Raises CaptureError if it ended
-        before."""
+        """Stops the recording after its last samples, so that its file is complete.
+        Raises CaptureError if it ended before.
+        """
         ended = self._process.poll()
         if ended is None:
             time.sleep(self._analyzer.tail_s)
@@ -167,6 +169,7 @@ class Recorder:
 
 
 def _file_bytes(file: Path) -> int:
+    """Returns the size of a file, 0 if there is none."""
     try:
         return file.stat().st_size
     except OSError:
@@ -191,7 +194,7 @@ def _disk_problem(file: Path) -> str:
 
 
 def _drop_partial_line(file: Path) -> None:
-    """Cuts the file after its last whole line. Half of a line would read as an earlier time."""
+    """Cuts a file of samples after its last whole line, because half a line would read as an earlier time."""
     try:
         text = file.open("rb+")
     except OSError as cause:

@@ -18,7 +18,7 @@ SILENCE_LIMIT_S: Final = 60.0
 
 
 class BenchTarget(Strict):
-    """One board on the bench."""
+    """One board of a hardware map, with its probe, port and flash tool."""
 
     name: str
     """The board's name in `--target`."""
@@ -38,6 +38,7 @@ class BenchTarget(Strict):
     @field_validator("name")
     @classmethod
     def _check_name(cls, name: str) -> str:
+        """Returns the name if it can be part of a command. Raises ValueError."""
         if not _NAME.fullmatch(name) or name == "auto":
             raise ValueError("a name is small letters, digits and `-`, and is not `auto`")
         return name
@@ -45,6 +46,7 @@ class BenchTarget(Strict):
     @field_validator("probe")
     @classmethod
     def _check_probe(cls, probe: str) -> str:
+        """Returns the probe's serial number if it can be part of a command. Raises ValueError."""
         if not safe_serial(probe):
             raise ValueError("a serial number is letters, digits and `._:-`")
         return probe
@@ -52,13 +54,14 @@ class BenchTarget(Strict):
     @field_validator("port", "drive")
     @classmethod
     def _check_path(cls, path: str | None) -> str | None:
+        """Returns the path of a port or drive if it can be part of a command. Raises ValueError."""
         if path is not None and (not path or path.startswith("-") or not path.isprintable()):
             raise ValueError("a path does not begin with `-` and has no control characters")
         return path
 
 
 class Bench(Strict):
-    """The boards of a hardware map."""
+    """The content of a hardware map: the boards that are connected."""
 
     target: tuple[BenchTarget, ...] = Field(min_length=1, max_length=1000)
 
@@ -75,12 +78,14 @@ class Bench(Strict):
         return self
 
     def find_target(self, name: str) -> BenchTarget | None:
-        """Returns the target of that name, if there is one."""
+        """Returns the hardware map's board of this name, or None."""
         return next((target for target in self.target if target.name == name), None)
 
 
 def read_bench(path: Path) -> Bench:
-    """Reads a hardware map. Raises CatalogueError naming file and key."""
+    """Reads a hardware map, the TOML file that lists the connected boards.
+    Raises CatalogueError naming file and key.
+    """
     try:
         return Bench.model_validate(read_table(path, "the hardware map", CatalogueError))
     except ValidationError as cause:

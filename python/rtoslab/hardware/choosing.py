@@ -21,7 +21,7 @@ TARGETS_HINT: Final = "`rtoslab targets` shows what is connected"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A connected board with its probe, port and flash tool."""
+    """A connected board with its debug probe, serial port and flash tool."""
 
     board: Board
     names: FlashNames
@@ -56,7 +56,7 @@ def choose_target(
             raise UnknownNameError("target of the hardware map", requested, [target.name for target in bench.target])
         entry = _only_entry_for(board, bench)
     if entry is not None:
-        return _target_from_map(entry, board, names, tuple(devices), port)
+        return _target_from_entry(entry, board, names, tuple(devices), port)
     probe = _choose_probe(requested, board, names, tuple(devices))
     tools = installed_flash_tools(names, probe)
     if not tools:
@@ -68,7 +68,7 @@ def choose_target(
 
 
 def _only_entry_for(board: Board, bench: Bench) -> BenchTarget:
-    """Returns the hardware map's only entry for a board. Raises PortError if there is not exactly one."""
+    """Returns the only entry of the hardware map for a board. Raises PortError if there is not exactly one."""
     candidates = [target for target in bench.target if target.board == board.id]
     if len(candidates) != 1:
         raise PortError(
@@ -78,9 +78,12 @@ def _only_entry_for(board: Board, bench: Bench) -> BenchTarget:
     return candidates[0]
 
 
-def _target_from_map(
+def _target_from_entry(
     entry: BenchTarget, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
 ) -> Target:
+    """Returns the target that an entry of the hardware map describes, with its connected probe and port.
+    Raises PortError if the entry is for another board, or lacks a connected probe, a tool or a port.
+    """
     if entry.board != board.id:
         raise PortError(
             f"The target {entry.name} of the hardware map is a {entry.board}, but --board is {board.id}; change "
@@ -115,7 +118,7 @@ def _target_from_map(
 
 
 def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
-    """Returns the probe of a serial number, or with `auto` the only one that can flash the board."""
+    """Returns the debug probe with this serial number, or with `auto` the only one that can flash the board."""
     if requested != AUTO:
         result = _device_by_serial(requested, devices) if safe_serial(requested) else None
         if result is None:
@@ -138,11 +141,12 @@ def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tupl
 
 
 def _device_by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice | None:
+    """Returns the USB device with this serial number, or None."""
     return next((device for device in devices if device.serial == serial), None)
 
 
 def _only_port(probe: UsbDevice, board: Board) -> str:
-    """Returns the only serial port of a probe. Raises PortError if there is not exactly one."""
+    """Returns the only serial port of a debug probe. Raises PortError if there is not exactly one."""
     if len(probe.ports) == 1:
         return probe.ports[0]
     ports_text = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"

@@ -25,7 +25,7 @@ _OPENOCD_INTERFACE: Final = {STLINK: "stlink", CMSIS_DAP: "cmsis-dap", JLINK: "j
 
 @dataclass(frozen=True, slots=True)
 class FlashJob:
-    """An image to flash, with the board and the probe."""
+    """An image to write to a board's flash, with the board and the probe."""
 
     image: Path
     """In the tool's `form`."""
@@ -36,7 +36,7 @@ class FlashJob:
 
 @dataclass(frozen=True, slots=True)
 class FlashTool:
-    """A program that flashes images, or the copy onto a drive."""
+    """A program that writes images to a board's flash, or the copy to a boot loader's drive."""
 
     name: str
     probe_kinds: frozenset[str]
@@ -51,6 +51,7 @@ class FlashTool:
 
 
 def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
+    """Returns the commands with which probe-rs flashes and starts an image."""
     # https://probe.rs/docs/tools/probe-rs/ and the options of probe-rs-tools (`ProbeOptions`, `BinaryDownloadOptions`):
     # `download` leaves the core halted, `reset` starts it.
     probe = order.probe.identity + (f":{order.probe.serial}" if order.probe.serial else "")
@@ -59,12 +60,14 @@ def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _pyocd_commands(order: FlashJob) -> tuple[Command, ...]:
+    """Returns the commands with which pyOCD flashes and starts an image."""
     # https://pyocd.io/docs/command_reference.html, `load`: resets when it has written, unless told --no-reset.
     which = ("--uid", _require_serial(order, "pyocd"), "--target", str(order.names.pyocd))
     return (("pyocd", "load", "--no-wait", *which, "--format", "elf", str(order.image)),)
 
 
 def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
+    """Returns the command with which OpenOCD flashes and starts an image."""
     # https://openocd.org/doc/html/Flash-Programming.html (`program FILE verify reset exit`) and
     # https://openocd.org/doc/html/Debug-Adapter-Configuration.html (`adapter serial`, since 0.12).
     image = str(order.image)
@@ -78,6 +81,7 @@ def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _st_flash_commands(order: FlashJob) -> tuple[Command, ...]:
+    """Returns the commands with which st-flash flashes and starts an image."""
     # man st-flash (stlink-tools 1.7): st-flash [OPTIONS] write FILE ADDR; --reset: both before and after flashing.
     start = f"{order.board.memory.flash_start:#x}"
     which = ("--serial", _require_serial(order, "st-flash"))
@@ -85,6 +89,7 @@ def _st_flash_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _picotool_commands(order: FlashJob) -> tuple[Command, ...]:
+    """Returns the command with which picotool flashes and starts an image."""
     # `picotool help load`: -v verifies, -x executes what was loaded; --bus and --address choose a board in BOOTSEL.
     bus, address = order.probe.bus, order.probe.address
     which = ("--bus", str(bus), "--address", str(address)) if bus is not None and address is not None else ()
@@ -92,6 +97,7 @@ def _picotool_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _require_serial(order: FlashJob, tool: str) -> str:
+    """Returns the serial number of the probe. Raises PortError if it has none that a command can contain."""
     if not order.probe.serial:
         raise PortError(
             f"The {order.probe.label} has no serial number, which {tool} needs to select it; use another tool or probe."
@@ -115,5 +121,5 @@ TOOLS: Final[Mapping[str, FlashTool]] = {
 
 
 def is_installed(tool: FlashTool) -> bool:
-    """Whether the program can be started here. A drive needs no program."""
+    """Whether a flash tool can be started on this machine. A drive needs no program."""
     return tool.is_drive or shutil.which(tool.name) is not None

@@ -27,10 +27,11 @@ _POLL_S: Final = 0.2
 
 
 def measure_once(target: Target, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
-    """Flashes an ELF, starts it, and returns its output. `run_id` is that of the image, `say` tells the user what to do
-    by hand.
+    """Flashes an ELF file onto a real board, starts it, and returns what it sends over the serial port.
+    `run_id` is that of the image, `say` tells the user what to do by hand.
 
-    Raises FlashError, PortError, BoardSilentError, BoardResetError."""
+    Raises FlashError, PortError, BoardSilentError, BoardResetError.
+    """
     listener = Listener(target.port, target.board.uart.baud, run_id)
     try:
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
@@ -42,12 +43,14 @@ def measure_once(target: Target, image: Path, run_id: str, window_s: float, say:
 
 
 def flash_commands(target: Target, image: Path) -> tuple[Command, ...]:
-    """Returns the commands that flash an image in the tool's form. Raises PortError."""
+    """Returns the commands that flash an image onto a board. Raises PortError."""
     return target.tool.make_commands(FlashJob(image, target.board, target.names, target.probe))
 
 
 def flash_command_texts(target: Target, image: Path) -> list[str]:
-    """Returns the commands as texts, as a person types them. The image need not exist yet. Raises PortError."""
+    """Returns the commands that flash an image, as a person types them. The image need not exist yet.
+    Raises PortError.
+    """
     form = image if target.tool.image_form == ELF else image.with_suffix(f".{target.tool.image_form}")
     if target.tool.is_drive:
         return [f"cp {shlex.quote(str(form))} {shlex.quote(str(target.drive or 'the drive RPI-RP2'))}"]
@@ -55,6 +58,7 @@ def flash_command_texts(target: Target, image: Path) -> list[str]:
 
 
 def _flash_image(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
+    """Writes an image to the board by the target's flash tool or drive, while the serial port is read."""
     if probe_kind(target.probe) == BOOTSEL:
         target = replace(target, probe=_wait_for_bootsel(target, listener, say))
     form = _convert_image(target, image, folder)
@@ -82,7 +86,7 @@ def _convert_image(target: Target, image: Path, folder: Path) -> Path:
 
 
 def _run_program(command: Command, target: Target, log: Path, listener: Listener) -> None:
-    """Runs a flashing program and reads the port meanwhile. Raises FlashError, PortError."""
+    """Runs a flash tool and reads the serial port meanwhile. Raises FlashError, PortError."""
     ends = time.monotonic() + target.flash_limit_s
     try:
         process = start_program(command, log)
@@ -138,7 +142,7 @@ def _find_drive(target: Target) -> Path:
 
 
 def _copy_to_drive(form: Path, drive: Path, listener: Listener) -> None:
-    """Copies an image onto the drive at once: after the last block the board starts it and removes the drive."""
+    """Copies an image to the boot loader's drive in one piece: after the last block the board starts it."""
     try:
         descriptor = os.open(drive / form.name, open_flags("O_WRONLY", "O_CREAT", "O_TRUNC"))
         with os.fdopen(descriptor, "wb") as file:

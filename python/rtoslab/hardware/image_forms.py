@@ -15,7 +15,9 @@ _BLOCK: Final = 512
 
 
 def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
-    """Returns the flash content of a linked ELF from `flash_start` on, gaps as erased bytes. Raises ImageFileError."""
+    """Returns the flash content of an ELF file from `flash_start` on, with gaps as erased bytes.
+    Raises ImageFileError.
+    """
     try:
         segments = [segment for segment in Elf(elf).segments if segment.file_bytes]
     except ValueError as cause:
@@ -35,7 +37,7 @@ def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
 
 
 def uf2_blocks(content: bytes, flash_start: int, family: int) -> bytes:
-    """Returns flat content as UF2 blocks (github.com/microsoft/uf2): 512 bytes each, 256 of them content."""
+    """Returns flash content as a UF2 file (github.com/microsoft/uf2): blocks of 512 bytes with 256 bytes of content."""
     pieces = [content[at : at + _PAYLOAD].ljust(_PAYLOAD, b"\0") for at in range(0, len(content), _PAYLOAD)]
     blocks = []
     for number, piece in enumerate(pieces):

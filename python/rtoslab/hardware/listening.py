@@ -19,20 +19,20 @@ _BEGIN: Final = "@0 begin run="
 
 
 class Port(Protocol):
-    """The part of a serial port that is used here."""
+    """The interface of a serial port, as far as rtoslab needs it."""
 
     def read(self, size: int = 1) -> bytes:
         """Reads up to `size` bytes, or none after the poll time."""
 
     def close(self) -> None:
-        """Gives the device back."""
+        """Closes the serial port."""
 
 
 Opener = Callable[[str, int], Port]
 
 
 def open_port(device: str, baud: int) -> Port:
-    """Opens the device, 8 data bits, no parity, for this process alone. Raises PortError."""
+    """Opens a serial port (8 data bits, no parity) for this process alone. Raises PortError."""
     try:
         port: Port = serial.Serial(device, baud, timeout=_POLL_S, exclusive=True)
     except (serial.SerialException, OSError, ValueError) as cause:
@@ -60,11 +60,11 @@ class Listener:
         self._flashed_at = 0
 
     def close(self) -> None:
-        """Gives the port back."""
+        """Closes the serial port."""
         self._port.close()
 
     def receive(self) -> bool:
-        """Reads bytes for a moment and returns whether any came. Raises PortError if the port is gone."""
+        """Reads bytes for a moment. Returns whether any came. Raises PortError if the port is gone."""
         try:
             fresh = self._port.read(_PIECE)
         except (serial.SerialException, OSError) as cause:
@@ -75,14 +75,15 @@ class Listener:
         return bool(fresh)
 
     def mark_flashed(self) -> None:
-        """Notes that the image is flashed and started: a run that begins from now on is its own."""
+        """Records that the image is flashed and started: a run that begins after this call is its own."""
         self._flashed_at = len(self.received)
 
     def read_run(self, silence_limit_s: float) -> bytes:
-        """Reads until the run ends, and returns its bytes from the begin record to the end record or an override.
+        """Reads until the image's run ends. Returns its bytes from the begin record to the end record or an override.
 
-        A board that falls silent after it has spoken ends the listening: the decoder then says what is missing.
-        Raises BoardSilentError, BoardResetError, PortError."""
+        A board that falls silent after it has spoken ends the listening: the decoder then says what is missing. Raises
+        BoardSilentError, BoardResetError, PortError.
+        """
         quiet_since = time.monotonic()
         while not self._has_ended() and len(self.received) < STREAM_BYTES:
             if self.receive():
@@ -107,8 +108,10 @@ class Listener:
         return boots
 
     def _run_offset(self) -> int:
-        """Returns the offset of the run that counts. The flashing program may reset the board more than once, so a run
-        that began before flashing ended is replaced by a later one."""
+        """Returns the offset in the received bytes at which the last valid run begins.
+        The flashing program may reset the board more than once, so a run that began before flashing ended is replaced
+        by a later one.
+        """
         boots = self._begin_offsets()
         later = [boot for boot in boots if boot >= self._flashed_at]
         if later and not self._is_flashed_by_hand:
@@ -117,6 +120,7 @@ class Listener:
         return boots[-1] if boots else self._flashed_at
 
     def _require_one_boot(self) -> None:
+        """Raises BoardResetError if the image has begun more than once since it was flashed."""
         later = [boot for boot in self._begin_offsets() if boot >= self._flashed_at]
         if len(later) > 1 and not self._is_flashed_by_hand:
             raise BoardResetError(
@@ -125,7 +129,7 @@ class Listener:
             )
 
     def _has_ended(self) -> bool:
-        """Whether the last whole line ends the run."""
+        """Whether the last whole line that came is the end of the run."""
         if not self.received.endswith(b"\n"):
             return False
         begins = self.received.rfind(b"\n", 0, len(self.received) - 1) + 1
@@ -134,8 +138,9 @@ class Listener:
 
 
 def listen_to_board(device: str, baud: int, run_id: str, silence_limit_s: float, opener: Opener = open_port) -> bytes:
-    """Returns what the image of a run id sends, up to its end record or an override, of a board that somebody flashes
-    and resets by hand. Raises BoardSilentError, PortError."""
+    """Returns the bytes that an image sends over a serial port, up to its end record or an override.
+    `run_id`: that of the image. Somebody flashes and resets the board by hand. Raises BoardSilentError, PortError.
+    """
     listener = Listener(device, baud, run_id, opener, flashed_by_hand=True)
     try:
         return listener.read_run(silence_limit_s)

@@ -14,7 +14,7 @@ _GRACE_S: Final = 5.0
 
 
 def start_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
-    """Starts a program without a shell and without standard input. Its output goes into a file. Raises OSError."""
+    """Starts a program without a shell and without standard input. Its output goes to a file. Raises OSError."""
     with log.open("wb") as output:
         return subprocess.Popen(
             command,

@@ -40,7 +40,7 @@ _ATTRIBUTE_BYTES: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class UsbDevice:
-    """A USB device: a probe, or a board in its boot loader."""
+    """A USB device: a debug probe, or a board in its boot loader."""
 
     vendor: int
     product: int
@@ -54,7 +54,7 @@ class UsbDevice:
 
     @property
     def identity(self) -> str:
-        """Returns VID:PID, four hexadecimal digits each."""
+        """Returns the USB identity VID:PID, four hexadecimal digits each."""
         return f"{self.vendor:04x}:{self.product:04x}"
 
     @property
@@ -64,7 +64,7 @@ class UsbDevice:
 
 
 def probe_kind(device: UsbDevice) -> str | None:
-    """Returns the kind of probe or boot loader that a device is, such as `stlink`. None if it is neither."""
+    """Returns the kind of debug probe or boot loader of a USB device, such as `stlink`. None if it is neither."""
     if device.vendor == _SEGGER:
         return JLINK
     known = _KIND_BY_ID.get((device.vendor, device.product))
@@ -73,13 +73,14 @@ def probe_kind(device: UsbDevice) -> str | None:
 
 
 def safe_serial(text: str) -> str:
-    """Returns the serial number, or an empty text if it may not go into a command."""
+    """Returns a device's serial number, or an empty text if it must not be part of a command."""
     return text if _SAFE_SERIAL.fullmatch(text) else ""
 
 
 def connected_devices(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
-    """Returns the connected probes and boards in a boot loader, by identity and serial number. `sysfs` is /sys by
-    default, or the folder that SYSFS_PATH names."""
+    """Returns the connected debug probes and boards in a boot loader, by identity and serial number.
+    `sysfs` is /sys by default, or the folder that SYSFS_PATH names.
+    """
     place = (sysfs or Path(os.environ.get("SYSFS_PATH", "/sys"))) / "bus" / "usb" / "devices"
     devices = _sysfs_devices(place) if place.is_dir() else _serial_port_devices()
     probes = [device for device in devices if probe_kind(device) is not None]
@@ -89,6 +90,7 @@ def connected_devices(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
 
 
 def _sysfs_devices(place: Path) -> list[UsbDevice]:
+    """Returns the USB devices that Linux lists in sysfs."""
     devices = []
     for folder in sorted(place.iterdir()):
         vendor, product = _read_hexadecimal(folder / "idVendor"), _read_hexadecimal(folder / "idProduct")
@@ -110,7 +112,7 @@ def _sysfs_devices(place: Path) -> list[UsbDevice]:
 
 
 def _serial_port_devices() -> list[UsbDevice]:
-    """Returns USB devices with a serial port, for systems without sysfs."""
+    """Returns the USB devices with a serial port, for systems without sysfs."""
     devices: dict[tuple[int, int, str], UsbDevice] = {}
     for port in list_ports.comports():
         if port.vid is None or port.pid is None:
@@ -122,6 +124,7 @@ def _serial_port_devices() -> list[UsbDevice]:
 
 
 def _read_attribute(path: Path) -> str:
+    """Returns the text of a sysfs file, stripped. Empty if it cannot be read."""
     try:
         return read_text(path, "the USB attribute", PortError, _ATTRIBUTE_BYTES).strip()
     except PortError:
@@ -129,10 +132,12 @@ def _read_attribute(path: Path) -> str:
 
 
 def _read_hexadecimal(path: Path) -> int | None:
+    """Returns the hexadecimal number in a sysfs file, or None."""
     text = _read_attribute(path)
     return int(text, 16) if re.fullmatch(r"[0-9a-f]{4}", text) else None
 
 
 def _read_decimal(path: Path) -> int | None:
+    """Returns the decimal number in a sysfs file, or None."""
     text = _read_attribute(path)
     return int(text) if re.fullmatch(r"[0-9]{1,4}", text) else None

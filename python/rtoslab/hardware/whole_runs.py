@@ -15,9 +15,10 @@ TRIES: Final = 3
 def measure_with_retries(
     target: Target, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
 ) -> bytes:
-    """Returns the output of `measure_once` that decodes, or that ends in an override, after at most TRIES starts.
-
-    Raises LineNoiseError, and what `measure_once` raises."""
+    """Measures on a real board again while bytes are lost on the way. Returns the output that decodes.
+    An output that ends in an override is returned too. Raises LineNoiseError after TRIES starts, and what
+    `measure_once` raises.
+    """
     for _ in range(TRIES):
         output = measure_once(target, image, expected.run, window_s, say)
         try:

@@ -218,7 +218,7 @@ def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
 def object_key(
     call: str, files: Mapping[str, str], generated: Mapping[str, str], used_macros: Sequence[str] | None
 ) -> str:
-    """Returns the cache key of an object: a digest of the call, the files read, and relevant lines of generated files."""
+    """Returns the cache key of an object: a digest of the call, the files read, and the relevant generated lines."""
     names = None if used_macros is None else frozenset(used_macros)
     parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
     parts += [f"{path}\n{_relevant_lines(text, names)}" for path, text in sorted(generated.items())]

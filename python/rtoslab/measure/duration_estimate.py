@@ -33,7 +33,7 @@ WARM_UP_MS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class DurationEstimate:
-    """The size of a plan and the time that it takes."""
+    """The size of a plan (points, images) and the time that it will take."""
 
     points: int
     not_applicable: int
@@ -44,8 +44,7 @@ class DurationEstimate:
 
 
 def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEstimate:
-    """Returns the size and the duration of a plan with `jobs` points at the same time. Raises errors of the
-    environment."""
+    """Estimates the size and the duration of a plan with `jobs` processes. Raises errors of the environment."""
     require_tools()
     measurable = [point for point in plan.points if point.not_applicable is None]
     with contents_cache():
@@ -62,7 +61,7 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
 
 
 def point_seconds(catalogue: Catalogue, point: Point) -> float:
-    """Returns the seconds of one core that a built point takes, from start to store."""
+    """Estimates how many seconds a point takes on one core of this machine once its image is built."""
     facts = catalogue.benchmark(point.benchmark).facts
     window_ms = float(point.window_ms)
     if point.samples is not None:

@@ -15,8 +15,9 @@ from rtoslab.targets import RunOutput
 def evaluate_output(
     catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedIdentity
 ) -> MeasuredPoint | Failed:
-    """Decodes and proves a target's output. Returns the measured or failed point. Never raises for what the image
-    did."""
+    """Decodes the output of a run and judges its proofs. Returns the measured or failed point.
+    Never raises for what the image did.
+    """
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
     try:
@@ -49,7 +50,7 @@ def evaluate_output(
 
 
 def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
-    """Returns the interrupt line of the words that the other core sends to the point's."""
+    """Returns the interrupt that the other core's words raise in the point's core, or None."""
     core_map = catalogue.core_map(catalogue.board(identity.board))
     if core_map is None:
         return None
@@ -59,9 +60,11 @@ def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
 def _decode_streams(
     catalogue: Catalogue, identity: PointId, raw: bytes, expected: ExpectedIdentity
 ) -> tuple[DecodedRun, DecodedRun | None]:
-    """Returns the image's run, and that of the kernel on the other core if there is one. Core 0 sends first.
+    """Returns the decoded run of the image, and that of the kernel on the other core if there is one.
+    Core 0 sends first.
 
-    Raises OverrideReceivedError, DecodeError."""
+    Raises OverrideReceivedError, DecodeError.
+    """
     constants = read_wire_constants(catalogue.root)
     beside = identity.config.get("beside")
     if beside is None:
@@ -81,7 +84,7 @@ def _decode_streams(
 
 
 def failed_result(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
-    """Returns a point that gave no number, with the stage and the reason."""
+    """Returns the failed point for an exception in one stage of the pipeline."""
     return Failed.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
     )
@@ -99,7 +102,7 @@ def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
 
 
 def _check_identity(decoded: DecodedRun, identity: PointId) -> None:
-    """Raises DecodeError if the image is of another point, or measured more or fewer windows than one."""
+    """Raises DecodeError if the image belongs to another point, or measured another number of windows than one."""
     begin = decoded.begin
     stated = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
     expected = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)

@@ -38,9 +38,11 @@ NOT_EXAMINED = "not examined: the image was built elsewhere"
 def measure_image(
     root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]
 ) -> tuple[Path, Outcome]:
-    """Runs an ELF on a virtual board and stores the point. Returns the run directory and the outcome.
-    Raises ImageFileError, RunError for an image without our runner, UnknownNameError for an unknown benchmark,
-    PlanError for the conformance suite, SettingError for another board's image, StoreError."""
+    """Runs an ELF file that contains our runner on a virtual board, and stores the point.
+    Returns the run directory and the outcome. Raises ImageFileError, RunError for an image without our runner,
+    UnknownNameError for an unknown benchmark, PlanError for the conformance suite, SettingError for another board's
+    image, StoreError.
+    """
     known = Catalogue(root)
     image = read_external_image(known, path, board, timing)
     begin = image.introduction.begin
@@ -59,8 +61,7 @@ def measure_image(
 
 
 def _rule_file_digests(catalogue: Catalogue, point: Point) -> dict[str, str]:
-    """Returns the digests of the files that say what is proved, for the image does not say whether its port is known
-    here."""
+    """Returns the digests of the files that say what is proved about an image."""
     files = {
         "benchmark.toml": catalogue.benchmark(point.benchmark).folder / "benchmark.toml",
         "kernel.toml": catalogue.kernel(point.kernel).folder / "kernel.toml",
@@ -82,7 +83,7 @@ def _measure_and_store(
     rule_files: dict[str, str],
     run: RunDirectory,
 ) -> Outcome:
-    """Measures the image, or returns the stored point if it is known."""
+    """Measures a user's image, or returns the stored point if there is one."""
     board = catalogue.board(point.board).facts
     build = BuiltImage(
         image.path.parent,
@@ -109,7 +110,7 @@ def _measure_and_store(
 
 
 def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:
-    """Returns the point that the image says it measures."""
+    """Returns the point that a user's image says it measures."""
     begin, benchmark = decoded.begin, catalogue.benchmark(decoded.begin.bench).facts
     usual = {name: str(value) for name, value in benchmark.params.items()}
     params = {name: decoded.params[name] for name, value in usual.items() if decoded.params.get(name, value) != value}
@@ -130,7 +131,7 @@ def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[s
 
 
 def _build_record(point: Point, image: ExternalImage) -> dict[str, Any]:
-    """Returns the image's own statements and its compiler, in place of a build's record."""
+    """Returns the build record of a user's image: what it reports about itself, and its compiler."""
     begin = image.introduction.begin
     return {
         "format": 1,

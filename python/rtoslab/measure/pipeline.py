@@ -54,7 +54,7 @@ Runner = Callable[[BuiltImage, Progress], RunOutput]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A point's result in this call, and where it came from."""
+    """The result of a point in this call, and whether it was measured, cached or already stored."""
 
     result: AnyResult
     folder: Path
@@ -68,7 +68,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """How points are measured."""
+    """Options of a measurement: whether to measure known points again, and to skip refused ones."""
 
     again: bool = False
     """Measure even if the result is known. Raises StoreError if the bytes differ."""
@@ -122,7 +122,7 @@ def run_point(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A point whose image is built and whose port was examined."""
+    """A point that is ready to run: its image is built and its port was examined."""
 
     identity: PointId
     run_id: str
@@ -133,7 +133,7 @@ class _Job:
 
     @property
     def folder(self) -> str:
-        """Returns the name of the point's folder."""
+        """Returns the name of the folder in which the point is stored."""
         return point_folder_name(self.identity, self.run_id)
 
 
@@ -146,7 +146,7 @@ def _load_or_measure(
     runner: Runner | None,
     options: MeasureOptions,
 ) -> Outcome:
-    """Takes a point from the cache or measures it now, and stores it. Raises StoreError."""
+    """Returns a point from the cache or measures it, and stores it in the run directory. Raises StoreError."""
     other = run.find_other_build(job.folder)
     if other is not None:
         raise StoreError(
@@ -166,7 +166,9 @@ def _load_or_measure(
 
 
 def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
-    """Returns the point's files from the cache, or None, and a note. Damaged files are dropped, which the note says."""
+    """Returns the files of a cached point or None, and a note for the user. Damaged files are removed.
+    Damaged files are dropped, which the note says.
+    """
     try:
         files = results.get(key)
         if files is not None:
@@ -180,7 +182,7 @@ def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str,
 
 
 def _measured_files(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner) -> dict[str, bytes]:
-    """Measures a point now. Returns its files."""
+    """Measures a point and returns its files."""
     files = {
         LOG: (job.built.folder / LOG).read_bytes(),
         CONFORMANCE_FILE: canonical(job.conformance.model_dump(mode="json")).encode(),
@@ -200,7 +202,7 @@ def _measured_files(catalogue: Catalogue, job: _Job, progress: Progress, runner:
 
 
 def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
-    """Stores a point's files, or finds the same ones stored. Raises StoreError if others are stored."""
+    """Stores a point's files in the run directory. Raises StoreError if others are stored."""
     fresh = store_point(run, folder, files)
     return Outcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
@@ -208,9 +210,10 @@ def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cac
 def _virtual_runner(
     catalogue: Catalogue, point: Point, pair: PairImages | None, machine: VirtualMachine | None = None
 ) -> Runner:
-    """Returns a function that runs a build on the virtual board. A failed run is an output with its failure."""
+    """Returns a function that runs an image on the virtual board. A failed run is an output with its failure."""
 
     def run(built: BuiltImage, progress: Progress) -> RunOutput:
+        """Runs an image on the virtual board and returns its output."""
         beside = pair.contents() if pair is not None else None
         job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name, beside)
         try:
@@ -231,7 +234,7 @@ def _store_result(
     files: dict[str, bytes],
     run_id: str = "na",
 ) -> Outcome:
-    """Stores a result that was not measured, or finds it stored."""
+    """Stores the result of a point that was not measured."""
     name = point_folder_name(identity, run_id)
     if run.has(name):
         return Outcome(result, run.point_path(name), fresh=False)

@@ -10,6 +10,7 @@ from rtoslab.images import berkeley_sizes, code_digests, read_sections
 from rtoslab.records import DecodedRun
 from rtoslab.results import (
     AbsentSeries,
+    BlockingCallUse,
     CodePlace,
     CoreCycles,
     Counter,
@@ -26,8 +27,7 @@ from rtoslab.results import (
     RulerRepeats,
     SeriesSamples,
     StackUse,
-    Virtual,
-    Waits,
+    VirtualObservations,
     handler_series_of,
     latency_series,
     series_by_probe,
@@ -44,7 +44,7 @@ def measured_result(
     output: RunOutput,
     proofs: tuple[Finding, ...],
 ) -> MeasuredPoint:
-    """Returns the point as it is stored. `proofs` must all hold."""
+    """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
     whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
     benchmark = whole.for_kernel(kernel)
     window = decoded.windows[0]
@@ -96,7 +96,7 @@ def measured_result(
 def _point_series(
     benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
-    """Returns the samples of a latency benchmark's series, or of a benchmark's handlers."""
+    """Returns the series of samples of a point: those of a latency benchmark, or of the kernel's handlers."""
     if benchmark.kind == "latency":
         return latency_series(benchmark, decoded, observed)
     if benchmark.series:
@@ -105,11 +105,11 @@ def _point_series(
     return handler_series_of(handled, decoded, benchmark) if benchmark.handlers and handled else ()
 
 
-def _virtual_result(output: RunOutput, kernel: Kernel) -> Virtual | None:
-    """Returns the observations of the virtual board. None for a real board."""
+def _virtual_result(output: RunOutput, kernel: Kernel) -> VirtualObservations | None:
+    """Returns the virtual board's observations as they are stored. None for a real board."""
     if output.stats is None or output.observed is None:
         return None
-    return Virtual(
+    return VirtualObservations(
         cores=tuple(
             CoreCycles.model_validate({"core": core, **stats}) for core, stats in enumerate(output.stats["cores"])
         ),
@@ -118,7 +118,7 @@ def _virtual_result(output: RunOutput, kernel: Kernel) -> Virtual | None:
             for lock in output.stats["locks"]
         ),
         functions=tuple(map(_function_use, output.functions)),
-        waits=tuple(Waits(core=core, **asdict(item)) for core, item in sorted(output.observed.waits.items())),
+        waits=tuple(BlockingCallUse(core=core, **asdict(item)) for core, item in sorted(output.observed.waits.items())),
         lock_sleeps=lock_sleeps(output.stats["cores"], output.functions, kernel),
         critical=tuple(
             CriticalUse(core=core, **asdict(item)) for core, item in sorted(output.observed.critical.items())
@@ -132,10 +132,10 @@ def _virtual_result(output: RunOutput, kernel: Kernel) -> Virtual | None:
 def lock_sleeps(
     cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
 ) -> tuple[LockSleep, ...]:
-    """Returns the cycles that each core slept while it waited for the kernel's lock, for cores where they can be
-    told.
-    An idle core may also have slept elsewhere. One that executed nothing may have slept all the time. A lone core
-    waits for nobody."""
+    """Returns the cycles that each core slept while it waited for the kernel's lock, as far as they can be told.
+    An idle core may also have slept elsewhere. One that executed nothing may have slept all the time. A lone core waits
+    for nobody.
+    """
     if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
         return ()
     kinds = {core: {function.kind for function in functions if function.core == core} for core in range(len(cores))}
@@ -154,7 +154,7 @@ def evaluation_files(
     elf: Path,
     files: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Returns a point as the sealed files of its folder: `files`, the target's output, the result with its image."""
+    """Returns a point as the sealed files of its folder."""
     if isinstance(result, MeasuredPoint):
         result = result.model_copy(update=image_fields(result, elf))
     seen = output.observed is not None or output.failure is not None
@@ -163,8 +163,9 @@ def evaluation_files(
 
 
 def image_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
-    """Returns the fields of a result that come from its image: its size and the executed code. Raises
-    ImageFileError."""
+    """Returns the fields of a result that come from its image: its size and the digests of its code.
+    Raises ImageFileError.
+    """
     sizes = ImageBytes(**{f"{name}_bytes": size for name, size in berkeley_sizes(read_sections(elf)).items()})
     executed = {function.name for function in result.virtual.functions} if result.virtual else set()
     digests = code_digests(elf, executed)
@@ -177,5 +178,5 @@ def image_fields(result: MeasuredPoint, elf: Path) -> dict[str, Any]:
 
 
 def _function_use(function: FunctionCycles) -> FunctionUse:
-    """Returns the cycles of a function as they are stored."""
+    """Returns the cycles of a function in the form in which they are stored."""
     return FunctionUse(**asdict(function))

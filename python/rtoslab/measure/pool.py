@@ -62,7 +62,7 @@ class _Worker:
 
 @dataclass
 class _Pool:
-    """The processes of a plan, its waiting points and its outcomes."""
+    """The worker processes of a plan, its waiting points and its outcomes."""
 
     root: Path
     run: RunDirectory
@@ -76,7 +76,7 @@ class _Pool:
 
     @property
     def busy_workers(self) -> list[_Worker]:
-        """Returns the workers that measure a point."""
+        """Returns the worker processes that measure a point at present."""
         return [worker for worker in self.workers if worker.index is not None]
 
 
@@ -89,10 +89,11 @@ def run_plan(
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
-    """Measures every point of a plan. Stores each one as it finishes, and returns the outcomes in the plan's order.
-    Points that are in `out` already stay, known ones come from the cache. With `options.again` those are measured
-    too, and must give the same bytes.
-    Raises the first environment error (a missing tool, a full disk) after it has ended the other processes."""
+    """Measures every point of a plan in several processes. Returns the outcomes in the plan's order.
+    Stores each one as it finishes, and returns the outcomes in the plan's order. Points that are in `out` already stay,
+    known ones come from the cache. With `options.again` those are measured too, and must give the same bytes. Raises
+    the first environment error (a missing tool, a full disk) after it has ended the other processes.
+    """
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])
     remove_unfinished(out)
@@ -113,7 +114,7 @@ def run_plan(
 
 
 def _assign_points(pool: _Pool, jobs: int) -> None:
-    """Gives waiting points to idle workers, and to new ones while fewer than `jobs` are busy."""
+    """Gives waiting points to idle worker processes, and to new ones while fewer than `jobs` are busy."""
     while pool.waiting and len(pool.busy_workers) < jobs:
         idle = [item for item in pool.workers if item.index is None]
         worker = idle[0] if idle else _start_worker(pool)
@@ -123,7 +124,7 @@ def _assign_points(pool: _Pool, jobs: int) -> None:
 
 
 def _start_worker(pool: _Pool) -> _Worker:
-    """Starts a process that measures points."""
+    """Starts a worker process, which measures points."""
     mine, its = pool.context.Pipe()
     process = pool.context.Process(
         target=_work_on_points, args=(pool.root, pool.run.path, dict(os.environ), its, pool.options), daemon=True
@@ -136,7 +137,7 @@ def _start_worker(pool: _Pool) -> _Worker:
 
 
 def _receive_messages(pool: _Pool) -> None:
-    """Handles the messages of the busy workers: progress, an outcome, an error, or the end of the process."""
+    """Handles the messages of the worker processes: progress, an outcome, an error, or the end of the process."""
     ready = multiprocessing.connection.wait([item.pipe for item in pool.busy_workers], timeout=1.0)
     for worker in [item for item in pool.busy_workers if item.pipe in ready]:
         assert worker.index is not None
@@ -155,7 +156,7 @@ def _receive_messages(pool: _Pool) -> None:
 
 
 def _reap_worker(pool: _Pool, worker: _Worker, index: int) -> Outcome:
-    """Removes a worker whose process died. Returns the failure of its point."""
+    """Removes a worker process that died. Returns the failure of its point."""
     worker.process.join()
     worker.pipe.close()
     pool.workers.remove(worker)

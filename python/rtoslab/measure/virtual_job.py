@@ -9,9 +9,10 @@ from rtoslab.targets import VirtualJob
 def virtual_job(
     catalogue: Catalogue, point: Point, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
 ) -> VirtualJob:
-    """Returns the job that runs and observes a point's image on the virtual board.
+    """Returns the description of a point's run on the virtual board, with what is observed.
 
-    `pair`: the image of the other core, and the one that contains both, if there are two."""
+    `pair`: the image of the other core, and the one that contains both, if there are two.
+    """
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
     benchmark = catalogue.benchmark(point.benchmark).facts.for_kernel(kernel)

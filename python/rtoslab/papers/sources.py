@@ -13,7 +13,7 @@ from rtoslab.analyses import without_placement
 from rtoslab.catalogue import PaperFolder, Setup
 from rtoslab.papers.setups import equivalent_point, length_free_key
 from rtoslab.reference import StoredWeight
-from rtoslab.results import MeasuredPoint, Weight
+from rtoslab.results import MeasuredPoint, ProgramWeight
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -57,7 +57,7 @@ def sources_by_run(
     return {
         result.run_id: _make_source(paper, result.point.kernel, manifest, is_reference=is_reference)
         for result, manifest, is_reference in (*points, *weights)
-        if isinstance(result, MeasuredPoint | Weight)
+        if isinstance(result, MeasuredPoint | ProgramWeight)
     }
 
 
@@ -114,9 +114,11 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResu
     return matches
 
 
-def sort_weights(paper: PaperFolder, weights: Iterable[Weight]) -> tuple[list[Weight], list[Weight]]:
+def sort_weights(
+    paper: PaperFolder, weights: Iterable[ProgramWeight]
+) -> tuple[list[ProgramWeight], list[ProgramWeight]]:
     """Returns the sizes of minimal programs: with the authors' versions, and with those of today in their place."""
-    by_point: dict[str, dict[str, Weight]] = {}
+    by_point: dict[str, dict[str, ProgramWeight]] = {}
     for weight in weights:
         role = paper.facts.kernel_by_tree.get(weight.point.kernel, weight.point.kernel)
         plain = weight.model_copy(update={"point": weight.point.model_copy(update={"kernel": role})})

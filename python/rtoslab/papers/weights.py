@@ -8,7 +8,7 @@ from rtoslab.base import BuildError
 from rtoslab.catalogue import Catalogue, PaperFolder, WeighedProgram
 from rtoslab.footprint import build_program
 from rtoslab.reference import StoredWeight
-from rtoslab.results import Failed, ImageBytes, PointId, Weight
+from rtoslab.results import Failed, ImageBytes, PointId, ProgramWeight
 from rtoslab.store import manifest_hash
 
 BENCHMARK = "footprint"
@@ -37,7 +37,7 @@ def weigh_programs(
     return weights, failures
 
 
-def weight_values(weight: Weight) -> Iterator[Value]:
+def weight_values(weight: ProgramWeight) -> Iterator[Value]:
     """Yields the sizes of a program's sections, counted as `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
@@ -67,5 +67,5 @@ def _weigh_program(catalogue: Catalogue, program: WeighedProgram, point: PointId
     clock_hz = catalogue.board(program.board).facts.clock.sys_hz
     run_id = manifest_hash(manifest)[:16]
     return StoredWeight(
-        Path(), Weight(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)), manifest
+        Path(), ProgramWeight(run_id=run_id, point=point, clock_hz=clock_hz, image=ImageBytes(**sizes)), manifest
     )

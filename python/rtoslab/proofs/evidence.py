@@ -34,7 +34,7 @@ a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex."""
 
 
 class RuleParams(Strict):
-    """The keys that every rule has."""
+    """The keys that every proof in benchmark.toml has."""
 
     rule: str
     when: tuple[Condition, ...] = ()
@@ -43,8 +43,7 @@ class RuleParams(Strict):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence of one run: the firmware's records, the observations of the probes, and the facts of board, kernel
-    and benchmark."""
+    """Everything that proofs examine of a run: the firmware's records, the probes' observations, and known facts."""
 
     decoded: DecodedRun
     observed: WindowObservations | None
@@ -62,7 +61,7 @@ class Evidence:
 
     @property
     def cores(self) -> range:
-        """Returns the cores that the kernel ran on."""
+        """Returns the numbers of the cores that the kernel ran on."""
         return range(self.decoded.begin.cores)
 
     @property
@@ -72,46 +71,48 @@ class Evidence:
 
     @property
     def compared_groups(self) -> list[tuple[str, list[int]]]:
-        """Returns the cores on which counts are compared with observations: each core for pinned tasks, else all cores
-        together."""
+        """Returns the groups of cores whose counts are compared: each core for pinned tasks, else all together."""
         if self.is_pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", self.metric_cores)]
 
     @property
     def counting_groups(self) -> list[tuple[str, int]]:
-        """Returns the groups of tasks that count for themselves: each core's for pinned tasks, else all of them
-        together."""
+        """Returns the groups of tasks that count together: each core's for pinned tasks, else all."""
         if self.is_pinned or len(self.cores) == 1:
             return [(f"core {core}", core) for core in self.cores]
         return [("all cores", ALL_CORES)]
 
     @property
     def metric_cores(self) -> list[int]:
-        """Returns the cores whose tasks count towards the result."""
+        """Returns the cores whose tasks count towards the benchmark's result."""
         return [core for core in self.cores if self.benchmark.metric.counts_on(core)]
 
     @property
     def known_code(self) -> KnownCode:
-        """Returns the limits of the benchmark's own code that were found by measuring."""
+        """Returns the known limits of the benchmark's own code, which were found by measuring."""
         return known_code(self.benchmark.id)
 
     def known_instructions(self) -> float | None:
-        """Returns the most instructions of a round. None if the kernel has no limit, or if a setting changes the code
-        of the benchmark and the port."""
+        """Returns the most instructions of the benchmark's own code in a round, or None if there is no limit.
+        None if the kernel has no limit, or if a setting changes the code of the benchmark and the port.
+        """
         return self._known_limit(self.known_code.instructions)
 
     def known_own_cycles(self) -> float | None:
-        """Returns the most own cycles between two steps. None without a limit, or if a setting changes code or pace."""
+        """Returns the most cycles of the benchmark's own code between two steps, or None if there is no limit.
+        None without a limit, or if a setting changes code or pace.
+        """
         return self._known_limit(self.known_code.own_cycles) if self.has_usual_pace() else None
 
     def has_usual_pace(self) -> bool:
-        """Whether no setting changes how long an instruction takes."""
+        """Whether no setting of the point changes how long an instruction takes."""
         return not any(key in _PACE_SETTINGS or key.startswith(_PACE_GROUPS) for key in self.settings)
 
     def _known_limit(self, of_kernels: Mapping[str, float]) -> float | None:
-        """Returns the limit among these that holds for this run. None beside another kernel, which takes the bus and
-        the cache now and then."""
+        """Returns the kernel's limit from a table of limits, or None if it does not hold for this run.
+        None beside another kernel, which takes the bus and the cache now and then.
+        """
         known = self.known_code
         if self.beside is not None:
             return None
@@ -145,10 +146,11 @@ class Evidence:
         return int(value) == int(number) if sign == "=" else int(value) > int(number)
 
     def collisions(self, core: int, service: str) -> int | None:
-        """Returns the number of attempts on this core that did not find their object free. None without probes.
+        """Returns how many attempts of a core found the object in use. None without probes.
 
         In a kernel whose functions do not report them, these are the switches out of a call of `service` to a task not
-        under test."""
+        under test.
+        """
         if self.observed is None or self.kernel.probes is None:
             return None
         if core in self.observed.waits:
@@ -167,8 +169,7 @@ class Evidence:
 
     @property
     def max_time_slices(self) -> int:
-        """Returns the most switches among equals on a core that may come from the tick, in a kernel that always slices
-        time."""
+        """Returns how many switches among equal tasks on a core may come from the tick, if the kernel slices time."""
         period = self.kernel.time_slice_ticks
         return (self.window_ticks + 1) // period if period else 0
 
@@ -179,17 +180,17 @@ class Evidence:
         return (window.close_ticks - window.open_ticks) * int(self.decoded.params["tick_hz"]) // begin.timer_hz
 
     def metric_count(self, core: int) -> int:
-        """Returns the counts of the metric's tasks on one core, over all windows."""
+        """Returns the sum of the counts on one core that belong to the benchmark's result."""
         return sum(count.count for count in self.decoded.counts if count.core == core and self._is_metric(count))
 
     def metric_counters(self, core: int) -> dict[int, int]:
-        """Returns the counts of the metric's tasks on one core, by task index."""
+        """Returns the counts on one core that belong to the benchmark's result, by task index."""
         return {
             count.index: count.count for count in self.decoded.counts if count.core == core and self._is_metric(count)
         }
 
     def _is_metric(self, count: Count) -> bool:
-        """Whether the count belongs to a task of the metric."""
+        """Whether a count belongs to the benchmark's result."""
         return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(count.core)
 
     def task_handle(self, core: int, index: int) -> int | None:
@@ -200,7 +201,7 @@ class Evidence:
         return handles[0] if handles else None
 
     def control_tasks(self) -> set[int]:
-        """Returns the control blocks of tasks that are not under test, such as the window's control task."""
+        """Returns the control blocks of the tasks that are not under test, such as the one that opens the window."""
         return {task.handle for task in self.decoded.tasks if task.index >= self.benchmark.tasks_per_core}
 
     def task_switches(self, core: int) -> Counter[Switch]:
@@ -216,8 +217,7 @@ class Evidence:
         )
 
     def switches_into(self) -> defaultdict[int | None, Counter[int]]:
-        """Returns the number of switches by the control block of the new task and by core, without those of the control
-        task."""
+        """Returns how often each task was switched to, by its control block and by core."""
         switches: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
         for core in self.cores:
             for switch, count in self.task_switches(core).items():
@@ -225,28 +225,28 @@ class Evidence:
         return switches
 
     def code_slowdown(self) -> float:
-        """Returns how much longer the benchmark's own code may take than on a Pico with -O2, where its limits were
-        found.
+        """Returns how many times slower this board is than a Pico with -O2, where the limits were found. At least 1.
 
-        It is measured by the image's calibration loop, which only counts. At least 1."""
+        It is measured by the image's calibration loop, which only counts.
+        """
         loops = [
             ruler.repeats[-1] for ruler in self.decoded.rulers if ruler.name == "loop_100" and ruler.unit == "cycles"
         ]
         return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
 
     def own_cycle_limit(self, cycles: float) -> int:
-        """Returns the limit of own cycles between two calls. `cycles` is the limit on the fewest cores that the
-        benchmark supports.
+        """Returns the limit of the benchmark's own cycles between two calls on this board and these cores.
+        `cycles` is the limit on the fewest cores that the benchmark supports.
 
         Cores that run from one cache push each other's lines out, and what one of them reads anew waits for the others.
         """
         return int(cycles * self.code_slowdown() * len(self.cores) / self.benchmark.min_cores)
 
     def own_code_pace(self, core: int) -> float:
-        """Returns how many times as long as usual an instruction of the benchmark's own code took on a core. At least
-        1.
+        """Returns how many times as long as usual an instruction of the benchmark took on a core. At least 1.
 
-        If the kernel's code drives it out of the cache in each round, an instruction takes ten cycles or twenty."""
+        If the kernel's code drives it out of the cache in each round, an instruction takes ten cycles or twenty.
+        """
         own = self.observed.own if self.observed else ()
         parts = [part for function in own if function.core == core for part in function.stretches]
         executed = sum(part.instructions * part.executions for part in parts)
@@ -254,23 +254,23 @@ class Evidence:
 
     @property
     def bounds_instructions(self) -> bool:
-        """Whether another proof limits the benchmark's own instructions in a round."""
+        """Whether another proof of the benchmark limits its own instructions in a round."""
         bounds = [table for table in self.benchmark.proof if "instructions" in table]
         return any(all(map(self.meets_condition, table.get("when", ()))) for table in bounds)
 
     def check_values(self, core: int) -> dict[str, int]:
-        """Returns the values of the firmware's self-checks on one core, by name."""
+        """Returns the values that the firmware reported about itself on one core, by name."""
         return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
 def make_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> Finding:
-    """Returns the finding of a rule that was judged. It holds if there are no problems."""
+    """Returns the finding of a proof that was judged. It holds if there are no problems."""
     verdict = Verdict.FAILS if problems else Verdict.HOLDS
     return Finding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
 
 
 def unseen_finding(rule: str, demands: str, reason: str = "this target has no probes") -> Finding:
-    """Returns the finding of a rule that could not be judged, with the reason."""
+    """Returns the finding of a proof that could not be judged, with the reason."""
     return Finding(rule=rule, demands=demands, saw=reason, verdict=Verdict.UNSEEN)
 
 

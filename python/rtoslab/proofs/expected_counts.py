@@ -9,7 +9,7 @@ from rtoslab.targets import Interval
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCount:
-    """How many events must be inside an interval."""
+    """The number of events that must be inside an interval, from benchmark.toml."""
 
     count: int
     per: str | None
@@ -17,23 +17,26 @@ class ExpectedCount:
     slack: int
 
     def expected(self, evidence: Evidence) -> int:
-        """Returns the expected number."""
+        """Returns the expected number of events."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
     def accepts(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
-        """Whether `count` is right. Up to `extra` more may have another cause, and up to `spared` may be missing."""
+        """Whether `count` events are as expected.
+        Up to `extra` more may have another cause, and up to `spared` may be missing.
+        """
         return -self.slack - spared <= count - self.expected(evidence) <= self.slack + extra
 
     def describe(self, evidence: Evidence, one: str, several: str) -> str:
-        """Returns the expected number in words: `1 call`, `200 calls, give or take 2`."""
+        """Returns the expected number of events in words: `1 call`, `200 calls, give or take 2`."""
         number = self.expected(evidence)
         around = f", give or take {self.slack}" if self.slack else ""
         return f"{number or 'no'} {one if number == 1 else several}{around}"
 
 
 def sample_intervals(evidence: Evidence, series: str) -> list[Interval]:
-    """Returns the intervals of a series that became samples. Raises UnknownNameError if the benchmark has no such
-    series."""
+    """Returns the observed intervals of a series that became samples.
+    Raises UnknownNameError if the benchmark has no such series.
+    """
     ids = evidence.benchmark.series_ids
     if series not in ids:
         raise UnknownNameError(f"series of {evidence.benchmark.id}", series, ids)

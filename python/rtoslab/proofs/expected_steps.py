@@ -40,7 +40,7 @@ _ACTORS = {ISR, ANY, OTHER}
 
 @dataclass(frozen=True, slots=True)
 class ExpectedStep:
-    """One step of a round."""
+    """One expected step of a benchmark's round, such as a call or a switch."""
 
     text: str
     kind: str
@@ -60,7 +60,7 @@ class ExpectedStep:
 
 
 def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
-    """Returns the steps of a round where these services are measured, without the services that they are bound to."""
+    """Returns the texts of a round's steps that are for these services or for all, without the services' names."""
     steps = []
     for text in texts:
         match = _BOUND.match(text)
@@ -71,12 +71,14 @@ def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple
 
 
 def parse_steps(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedStep, ...]:
-    """Returns the steps of a round. Raises CatalogueError for a text that is no step."""
+    """Parses the steps of a benchmark's round. Raises CatalogueError for an invalid one.
+    Raises CatalogueError for a text that is no step.
+    """
     return tuple(_parse_repeated_step(text, params) for text in texts)
 
 
 def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedStep:
-    """Returns a step with the number of times that it may come."""
+    """Parses a step and the number of times that it may be repeated."""
     match = _OFTEN.match(text)
     assert match is not None
     often = match["often"] or ""
@@ -87,7 +89,7 @@ def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedStep:
 
 
 def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedStep:  # noqa: PLR0911 (a return a kind)
-    """Returns the step of a text without its repetition."""
+    """Parses a step without its repetition."""
     if words.startswith("( ") and words.endswith(" )"):
         return ExpectedStep(text, "group", parts=parse_steps(words[2:-2].split(", "), params))
     if " | " in words:
@@ -112,12 +114,12 @@ def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedSte
 
 
 def _is_actor(word: str) -> bool:
-    """Whether the word names a task, a handler, or any of them."""
+    """Whether a word of a step names a task, a handler, or any of them."""
     return word.isdecimal() or word in _ACTORS
 
 
 def _fill_parameters(text: str, params: Mapping[str, str]) -> str:
-    """Returns the text with the parameters' values."""
+    """Returns a step's text with the parameters' values in place of their names."""
     try:
         return text.format(**params)
     except (KeyError, IndexError, ValueError):

@@ -23,7 +23,7 @@ LibraryUse = Literal["fill", "copy", "division"]
 
 
 class KnownCode(Strict):
-    """The limits of one benchmark's own code."""
+    """The measured limits of one benchmark's own code, from `known_code.toml`."""
 
     instructions: Mapping[str, float] = Field(default_factory=dict)
     """Kernel -> the most instructions of a round. Each takes at most the usual pace in the mean."""
@@ -38,12 +38,12 @@ class KnownCode(Strict):
 
 
 def known_code(benchmark: str) -> KnownCode:
-    """Returns the limits of a benchmark's own code. Empty if the file has none for it."""
+    """Returns the measured limits of a benchmark's own code. Empty if there are none."""
     return _read_all().get(benchmark, KnownCode())
 
 
 @cache
 def _read_all() -> Mapping[str, KnownCode]:
-    """Returns the entries of the file by benchmark."""
+    """Returns the limits in `known_code.toml` by benchmark."""
     tables = read_table(_FILE, "the limits of the benchmarks' own code", CatalogueError)
     return {name: validate_table(table, f"{_FILE.name}, [{name}]", KnownCode) for name, table in tables.items()}

@@ -20,8 +20,9 @@ _WORD: Final = 0xFFFF_FFFF
 
 
 def judged_steps(evidence: Evidence) -> tuple[Step, ...]:
-    """Returns the steps of a run. Those of a latency benchmark end when the last series has its samples, because the
-    tasks end then."""
+    """Returns the observed steps of a run that proofs examine.
+    Those of a latency benchmark end when the last series has its samples, because the tasks end then.
+    """
     assert evidence.observed is not None
     steps = _with_sleep_lengths(evidence.kernel.for_cpu(evidence.board.cpu), evidence.observed.steps)
     if evidence.benchmark.kind != "latency":
@@ -38,13 +39,14 @@ def judged_steps(evidence: Evidence) -> tuple[Step, ...]:
 
 
 def are_steps_cut(evidence: Evidence) -> bool:
-    """Whether a latency benchmark ran on after the limit of recorded steps: a round of 100 000 loops is longer."""
+    """Whether a latency benchmark ran on after the limit of recorded steps. A round of 100 000 loops is longer."""
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 
 def _with_sleep_lengths(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Returns the steps with sleeps by their length, for a kernel whose sleeps take the tick at which they end. The
-    read of the clock just before by the same task is dropped. A sleep without one stays as it is."""
+    """Returns the steps with each sleep's length, for a kernel whose calls take the tick at which the sleep ends.
+    The read of the clock just before by the same task is dropped. A sleep without one stays as it is.
+    """
     if END_TICK not in kernel.observed_arguments("sleep_ticks"):
         return tuple(steps)
     sleeps, clocks = kernel.symbols.get("sleep_ticks", ()), kernel.symbols.get("tick_now", ())

@@ -21,7 +21,7 @@ _PREAMBLE: Final = 400
 
 @dataclass(slots=True)
 class MatchResult:
-    """How far the steps matched: whole rounds, breaks of the order, own cycles."""
+    """The result of matching observed steps with rounds: whole rounds, breaks of the order, own cycles."""
 
     rounds: int = 0
     breaks: list[str] = field(default_factory=list)
@@ -30,7 +30,7 @@ class MatchResult:
 
 @dataclass(slots=True)
 class _AttemptResult:
-    """The result of an attempt to match a round."""
+    """The result of an attempt to match one round."""
 
     end: int
     """The index after the last step that matched."""
@@ -41,7 +41,7 @@ class _AttemptResult:
 
 @dataclass(frozen=True, slots=True)
 class _PatternStep:
-    """A step of a round, or several, with its tests prepared for thousands of comparisons."""
+    """An expected step of a round, or a group of them, with its comparison functions prepared."""
 
     text: str
     kind: str
@@ -55,7 +55,7 @@ class _PatternStep:
 
 
 def _pattern_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
-    """Returns a step of a round with its tests."""
+    """Returns an expected step of a round with its comparison functions prepared."""
     may = matcher.possible_step_test(step) if step.kind != "group" and step.least else lambda _: True
     parts = tuple(_pattern_step(matcher, one) for one in step.parts) if step.kind == "group" else ()
     return _PatternStep(step.text, step.kind, step.least, step.repeated, matcher.step_test(step), may, parts)
@@ -64,9 +64,10 @@ def _pattern_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
 def match_rounds(
     matcher: StepMatcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool
 ) -> MatchResult:
-    """Matches the observed steps with rounds, each of which may be any of the alternatives. They may begin anywhere.
+    """Counts the rounds in the observed steps. Each round may be any of the alternatives. They may begin anywhere.
 
-    `only_inside`: keep only own cycles inside intervals."""
+    `only_inside`: keep only own cycles inside intervals.
+    """
     sequence = _SequenceMatcher(matcher, steps, only_inside)
     result = MatchResult()
     names = RoundNames()
@@ -102,7 +103,7 @@ def match_rounds(
 
 
 class _RoundAttempt:
-    """An attempt to match a round, with the names and own cycles that it would add."""
+    """An attempt to match one round, with the names and own cycles that it would add."""
 
     def __init__(self, walk: "_SequenceMatcher", at: int, parts: _Parts, names: RoundNames) -> None:
         self.names: RoundNames = names.copy()
@@ -112,14 +113,14 @@ class _RoundAttempt:
 
 @dataclass(frozen=True, slots=True)
 class _SequenceMatcher:
-    """Matches rounds with the steps of one core."""
+    """Matches rounds of expected steps with the observed steps of one core."""
 
     matcher: StepMatcher
     steps: Sequence[Step]
     only_inside: bool
 
     def find_round(self, at: int, rounds: Sequence[_Parts], names: RoundNames) -> int | None:
-        """Returns the index of the next whole round that begins not far from here. None if there is none."""
+        """Returns the index of the next whole round near index `at`. None if there is none."""
         for start in range(at, len(self.steps)):
             likely = [round_ for round_ in rounds if round_[0].may_match(self.steps[start])]
             tries = [self.match_round(start, round_, names.copy(), None) for round_ in likely]
@@ -130,12 +131,12 @@ class _SequenceMatcher:
         return None
 
     def is_partial_round(self, rounds: Sequence[_Parts]) -> bool:
-        """Whether the steps are the beginning of a round, which continues for longer."""
+        """Whether the observed steps are only the beginning of a round."""
         tries = [self.match_round(0, round_, RoundNames(), None) for round_ in rounds]
         return any(0 < round_.end == len(self.steps) and not round_.expected for round_ in tries)
 
     def no_round_text(self, rounds: Sequence[_Parts]) -> str:
-        """Returns a sentence on how far the best attempt came, where no round was found."""
+        """Returns a sentence on where the best attempt to match a round ended."""
         tries = [
             self.match_round(start, round_, RoundNames(), None)
             for start in range(min(_PREAMBLE, len(self.steps)))
@@ -153,7 +154,7 @@ class _SequenceMatcher:
         )
 
     def match_round(self, at: int, parts: _Parts, names: RoundNames, own: _Own | None) -> _AttemptResult:
-        """Matches one round from this index on."""
+        """Matches the observed steps from an index on with one round."""
         steps, counts_everywhere, inside = self.steps, not self.only_inside, False
         for index, item in enumerate(parts):
             times, least = 0, item.least
@@ -181,7 +182,7 @@ class _SequenceMatcher:
         return _AttemptResult(at, whole=True)
 
     def _match_group(self, at: int, parts: _Parts, names: RoundNames, own: _Own | None) -> int | None:
-        """Returns the index after one occurrence of a group. None if it does not match."""
+        """Returns the index after one occurrence of a group of steps. None if it does not match."""
         trial = _RoundAttempt(self, at, parts, names)
         ran_out = trial.result.end == len(self.steps) and not trial.result.expected
         if not (trial.result.whole or ran_out) or trial.result.end == at:
@@ -192,8 +193,7 @@ class _SequenceMatcher:
         return trial.result.end
 
     def _follows_dispatcher(self, at: int) -> bool:
-        """Whether the kernel's dispatcher ran just before this first step of a handler: its cycles are not the
-        benchmark's."""
+        """Whether the kernel's dispatcher ran just before this first step of a handler."""
         before = self.steps[at - 1] if at else None
         dispatches = self.matcher.dispatches and self.steps[at].who == HANDLER
         return dispatches and before is not None and before.kind == INTERRUPT

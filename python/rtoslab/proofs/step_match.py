@@ -18,7 +18,7 @@ _POINTER_ARGUMENTS = ("item", "pointer")
 
 
 class Service:
-    """A service of a kernel, as its calls are observed."""
+    """A service of a kernel, with the functions and fixed arguments by which its calls are recognised."""
 
     def __init__(self, kernel: Kernel, name: str) -> None:
         self._functions = frozenset(kernel.symbols.get(name, ()))
@@ -41,7 +41,7 @@ class Service:
 
 @dataclass(slots=True)
 class RoundNames:
-    """The meanings of the capital letters in a round, and the heap blocks that are held."""
+    """What the names (capital letters) in a round stand for, and the heap blocks that the benchmark has."""
 
     values: dict[str, int] = field(default_factory=dict)
     blocks: dict[int, int] = field(default_factory=dict)
@@ -51,22 +51,26 @@ class RoundNames:
     elsewhere."""
 
     def copy(self) -> "RoundNames":
-        """Returns a copy, so that an attempt can be given up."""
+        """Returns a copy, which an attempt to match a round can change."""
         return RoundNames(dict(self.values), dict(self.blocks), list(self.unlocated))
 
     def adopt(self, tried: "RoundNames") -> None:
-        """Takes over the names that a finished attempt has bound."""
+        """Takes over the names from a copy with which a round was matched."""
         self.values, self.blocks, self.unlocated = tried.values, tried.blocks, tried.unlocated
 
     def match_held_block(self, block: int, size: int) -> bool:
-        """Whether a held block has this address and size. A block of that size without an address gets this one."""
+        """Whether the benchmark has a heap block with this address and size.
+        A block of that size without an address gets this one.
+        """
         if block not in self.blocks and size in self.unlocated:
             self.unlocated.remove(size)
             self.blocks[block] = size
         return self.blocks.get(block) == size
 
     def release_block(self, block: int) -> bool:
-        """Removes a block. Returns whether it was held, or whether any block of unknown address was."""
+        """Removes a freed heap block. Returns whether it was one of the benchmark's.
+        Returns whether it was held, or whether any block of unknown address was.
+        """
         if self.blocks.pop(block, None) is not None:
             return True
         return bool(self.unlocated) and self.unlocated.pop() is not None
@@ -86,7 +90,7 @@ StepTest = Callable[[Step, RoundNames], bool]
 
 
 class StepMatcher:
-    """Compares observed steps with expected ones, by one core's tasks and the kernel's facts."""
+    """Compares observed steps with expected ones, on one core."""
 
     def __init__(self, evidence: Evidence, core: int) -> None:
         self._kernel = evidence.kernel.for_cpu(evidence.board.cpu)
@@ -122,8 +126,9 @@ class StepMatcher:
         self._inline_yield = probes is not None and self._kernel.symbols.get("yield") == (probes.switch_symbol,)
 
     def visible_steps(self, wanted_steps: Iterable[ExpectedStep]) -> tuple[ExpectedStep, ...]:
-        """Returns the visible steps of a round: an inlined yield shows only in the switch after it, and a pin's edge
-        only where the pin is not the instrument."""
+        """Returns the steps of a round that the probes can see.
+        An inlined yield shows only in the switch after it, and a pin's edge only where the pin is not the instrument.
+        """
         visible: list[ExpectedStep] = []
         yields = False
         for step in wanted_steps:
@@ -136,7 +141,7 @@ class StepMatcher:
         return tuple(visible)
 
     def is_unrelated(self, step: Step) -> bool:
-        """Whether a step belongs to the control task, or to an interrupt that is none of the benchmark's."""
+        """Whether an observed step belongs to the control task, or to an interrupt that is none of the benchmark's."""
         if step.kind == seen.SWITCH:
             return bool({step.who, step.first} & self._others)
         if step.kind == seen.INTERRUPT:
@@ -146,8 +151,9 @@ class StepMatcher:
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
     def step_test(self, expected: ExpectedStep) -> StepTest:
-        """Returns a function that tells whether a step is the expected one, and binds names by it. It is built once for
-        thousands of steps."""
+        """Returns a function that tells whether an observed step is the expected one, and binds the round's names.
+        It is built once for thousands of steps.
+        """
         may = self.possible_step_test(expected)
         if expected.kind == "call":
             return self._call_test(expected, may)
@@ -172,7 +178,7 @@ class StepMatcher:
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
     def _detail_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
-        """Returns the test of a step's details, by the expected kind."""
+        """Returns a function that compares the details of an observed step with the expected ones."""
         match expected.kind:
             case "call":
                 return self._service(expected.name).matches_call
@@ -188,7 +194,7 @@ class StepMatcher:
         return lambda _: True
 
     def describe_step(self, step: Step) -> str:
-        """Returns a step in words."""
+        """Returns an observed step in words."""
         who = self._task_name(step.who)
         if step.kind == seen.CALL:
             gave = f" giving {step.result:#x}" if step.result is not None else ""
@@ -201,14 +207,14 @@ class StepMatcher:
         return f"{who}: {step.kind} {step.first:#x}"
 
     def _task_name(self, block: int) -> str:
-        """Returns the name of a control block for messages."""
+        """Returns the name of the task with this control block, for messages."""
         if block == HANDLER:
             return "a handler"
         indices = [index for index, task in self._tasks.items() if task == block]
         return f"task {indices[0]}" if indices else "another task"
 
     def _actor_test(self, who: str) -> Callable[[int], bool]:
-        """Returns the test of a control block for the task that a round names."""
+        """Returns a function that tells whether a control block is the task that a round names."""
         if who == ISR:
             return lambda block: block == HANDLER
         if who == OTHER:
@@ -220,11 +226,12 @@ class StepMatcher:
         return lambda block: block == mine
 
     def _switch_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
-        """Returns the test for an expected switch."""
+        """Returns a function that tells whether an observed step is the expected switch."""
         is_from, is_to = self._actor_test(expected.who), self._actor_test(expected.name)
         is_any = expected.kind == "preempt" or expected.who in {OTHER, ANY}
 
         def may(step: Step) -> bool:
+            """Whether the observed step is a switch to the expected task."""
             if step.kind != seen.SWITCH or not is_from(step.who) or not is_to(step.first):
                 return False
             return is_any or (step.name == "") == expected.by_yield
@@ -232,11 +239,12 @@ class StepMatcher:
         return may
 
     def _call_test(self, expected: ExpectedStep, may: Callable[[Step], bool]) -> StepTest:
-        """Returns the test for an expected call, which binds names."""
+        """Returns a function that tells whether an observed step is the expected call, and binds its names."""
         success, operands = self._service(expected.name).success, self._operand_tests(expected)
         name, fails = expected.name, expected.fails
 
         def test(step: Step, names: RoundNames) -> bool:
+            """Whether the observed step is the expected call with the expected arguments."""
             if not may(step):
                 return False
             for is_second, is_named in operands:
@@ -249,7 +257,7 @@ class StepMatcher:
         return test
 
     def _operand_tests(self, expected: ExpectedStep) -> Sequence[tuple[int, Callable[[int, RoundNames], bool]]]:
-        """Returns the position and the test of each argument that a round names."""
+        """Returns the position and the comparison of each argument that an expected call names."""
         operands = self._service(expected.name).observed_arguments[:2]
         named = [
             (at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _POINTER_ARGUMENTS
@@ -259,7 +267,7 @@ class StepMatcher:
         ]
 
     def _operand_test(self, operand: str, word: str) -> Callable[[int, RoundNames], bool]:
-        """Returns the test of an argument against an operand of the round."""
+        """Returns a function that compares an observed argument with an operand of the round."""
         due: int | None
         if operand.isdecimal():
             due = int(operand)
@@ -273,8 +281,10 @@ class StepMatcher:
         return lambda value, _: value == due
 
     def _track_block(self, step: Step, service: str, names: RoundNames) -> bool:
-        """Records a block that is taken, or returns whether a released one was taken before. A function that returns a
-        code does not tell the block's address: the function that fills it does."""
+        """Records a heap block that a call allocates or frees.
+        Returns False for one freed without having been allocated.
+        A function that returns a code does not tell the block's address: the function that fills it does.
+        """
         operands = (step.first, step.second)
         if service in _TAKING_SERVICES:
             return names.release_block(operands[self._kernel.argument_place(service, "block")])

@@ -18,7 +18,7 @@ from rtoslab.intake import SERIAL_VALUES, STORED_BYTES, parse_object, read_text
 from rtoslab.reference.distributions import count_values, distribution_to_samples, samples_to_distribution
 from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
 from rtoslab.reference.shared_parts import common_part, merge_parts, own_part
-from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ResultFile, Weight
+from rtoslab.results import MeasuredPoint, NotApplicable, PointId, ProgramWeight, ResultFile
 from rtoslab.store import StoredPoint
 
 FOLDER: Final = "reference"
@@ -32,7 +32,7 @@ class StoredWeight:
     """The size of a program of the kernel, and how it was built."""
 
     path: Path
-    weight: Weight
+    weight: ProgramWeight
     manifest: dict[str, object]
 
 
@@ -168,4 +168,4 @@ def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
 
 
 def _weight_from_json(path: Path, line: Mapping[str, Any]) -> StoredWeight:
-    return StoredWeight(path, Weight.model_validate(line[_WEIGHT]), line["manifest"])
+    return StoredWeight(path, ProgramWeight.model_validate(line[_WEIGHT]), line["manifest"])

@@ -19,11 +19,19 @@ from rtoslab.results.results import (
     MeasuredPoint,
     NotApplicable,
     PointId,
+    ProgramWeight,
     ResultFile,
     RulerRepeats,
     SeriesSamples,
     StackUse,
-    Weight,
 )
 from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, decode_columns, encode_samples, join_samples
-from rtoslab.results.virtual_result import CoreCycles, CriticalUse, FunctionUse, LockSleep, LockUse, Virtual, Waits
+from rtoslab.results.virtual_result import (
+    BlockingCallUse,
+    CoreCycles,
+    CriticalUse,
+    FunctionUse,
+    LockSleep,
+    LockUse,
+    VirtualObservations,
+)

@@ -14,8 +14,9 @@ _WIDTHS: Final = (np.uint8, np.uint16, np.uint32, np.uint64)
 
 
 class Column(Sequence[int]):
-    """A column of integers, equal to any sequence of the same values. `numpy.asarray` returns signed numbers where they
-    fit."""
+    """A compact sequence of integers, stored in as few bytes each as the largest needs.
+    `numpy.asarray` returns signed numbers where they fit.
+    """
 
     __slots__ = ("_kept",)
 
@@ -30,7 +31,7 @@ class Column(Sequence[int]):
 
     @property
     def memory_bytes(self) -> int:
-        """Returns the bytes of memory that it takes."""
+        """Returns the memory that the column takes, in bytes."""
         return self._kept.nbytes
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -67,6 +68,7 @@ class Column(Sequence[int]):
 
 
 def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
+    """Returns the values as a numpy array of integers. Raises ValueError if one is no integer."""
     # In a loop of Python's own this takes most of the time that a stored distribution is read in.
     if not set(map(type, values)) <= {int} or (values and not 0 <= min(values) <= max(values) < 1 << 64):  # type: ignore[type-var, operator]
         raise ValueError("samples must be whole numbers of 0 or more")
@@ -74,6 +76,7 @@ def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
 
 
 def _to_column(values: Any) -> Column:
+    """Returns a sequence of integers as a column, for pydantic."""
     if isinstance(values, Column):
         return values
     if not isinstance(values, list | tuple | np.ndarray):

@@ -6,7 +6,7 @@ from rtoslab.base import Strict
 
 
 class Verdict(StrEnum):
-    """The outcome of one proof."""
+    """The outcome of a proof: it holds, fails, or could not be judged."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -15,7 +15,7 @@ class Verdict(StrEnum):
 
 
 class Finding(Strict):
-    """The demand of a proof and its observation, in prose."""
+    """The finding of a proof on a run: what it demands, what it saw, and the verdict."""
 
     rule: str
     demands: str

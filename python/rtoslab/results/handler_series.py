@@ -21,7 +21,7 @@ INSTRUMENT = "probe"
 
 @dataclass(frozen=True, slots=True)
 class HandledTick:
-    """One tick of the window, with the tasks that ran before the next one."""
+    """One tick of the window, with the tasks that ran between it and the next one."""
 
     index: int
     """Its index in the handler runs."""
@@ -30,7 +30,7 @@ class HandledTick:
 
 
 def task_names(decoded: DecodedRun, benchmark: Benchmark) -> dict[int, str]:
-    """Returns the letters of the tasks under test by control block."""
+    """Returns the letter of each task under test, by its control block."""
     return {task.handle: chr(ord("A") + task.index) for task in decoded.tasks if task.index < benchmark.tasks_per_core}
 
 
@@ -41,7 +41,7 @@ def block_name(block: int, names: dict[int, str], controls: set[int]) -> str | N
 
 
 def ticks_of_window(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> list[HandledTick]:
-    """Returns every tick but the last, after which the window closes before all that was released could run."""
+    """Returns every tick of the window but the last, after which not all released tasks could run."""
     names = task_names(decoded, benchmark)
     order = sorted(range(len(handled.exception)), key=handled.start_cycle.__getitem__)
     ticks_: list[HandledTick] = []
@@ -73,7 +73,7 @@ def switches_by_pair(
 
 
 def handler_series_of(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
-    """Returns the series that the benchmark shows, in the order of their ids."""
+    """Returns the series of samples of the kernel's handlers that the benchmark shows, in the order of their ids."""
     assert benchmark.handlers is not None
     if benchmark.handlers.show == "tick":
         return _tick_series(handled, decoded, benchmark)
@@ -81,7 +81,7 @@ def handler_series_of(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benc
 
 
 def _tick_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
-    """Returns the tick's series, one for each number of released tasks, and that of its entry."""
+    """Returns the series of the tick handler, one for each number of released tasks, and that of its entry."""
     by_count: dict[int, list[int]] = defaultdict(list)
     every = ticks_of_window(handled, decoded, benchmark)
     for tick in every:
@@ -100,11 +100,12 @@ def _tick_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark
 
 
 def _task_count_text(count: int) -> str:
+    """Returns a number of tasks in words."""
     return "no task" if count == 0 else "1 task" if count == 1 else f"{count} tasks"
 
 
 def _switch_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
-    """Returns the switch's series, one for each pair of tasks, and that of its entry."""
+    """Returns the series of the handler that switches tasks, one for each pair of tasks, and that of its entry."""
     pairs = sorted(switches_by_pair(handled, decoded, benchmark).items())
     switch_series = [
         _handler_samples(f"switch.{one}_{two}", f"switch {one} to {two}", handled, places, handled.cycles)
@@ -125,7 +126,7 @@ def _switch_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchma
 def _handler_samples(
     ident: str, title: str, handled: HandlerRuns, places: Sequence[int], cycles: Sequence[int]
 ) -> SeriesSamples:
-    """Returns the series of these handler runs."""
+    """Returns these runs of a handler as a series of samples."""
     values = Column([cycles[place] for place in places])
     return SeriesSamples(
         id=ident,
@@ -143,5 +144,7 @@ def _handler_samples(
 
 
 def _common_steps(seen: set[int]) -> int | None:
-    """Returns the number of steps that all samples have. None if they differ or are unknown."""
+    """Returns the number of search steps if it is the same in all samples. None if it differs or is unknown.
+    None if they differ or are unknown.
+    """
     return seen.pop() if len(seen) == 1 and UNKNOWN not in seen else None

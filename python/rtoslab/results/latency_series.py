@@ -19,20 +19,21 @@ _EMPTY = SeriesFacts(
 
 
 def series_facts(benchmark: Benchmark) -> tuple[SeriesFacts, ...]:
-    """Returns the facts of the series in the image's numbering, the runner's own series first."""
+    """Returns the facts of the benchmark's series in the image's numbering, the empty interval first."""
     return (_EMPTY, *benchmark.series)
 
 
 def image_instrument(decoded: DecodedRun) -> str:
-    """Returns the instrument that the image reports. Empty if it counts."""
+    """Returns the instrument with which the image measured its samples. Empty if it counts."""
     return decoded.params.get("instrument", "")
 
 
 def instrument_readings(
     decoded: DecodedRun, observed: WindowObservations | None, number: int, ident: str, count: int
 ) -> Sequence[int]:
-    """Returns the first `count` samples of series `number` by the image's instrument, in cycles. Fewer if there are
-    fewer."""
+    """Returns the first `count` samples of series `number`, as the image's instrument measured them, in cycles.
+    Fewer if there are fewer.
+    """
     instrument = image_instrument(decoded)
     if instrument == "counter":
         values = [value for sample in decoded.samples if sample.metric == ident for value in sample.values]
@@ -48,7 +49,7 @@ def instrument_readings(
 def latency_series(
     benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
-    """Returns every series of a point whose proofs hold."""
+    """Returns all series of a latency benchmark with their samples."""
     count = int(decoded.params["samples"])
     intervals = observed.intervals if observed else None
     return tuple(
@@ -58,7 +59,7 @@ def latency_series(
 
 
 def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
-    """Returns every series of a benchmark that counts, from marks that the virtual board saw. Empty without."""
+    """Returns the series that the virtual board observed beside a benchmark's counts. Empty without it."""
     intervals = observed.intervals if observed else None
     if intervals is None:
         return ()
@@ -79,6 +80,7 @@ def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -
 def _make_series(
     facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: Intervals | None, number: int
 ) -> SeriesSamples:
+    """Returns a series with its samples and what the virtual board observed of each."""
     instrument = image_instrument(decoded)
     plain = SeriesSamples(
         id=facts.id,
@@ -97,7 +99,7 @@ def _make_series(
 
 
 def _mark_columns(intervals: Sequence[Interval]) -> dict[str, tuple[int, ...]]:
-    """Returns the fields of a series that come from the marks of its samples."""
+    """Returns the columns of a series that come from the virtual board's observation of its marks."""
     return {
         "mark_cycles": tuple(interval.cycles for interval in intervals),
         "start_cycle": tuple(interval.start_cycle for interval in intervals),

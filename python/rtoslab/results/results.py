@@ -11,13 +11,13 @@ from rtoslab.base import Strict
 from rtoslab.results.column import Samples
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.results.stored_model import StoredModel
-from rtoslab.results.virtual_result import Virtual
+from rtoslab.results.virtual_result import VirtualObservations
 
 FORMAT = 1
 
 
 class PointId(StoredModel):
-    """The identity of a point: the axes of every table."""
+    """The identity of a point (one measurement): benchmark, kernel, board, cores, window and configuration."""
 
     benchmark: str
     title: str
@@ -30,7 +30,7 @@ class PointId(StoredModel):
 
 
 class Counter(StoredModel):
-    """One task's count over the window."""
+    """The final count of one task over the window."""
 
     core: int
     index: int
@@ -38,7 +38,7 @@ class Counter(StoredModel):
 
 
 class HeapUse(StoredModel):
-    """The kernel heap at the end."""
+    """The use of the kernel's heap at the end of a run."""
 
     size_bytes: int
     peak_bytes: int
@@ -47,7 +47,7 @@ class HeapUse(StoredModel):
 
 
 class StackUse(StoredModel):
-    """One task's stack at the end."""
+    """The use of one task's stack at the end of a run."""
 
     core: int
     index: int
@@ -64,8 +64,8 @@ class ImageBytes(StoredModel):
     bss_bytes: int
 
 
-class Weight(StoredModel):
-    """The size of a program that is built and never run: the minimal image of a kernel."""
+class ProgramWeight(StoredModel):
+    """The size of a program that is built and never run, such as a kernel's minimal image."""
 
     run_id: str
     """The run id of its manifest."""
@@ -75,7 +75,7 @@ class Weight(StoredModel):
 
 
 class RulerRepeats(StoredModel):
-    """Raw repeats of an empty measurement."""
+    """The raw repeats of an empty measurement, which show the instrument's overhead."""
 
     name: str
     core: int
@@ -84,7 +84,7 @@ class RulerRepeats(StoredModel):
 
 
 class CodePlace(StoredModel):
-    """The code of one function in an image."""
+    """The digest and the address of one function's code in an image."""
 
     digest: str
     """The digest of its instructions, whatever the place: `images.code_digests`."""
@@ -124,7 +124,7 @@ class SeriesSamples(StoredModel):
 
 
 class AbsentSeries(StoredModel):
-    """One series of a latency benchmark that the kernel cannot serve."""
+    """A series of a latency benchmark that the kernel cannot serve, with the reason."""
 
     id: str
     title: str
@@ -132,7 +132,7 @@ class AbsentSeries(StoredModel):
 
 
 class MeasuredPoint(StoredModel):
-    """A verified point. Window and clock are those the firmware reported."""
+    """A measured point, of which no proof failed. Window and clock are those the firmware reported."""
 
     status: Literal["measured"] = "measured"
     format: Literal[1] = 1
@@ -160,7 +160,7 @@ class MeasuredPoint(StoredModel):
     checks: dict[str, dict[int, int]]
     params: dict[str, str]
     proofs: tuple[Finding, ...]
-    virtual: Virtual | None
+    virtual: VirtualObservations | None
     deviations: dict[str, str] = Field(default_factory=dict)
     """The conformance checks that the kernel fails as its kernel.toml declares, with the observation and the reason."""
     series: tuple[SeriesSamples, ...] = ()
@@ -170,6 +170,7 @@ class MeasuredPoint(StoredModel):
 
     @model_validator(mode="after")
     def _check(self) -> "MeasuredPoint":
+        """Refuses a failed proof, or a result without any proof."""
         if not self.proofs or any(proof.verdict is Verdict.FAILS for proof in self.proofs):
             raise ValueError("a measured point needs proofs, and all must hold")
         if all(proof.verdict is Verdict.UNSEEN for proof in self.proofs):
@@ -178,12 +179,14 @@ class MeasuredPoint(StoredModel):
 
     @property
     def proofs_held(self) -> int:
-        """Returns the number of proofs that hold. Unseen ones do not count."""
+        """Returns the number of proofs that hold. Proofs that could not be judged do not count.
+        Unseen ones do not count.
+        """
         return sum(proof.verdict is Verdict.HOLDS for proof in self.proofs)
 
     @property
     def is_latency(self) -> bool:
-        """Whether it has samples of intervals, not counts in a window."""
+        """Whether the point has samples of intervals, not counts in a window."""
         return bool(self.series)
 
     @property
@@ -193,12 +196,12 @@ class MeasuredPoint(StoredModel):
 
     @property
     def window_s(self) -> float:
-        """Returns the length of the window in seconds of the board's timer."""
+        """Returns the length of the window in seconds."""
         return self.window_ticks / self.timer_hz
 
 
 class Failed(StoredModel):
-    """A point without a number, with the evidence in words."""
+    """A point that was run and has no figure, with the stage and the reason of the failure."""
 
     status: Literal["failed"] = "failed"
     format: Literal[1] = 1
@@ -212,7 +215,7 @@ class Failed(StoredModel):
 
 
 class NotApplicable(StoredModel):
-    """A point that cannot exist, with the reason."""
+    """A point that cannot be measured, with the reason."""
 
     status: Literal["n/a"] = "n/a"
     format: Literal[1] = 1
@@ -225,6 +228,6 @@ Result = Annotated[MeasuredPoint | Failed | NotApplicable, Field(discriminator="
 
 
 class ResultFile(Strict):
-    """Reads a stored result of any kind."""
+    """The content of a stored result of any kind: measured, failed or not applicable."""
 
     result: Result

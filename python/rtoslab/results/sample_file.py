@@ -19,7 +19,9 @@ COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "
 
 
 def encode_samples(series: Sequence[SeriesSamples]) -> bytes:
-    """Returns the file's content. A column that a target could not fill is null."""
+    """Returns the content of a sample file (Parquet) with the samples of these series.
+    A column that a target could not fill is null.
+    """
     counts = [len(samples.cycles) for samples in series]
     indices = [np.arange(count, dtype=np.uint32) for count in counts]
     columns = {
@@ -35,14 +37,16 @@ def encode_samples(series: Sequence[SeriesSamples]) -> bytes:
 
 
 def _id_column(ids: Sequence[str], counts: Sequence[int]) -> ParquetColumn:
-    """Returns each row's series: only those that have samples, in the order in which they come."""
+    """Returns the column with each row's series id."""
     filled = [(ident, count) for ident, count in zip(ids, counts, strict=True) if count]
     places = np.repeat(np.arange(len(filled), dtype=np.uint32), [count for _, count in filled])
     return ParquetColumn(places, tuple(ident for ident, _ in filled))
 
 
 def decode_samples(content: bytes) -> dict[str, dict[str, Column]]:
-    """Returns samples by series id and column. Raises ValueError if rows are missing or out of order."""
+    """Returns the samples in a sample file, by series id and column.
+    Raises ValueError if rows are missing or out of order.
+    """
     try:
         table = read_parquet(content)
         names, indices = table["series"], table["index"].values
@@ -62,7 +66,7 @@ def decode_samples(content: bytes) -> dict[str, dict[str, Column]]:
 
 
 def _values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
-    """Returns the values of those of the rows that have one."""
+    """Returns the values of those of these rows that have one."""
     if column.valid is None:
         return column.values[rows]
     places = np.cumsum(column.valid) - 1
@@ -76,7 +80,9 @@ def decode_columns(content: bytes) -> dict[str, list[Any]]:
 
 
 def join_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
-    """The series of a result.json with their samples put back. Raises ValueError if one has none."""
+    """Returns the series of a result.json with their samples from the sample file.
+    Raises ValueError if one has none.
+    """
     result = decode_samples(content)
     missing = [mapping["id"] for mapping in series if mapping["id"] not in result]
     if missing or len(result) != len(series):

@@ -4,4 +4,4 @@ from rtoslab.base import Strict
 
 
 class StoredModel(Strict):
-    """The base of stored values."""
+    """The base of all models that are stored in result files."""

@@ -6,7 +6,7 @@ from rtoslab.results.stored_model import StoredModel
 
 
 class CoreCycles(StoredModel):
-    """One core over the window, in cycles of the system clock."""
+    """The cycles of one core in the window, by cause."""
 
     core: int
     cycles: int
@@ -22,7 +22,7 @@ class CoreCycles(StoredModel):
 
 
 class LockUse(StoredModel):
-    """One hardware spinlock on one core over the window."""
+    """The use of one hardware spinlock by one core in the window."""
 
     lock: int
     name: str
@@ -35,7 +35,7 @@ class LockUse(StoredModel):
 
 
 class FunctionUse(StoredModel):
-    """One function on one core over the window. `cycles` includes `wait_cycles`."""
+    """The executions and cycles of one function on one core in the window. `cycles` includes `wait_cycles`."""
 
     core: int
     name: str
@@ -47,8 +47,8 @@ class FunctionUse(StoredModel):
     """Executions of all its instructions. None of points that were stored before they were counted."""
 
 
-class Waits(StoredModel):
-    """Blocking calls of one core over the window that did not find what they wanted at once."""
+class BlockingCallUse(StoredModel):
+    """Counts of the calls of one core in the window that had to wait."""
 
     core: int
     collided: int
@@ -57,14 +57,16 @@ class Waits(StoredModel):
 
 
 class LockSleep(StoredModel):
-    """The cycles over the window that a core slept while it waited for the kernel's lock."""
+    """The cycles in the window that a core slept while it waited for the kernel's lock."""
 
     core: int
     cycles: int
 
 
 class CriticalUse(StoredModel):
-    """Critical sections of one core over the window. The waiting for their locks is outside."""
+    """The number and the cycles of the critical sections of one core in the window.
+    The waiting for their locks is outside.
+    """
 
     core: int
     sections: int
@@ -72,13 +74,13 @@ class CriticalUse(StoredModel):
     longest_cycles: int
 
 
-class Virtual(StoredModel):
-    """Observations that only a virtual board can make."""
+class VirtualObservations(StoredModel):
+    """Observations of a point that only a virtual board can make: cycles by cause, lock and function."""
 
     cores: tuple[CoreCycles, ...]
     locks: tuple[LockUse, ...]
     functions: tuple[FunctionUse, ...]
-    waits: tuple[Waits, ...] = ()
+    waits: tuple[BlockingCallUse, ...] = ()
     """Empty if the kernel's functions do not report them."""
     lock_sleeps: tuple[LockSleep, ...] = ()
     """The sleeps in waits for the lock, of cores that did not idle, where the kernel waits for its lock asleep. Of

@@ -28,7 +28,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 class ResultCache:
-    """The entries of one folder. Any number of processes may use it at once."""
+    """The cache of finished points in one folder. Any number of processes may use it at once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -39,11 +39,13 @@ class ResultCache:
         return cls(results_folder(root))
 
     def has(self, key: str) -> bool:
-        """Whether there is an entry under the key."""
+        """Whether the cache contains a point under the key."""
         return self.point_path(key).exists()
 
     def get(self, key: str) -> dict[str, bytes] | None:
-        """Returns the files stored under the key. None if there are none. Raises AlteredError for an altered entry."""
+        """Returns the files of the point stored under the key. None if there are none.
+        Raises AlteredError for an altered entry.
+        """
         path = self.point_path(key)
         if not path.exists():
             return None
@@ -55,7 +57,9 @@ class ResultCache:
             return {name: stored.read(name) for name in stored.namelist()}
 
     def put(self, key: str, files: Mapping[str, bytes]) -> None:
-        """Stores or replaces one entry. Raises StoreError if the disk refuses it. The earlier entry then stays."""
+        """Stores the files of a point under the key, in place of earlier ones.
+        Raises StoreError if the disk refuses it. The earlier entry then stays.
+        """
         path = self.point_path(key)
         work: str | None = None
         try:
@@ -73,34 +77,35 @@ class ResultCache:
             raise disk_error("keep the result in the cache", path, cause) from None
 
     def remove(self, key: str) -> None:
-        """Removes an entry. Raises StoreError if the disk refuses it."""
+        """Removes the point stored under the key. Raises StoreError if the disk refuses it."""
         try:
             self.point_path(key).unlink(missing_ok=True)
         except OSError as cause:
             raise disk_error("remove the damaged result", self.point_path(key), cause) from None
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
-        """Returns a lock under which one process at a time measures the point of a key. The next one finds it done."""
+        """Locks a key, so that one process at a time measures its point. The next one finds it cached."""
         return exclusive_lock(self.point_path(key).with_suffix(".lock"))
 
     def point_path(self, key: str) -> Path:
-        """Returns the path of an entry."""
+        """Returns the path of the file that contains a key's point."""
         return self.folder / key[:2] / f"{key}.point"
 
 
 def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
-    """Returns the SHA-256 that names a point's result, 64 hex digits."""
+    """Returns the cache key of a point's result: a SHA-256, 64 hex digits."""
     axes = identity.model_dump(mode="json")
     everything = [dict(manifest), axes, simulator_fingerprint(), package_digest()]
     return hashlib.sha256(canonical(everything).encode()).hexdigest()
 
 
 def _entry_head(key: str, packed: bytes) -> bytes:
-    """Returns the first line of an entry: its key, and the digest of the rest."""
+    """Returns the first line of a cache file: its key, and the digest of the rest."""
     return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
 
 
 def _zip_files(files: Mapping[str, bytes]) -> bytes:
+    """Returns the files packed into a zip file, always with the same bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stored:
         for name, content in sorted(files.items()):

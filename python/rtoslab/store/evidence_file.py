@@ -22,13 +22,15 @@ EVIDENCE_FILE: Final = "evidence.json.zst"
 
 
 def encode_evidence(output: RunOutput) -> bytes:
-    """Returns the file's content."""
+    """Returns the content of a file with the virtual board's observations of a run."""
     text = _validator_and_serializer()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
     return compress(text)
 
 
 def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
-    """Returns the run. Raises ValueError where the content is of another version of this package, or damaged."""
+    """Returns the observations stored in an evidence file, with the serial output.
+    Raises ValueError where the content is of another version of this package, or damaged.
+    """
     try:
         output: RunOutput = _validator_and_serializer()[0].validate_python(
             {**json.loads(_decompress(content)), "uart": uart}
@@ -41,7 +43,7 @@ def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
 
 
 def _decompress(content: bytes) -> bytes:
-    """Returns the JSON text. Raises ValueError before it takes much memory."""
+    """Returns the JSON text of an evidence file. Raises ValueError before it takes much memory."""
     text = decompress(content, EVIDENCE_BYTES)
     if text is None:
         raise ValueError(f"the evidence unpacks to more than {EVIDENCE_BYTES:,} bytes")
@@ -58,7 +60,7 @@ def _validator_and_serializer() -> tuple[SchemaValidator, SchemaSerializer]:
 
 
 def _stored_schema(schema: Any) -> Any:
-    """Returns a part of pydantic's schema with mappings as pairs, sets in order, and no default for what is missing."""
+    """Returns a pydantic schema for storage: mappings as pairs, sets in order, and no default for what is missing."""
     if isinstance(schema, list):
         return [_stored_schema(part) for part in schema]
     if not isinstance(schema, dict):
@@ -88,12 +90,15 @@ def _pairs_schema(mapping: Any, make: Any) -> Any:
 
 
 def _list_serializer(list_items: Any, item: CoreSchema) -> Any:
+    """Returns a pydantic schema that stores a value as a list."""
     return core_schema.plain_serializer_function_ser_schema(list_items, return_schema=core_schema.list_schema(item))
 
 
 def _mapping_items(mapping: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """Returns the pairs of a mapping as a list."""
     return list(mapping.items())
 
 
 def _pairs_to_counter(pairs: list[tuple[Any, int]]) -> Counter[Any]:
+    """Returns a Counter from a list of pairs."""
     return Counter(dict(pairs))

@@ -27,7 +27,7 @@ _MAX_LINE_BYTES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One call that measured into a run directory."""
+    """One use of a run directory: when something was measured into it, and at which commit."""
 
     date: str
     """UTC, ISO 8601 to the second."""
@@ -37,7 +37,7 @@ class Session:
 
 
 def append_session(run: Path, root: Path) -> Session:
-    """Appends a line for the present moment. Raises StoreError."""
+    """Appends the present moment to a run directory's journal. Raises StoreError."""
     session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
     line = session_line(session)
     try:
@@ -58,18 +58,20 @@ def append_session(run: Path, root: Path) -> Session:
 
 
 def session_line(session: Session) -> str:
-    """Returns the journal's line of a session."""
+    """Returns the journal's line for a session."""
     fields = asdict(session)
     return json.dumps({**fields, "sha256": _digest(fields)}) + "\n"
 
 
 def _digest(fields: dict[str, str]) -> str:
+    """Returns a short digest of a journal line's fields."""
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def last_session(run: Path) -> Session:
-    """Returns the newest session. A directory without a journal has the date of its plan. An altered line is an
-    AlteredWarning."""
+    """Returns the newest session of a run directory's journal. A directory without a journal has the date of its plan.
+    An altered line is an AlteredWarning.
+    """
     try:
         sessions = read_sessions(run)
     except AlteredError as cause:
@@ -82,7 +84,7 @@ def last_session(run: Path) -> Session:
 
 
 def read_sessions(run: Path) -> list[Session]:
-    """Returns the sessions of all lines, the oldest first. Raises AlteredError."""
+    """Returns all sessions of a run directory's journal, the oldest first. Raises AlteredError."""
     sessions = []
     for number, item in enumerate(_parse_sessions(run), 1):
         if item is None:
@@ -95,7 +97,7 @@ def read_sessions(run: Path) -> list[Session]:
 
 
 def _unaltered_sessions(run: Path) -> list[Session]:
-    """Returns the sessions of the lines that were not altered. None of a file that cannot be read."""
+    """Returns the sessions of the journal's lines that were not altered. None of a file that cannot be read."""
     try:
         return [line for line in _parse_sessions(run) if line is not None]
     except AlteredError:  # it cannot be read at all
@@ -103,7 +105,7 @@ def _unaltered_sessions(run: Path) -> list[Session]:
 
 
 def _parse_sessions(run: Path) -> list[Session | None]:
-    """Returns the sessions of all complete lines, with None for an altered one."""
+    """Returns the sessions of the journal's complete lines, with None for an altered one."""
     if not (run / JOURNAL_FILE).exists():
         return []
     *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
@@ -111,13 +113,14 @@ def _parse_sessions(run: Path) -> list[Session | None]:
 
 
 def _is_cut(rest: bytes) -> bool:
-    """Whether the text after the last line feed is the beginning of a line. A whole line lacks at most its line
-    feed."""
+    """Whether the text after a journal's last line feed is an incomplete line.
+    A whole line lacks at most its line feed.
+    """
     return b"}" not in rest
 
 
 def _parse_session(line: bytes) -> Session | None:
-    """Returns the session of a line. None if the line was altered."""
+    """Returns the session of a journal's line. None if the line was altered."""
     try:
         fields = parse_object(line)
         session = Session(fields["date"], fields["revision"])
@@ -137,7 +140,7 @@ def git_revision(root: Path) -> str:
 
 
 def _git_output(root: Path, *words: str) -> str:
-    """Returns what git prints. Empty if it fails."""
+    """Returns the output of a git command. Empty if it fails."""
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.TimeoutExpired):

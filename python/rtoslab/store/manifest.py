@@ -17,7 +17,7 @@ FORMAT = 1
 
 
 def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
-    """Returns the identity of the virtual board: versions, sources, every timing parameter with its value and grade."""
+    """Returns the manifest's description of the virtual board: versions, sources, timing settings with grades."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
     settings = {
         key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
@@ -35,14 +35,14 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
 
 
 def serial_target(board: Board) -> dict[str, Any]:
-    """Returns what is known of a real board. Its port changes no number."""
+    """Returns the manifest's description of a real board. Its port changes no number."""
     return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}
 
 
 def make_manifest(
     point: Point, board: Board, build: BuiltImage, target: dict[str, Any], conformance: dict[str, Any]
 ) -> dict[str, Any]:
-    """Returns the manifest of one point."""
+    """Returns the manifest of a point: everything that can change its figures."""
     return {
         "format": FORMAT,
         "rtoslab": __version__,
@@ -56,7 +56,7 @@ def make_manifest(
 
 
 def manifest_hash(manifest: dict[str, Any]) -> str:
-    """Returns the SHA-256 of the canonical text, 64 hex digits."""
+    """Returns the SHA-256 of a manifest, 64 hex digits."""
     return hashlib.sha256(canonical(manifest).encode()).hexdigest()
 
 

@@ -11,7 +11,7 @@ from rtoslab.results import PointId
 
 
 class PlanFile(Strict):
-    """The content of plan.json."""
+    """The content of plan.json: the points for which a run directory was made."""
 
     format: int = 1
     suite: str | None
@@ -21,17 +21,17 @@ class PlanFile(Strict):
 
     @classmethod
     def with_digest(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
-        """Returns a plan with its digest."""
+        """Returns a plan for these points with the digest of its content."""
         plan = cls(suite=suite, points=points, sha256="")
         return plan.model_copy(update={"sha256": plan.digest()})
 
     def digest(self) -> str:
-        """Returns the right value of `sha256`."""
+        """Returns the digest of the plan's content, which `sha256` must have."""
         return hashlib.sha256(canonical(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
 
 
 def read_plan(path: Path) -> PlanFile:
-    """Reads a plan. Raises StoreError, AlteredError."""
+    """Returns the content of a plan.json. Raises StoreError, AlteredError."""
     try:
         plan = PlanFile.model_validate_json(read_bytes(path, STORED_BYTES, "the plan", StoreError))
     except ValidationError:

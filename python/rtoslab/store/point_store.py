@@ -17,10 +17,10 @@ seal has the digest of it."""
 
 
 class PointStore(Protocol):
-    """Files of points by name. The name is the store's own: a folder, a key."""
+    """The interface of a store of points. The name of a point is the store's own: a folder, a key."""
 
     def has(self, name: str) -> bool:
-        """Whether a point of that name was stored, unchanged or altered since."""
+        """Whether the store contains a point of that name, unchanged or altered since."""
         ...
 
     def get(self, name: str) -> dict[str, bytes] | None:
@@ -37,7 +37,7 @@ class PointStore(Protocol):
 
 
 def store_point(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
-    """Stores a point. False where the store has the same already.
+    """Stores a point's files. Returns False if the store has the same already.
 
     Raises StoreError where it has another under that name: the same manifest must give the same bytes. AlteredError.
     """

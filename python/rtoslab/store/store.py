@@ -37,7 +37,7 @@ _PLAN_IN_WORK = f".{PLAN}.tmp"
 
 
 class RunDirectory:
-    """One run directory."""
+    """A run directory, which contains the results of the points of a plan."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -75,16 +75,15 @@ class RunDirectory:
         return cls(path)
 
     def plan(self) -> PlanFile:
-        """Returns the requested points. Raises StoreError, AlteredError."""
+        """Returns the plan of the run directory. Raises StoreError, AlteredError."""
         return read_plan(self.path / PLAN)
 
     def has(self, folder_name: str) -> bool:
-        """Whether the point of that name was stored."""
+        """Whether the run directory contains the point of that name."""
         return self.point_path(folder_name).is_dir()
 
     def find_other_build(self, folder_name: str) -> Path | None:
-        """Returns a finished folder of the same point with another run id, measured with another build or board. None
-        if there is none."""
+        """Returns the folder of the same point measured with another build or board. None if there is none."""
         point = folder_name.rpartition("-")[0]
         builds = [
             path
@@ -96,15 +95,16 @@ class RunDirectory:
     def add(
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
-        """Writes one point. Raises StoreError if it exists already, or the disk refuses it."""
+        """Stores a point's result and files. Raises StoreError if it exists already, or the disk refuses it."""
         self.put(folder_name, point_files(folder_name, result, manifest, files))
         return self.point_path(folder_name)
 
     def put(self, folder_name: str, files: Mapping[str, bytes]) -> None:
-        """Writes a whole point's files unchanged.
+        """Stores the sealed files of a whole point unchanged.
 
         Raises StoreError if it exists already, or the disk refuses it, AlteredError for files that do not fit their
-        seal."""
+        seal.
+        """
         final = self.point_path(folder_name)
         require_sealed(folder_name, files, final)
         if final.exists():
@@ -127,11 +127,13 @@ class RunDirectory:
         return self.path / POINTS / folder_name
 
     def read(self, folder_name: str) -> StoredPoint:
-        """Reads one finished point. Raises AlteredError naming the file."""
+        """Returns one finished point. Raises AlteredError naming the file."""
         return read_point(self.point_path(folder_name))
 
     def points(self) -> list[StoredPoint]:
-        """Returns every finished point, in the plan's order. One that was altered is Failed, with an AlteredWarning."""
+        """Returns every finished point, in the plan's order.
+        One that was altered counts as failed, with an AlteredWarning.
+        """
         plan = self._planned_points()
         points = [
             item for folder in self.point_folders() if (item := self._read_point_or_failed(folder, plan)) is not None
@@ -151,11 +153,11 @@ class RunDirectory:
                 warnings.warn(str(cause), AlteredWarning, stacklevel=2)
 
     def point_folders(self) -> list[Path]:
-        """Returns the folders of its points."""
+        """Returns the folders of the run directory's points."""
         return sorted((self.path / POINTS).glob("[!.]*"))
 
     def _planned_points(self) -> list[PointId]:
-        """Returns the planned points. None of an altered plan, with an AlteredWarning."""
+        """Returns the planned points. Empty if the plan was altered, with an AlteredWarning."""
         try:
             return self.plan().points
         except StoreError as cause:
@@ -163,7 +165,7 @@ class RunDirectory:
             return []
 
     def _read_point_or_failed(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
-        """Reads a point. An altered one is Failed, or None if the plan does not have it."""
+        """Returns a point of a folder. An altered one counts as failed, or is None if the plan does not have it."""
         try:
             return read_point(folder)
         except AlteredError as cause:
@@ -184,7 +186,7 @@ def run_directories(folders: Iterable[Path]) -> list[Path]:
 
 
 def remove_unfinished(path: Path) -> None:
-    """Removes what interrupted writers left behind. Files of a living writer stay."""
+    """Removes the temporary folders that interrupted writers left in a run directory. Files of a living writer stay."""
     for leftover in (path / POINTS).glob(f"{_UNFINISHED}*"):
         # A lock alone is of a writer that ended between giving its folder a name and taking the lock's away.
         work = leftover.with_suffix("") if leftover.suffix == _WORK_LOCK else leftover
@@ -195,8 +197,9 @@ def remove_unfinished(path: Path) -> None:
 
 @contextmanager
 def _work_folder(points: Path) -> Iterator[Path]:
-    """Yields a folder to write a point into, locked as long as its writer lives. It is removed unless it was
-    renamed."""
+    """Yields a temporary folder to write a point into, locked as long as its writer lives.
+    It is removed unless it was renamed.
+    """
     while True:
         work = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=points))
         with exclusive_lock(_work_lock(work)):
@@ -210,17 +213,19 @@ def _work_folder(points: Path) -> Iterator[Path]:
 
 
 def _work_lock(work: Path) -> Path:
+    """Returns the path of a temporary folder's lock file."""
     return work.with_name(work.name + _WORK_LOCK)
 
 
 def _is_other_content(path: Path) -> bool:
-    """Whether the path has something else than a run directory, finished or just being created."""
+    """Whether a path contains something else than a run directory."""
     if not path.exists() or (path / PLAN).is_file():
         return False
     return not path.is_dir() or any(item.name not in {POINTS, LOCK, _PLAN_IN_WORK} for item in path.iterdir())
 
 
 def _write_synced(path: Path, content: bytes) -> None:
+    """Writes a file and waits until it is on the disk."""
     with path.open("wb") as file:
         file.write(content)
         file.flush()

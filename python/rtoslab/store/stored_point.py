@@ -50,7 +50,7 @@ def point_folder_name(identity: PointId, run_id: str) -> str:
 
 
 def altered_result(identity: PointId, cause: AlteredError) -> Failed:
-    """Returns the failed result in place of an altered point."""
+    """Returns the failed result that replaces an altered point."""
     return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
 
 

@@ -77,7 +77,7 @@ def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
-    """Returns the cycle of the first return from each fault handler, by core and exception number, from packed events."""
+    """Returns the cycle of the first return from each fault handler, by core and exception, from packed events."""
     returns: dict[tuple[int, int], int] = {}
     for core, number, cycle in _fault_events(events, KIND_EXCEPTION_EXIT):
         returns.setdefault((core, number), cycle)

@@ -11,7 +11,7 @@ _FIRST_INSTRUCTION_CYCLES: Final = 24
 """The first instruction of a function takes no more, even if it pushes nine registers to a slow memory."""
 
 
-def held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:
+def count_held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:
     """Returns the number of memory blocks still allocated: the calls that take one less those that give one back.
 
     `entries` are entries of exceptions. A call whose first instruction an exception cut off is seen again after the

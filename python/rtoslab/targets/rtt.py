@@ -36,7 +36,7 @@ class Rtt:
     """The names of the buffers up that have been read, by number."""
 
     def receive(self) -> Iterator[tuple[int, bytes]]:
-        """Yields the new bytes of each buffer from the target, and writes waiting input into the buffer to the target."""
+        """Yields the new bytes of each buffer from the target, and writes input into the buffer to the target."""
         head = self._read(self.block, _HEAD_BYTES)
         if not head.startswith(_ID):
             return  # before SEGGER_RTT_Init

@@ -24,7 +24,7 @@ from rtoslab.targets.events import (
     KIND_WRITE,
     sorted_distinct,
 )
-from rtoslab.targets.held_blocks import held_blocks
+from rtoslab.targets.held_blocks import count_held_blocks
 from rtoslab.targets.kernel_code import kernel_address_test
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.observe import WindowObservations
@@ -129,7 +129,7 @@ class StepRecorder:
         calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         calls = calls[self._is_outside_kernel(calls["pc"])]
         taking, giving = (calls[self._is_call_of(calls, services)] for services in (_TAKING, _GIVING))
-        return held_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
+        return count_held_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
 
     def _is_call_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> NDArray[np.bool_]:
         """Returns a mask of the events that are calls of these services."""

@@ -11,7 +11,7 @@ from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
 from rtoslab.results.results import Counter, MeasuredPoint
-from rtoslab.results.virtual_result import CriticalUse, Waits
+from rtoslab.results.virtual_result import BlockingCallUse, CriticalUse
 from tests.fakes import measured_point
 
 
@@ -27,7 +27,8 @@ def stress_point(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int
     assert point.virtual is not None
     config = {"param.stress_percent": str(percent), "param.seed": str(seed)}
     waits = tuple(
-        Waits(core=core, collided=min(1, failure), failed=failure, blocked=0) for core, failure in enumerate(failed)
+        BlockingCallUse(core=core, collided=min(1, failure), failed=failure, blocked=0)
+        for core, failure in enumerate(failed)
     )
     return point.model_copy(
         update={

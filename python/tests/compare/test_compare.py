@@ -17,7 +17,7 @@ from rtoslab.compare.noise import ALPHA, claimed_shifts, has_too_few_samples, me
 from rtoslab.compare.sides import PointFigures, Side, read_side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
-from rtoslab.results.virtual_result import CoreCycles, FunctionUse, Virtual
+from rtoslab.results.virtual_result import CoreCycles, FunctionUse, VirtualObservations
 from rtoslab.store.store import RunDirectory
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import STEADY, measured_point, point
@@ -130,7 +130,7 @@ def profiled_point(counts: int, functions: dict[str, tuple[int, int]]) -> Measur
         FunctionUse(core=0, name=name, kind="kernel", cycles=cycles, wait_cycles=0, entries=calls)
         for name, (cycles, calls) in functions.items()
     ]
-    virtual = Virtual(
+    virtual = VirtualObservations(
         cores=(core,), locks=(), functions=tuple(uses), event_count=0, event_digest="", warnings=()
     )  # fmt: skip
     return plain.model_copy(update={"counters": tuple(counters), "virtual": virtual})

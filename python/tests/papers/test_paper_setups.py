@@ -21,7 +21,7 @@ from rtoslab.papers.setup_report import changed_verdicts, count_ratios, mean_dis
 from rtoslab.papers.setups import equivalent_point
 from rtoslab.plan import Options
 from rtoslab.reference import StoredWeight
-from rtoslab.results.results import ImageBytes, NotApplicable, PointId, Weight
+from rtoslab.results.results import ImageBytes, NotApplicable, PointId, ProgramWeight
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
 from tests.papers.test_papers import LOSES, folder, published_row
@@ -237,7 +237,7 @@ def test_second_tree_is_used_if_the_first_lacks_a_service(tmp_path: Path) -> Non
 def _weight(kernel: str, text: int) -> StoredWeight:
     identity = measured_point(1, kernel=kernel).point.model_copy(update={"benchmark": "footprint"})
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
-    return StoredWeight(Path(), Weight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
+    return StoredWeight(Path(), ProgramWeight(run_id=kernel, point=identity, clock_hz=1, image=sizes), {})
 
 
 def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) -> None:

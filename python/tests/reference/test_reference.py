@@ -31,7 +31,7 @@ from rtoslab.reference.reference_file import read_reference, reference_path, ref
 from rtoslab.reference.shared_parts import common_part, merge_parts, own_part
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
-from rtoslab.results.results import Failed, ImageBytes, MeasuredPoint, NotApplicable, SeriesSamples, Weight
+from rtoslab.results.results import Failed, ImageBytes, MeasuredPoint, NotApplicable, ProgramWeight, SeriesSamples
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
 
@@ -121,7 +121,7 @@ def weight(kernel: str = OTHER, text: int = 14_000) -> StoredWeight:
     sizes = ImageBytes(text_bytes=text, data_bytes=8, bss_bytes=900)
     return StoredWeight(
         Path("p"),
-        Weight(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
+        ProgramWeight(run_id="f" * 16, point=identity, clock_hz=216_000_000, image=sizes),
         {"build": {"sources": {"firmware/gone.c": "1" * 64}}},
     )
 

@@ -13,6 +13,6 @@ from types import ModuleType
 
 @cache
 def all_rules() -> dict[str, ModuleType]:
-    """Returns the module of every rule, by name."""
+    """Returns the module of every proof rule, by name."""
     modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {name: module for name, module in modules.items() if hasattr(module, "judge")}

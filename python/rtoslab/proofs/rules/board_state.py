@@ -25,7 +25,7 @@ _LINE = "urgency.irq"
 
 
 class Params(RuleParams):
-    """Keys of `rule = "board_state"`."""
+    """The parameters of the proof rule `board_state` in benchmark.toml."""
 
     held_blocks: int = 0
     """The most heap blocks that the benchmark may hold as the window opens."""
@@ -34,7 +34,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges by the registers read as the window opened."""
+    """Judges the rule `board_state` by the registers read as the window opened."""
     demands = "what is switched on as the window opens is what the manifest says, and stays so until it closes"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
@@ -61,7 +61,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
-    """Yields each known setting with its expected value."""
+    """Yields the name and the expected value of each board setting that is known."""
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)
     if clock is not None:
@@ -85,8 +85,9 @@ def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
 
 
 def _changed_settings(evidence: Evidence, expected: Mapping[str, int]) -> list[str]:
-    """Returns a problem for each setting that is otherwise as the window closes, or was written in it. A line that was
-    enabled in the window must have its expected urgency."""
+    """Returns a sentence for each board setting that was written in the window, or is different when it closes.
+    A line that was enabled in the window must have its expected urgency.
+    """
     observed = evidence.observed
     assert observed is not None
     problems = [
@@ -100,8 +101,7 @@ def _changed_settings(evidence: Evidence, expected: Mapping[str, int]) -> list[s
 
 
 def _unknown_lines(evidence: Evidence) -> list[str]:
-    """Returns a problem for each enabled interrupt that is neither the board's for benchmarks nor the kernel's, nor
-    raised by the messages of another kernel."""
+    """Returns a sentence for each enabled interrupt that belongs neither to the benchmark nor to the kernel."""
     board, observed = evidence.board, evidence.observed
     assert observed is not None
     known = {board.irq.soft, board.irq.asynchronous, board.pins.in_irq, evidence.fifo_line}
@@ -115,6 +115,6 @@ def _unknown_lines(evidence: Evidence) -> list[str]:
 
 
 def _float_code_problems(evidence: Evidence) -> list[str]:
-    """Returns a problem for each function of the benchmark that calculates in floating point."""
+    """Returns a sentence for each function of the benchmark that calculates in floating point."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]

@@ -16,7 +16,7 @@ SWITCHES_TO_IDLE = 2
 
 
 class Params(RuleParams):
-    """Keys of `rule = "busy"`."""
+    """The parameters of the proof rule `busy` in benchmark.toml."""
 
     idle_percent: float = HARDLY
     """The most idle time, of each core's cycles."""
@@ -32,7 +32,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the profile of each core."""
+    """Judges the rule `busy` from the profile of each core."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     least, most = params.least * times, int((params.instructions or 0) * times * evidence.code_slowdown())
     never_waits = params.idle_percent <= HARDLY
@@ -62,7 +62,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _count_switches_to_idle(evidence: Evidence, core: int) -> int:
-    """Returns the number of a core's switches to a task that is none of the image's."""
+    """Returns how often a core switched to a task that the image did not create, such as the idle task."""
     handles = {task.handle for task in evidence.decoded.tasks}
     switches = evidence.observed.switches if evidence.observed else {}
     return sum(count for item, count in switches.items() if item.core == core and item.after not in handles)

@@ -9,14 +9,14 @@ from rtoslab.targets import steps as seen_steps
 
 
 class Params(RuleParams):
-    """Keys of `rule = "calls_as_periods"`."""
+    """The parameters of the proof rule `calls_as_periods` in benchmark.toml."""
 
     service: str
     slack: int = 1
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the calls and ticks on core 0."""
+    """Judges the rule `calls_as_periods` from the calls and ticks on core 0."""
     stated = evidence.decoded.params
     periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"

@@ -11,7 +11,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "calls_inside"`."""
+    """The parameters of the proof rule `calls_inside` in benchmark.toml."""
 
     series: str
     service: str
@@ -29,7 +29,7 @@ def watched_services(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the executions of the service's function between the marks."""
+    """Judges the rule `calls_inside` from the executions of the service's function between the marks."""
     required = ExpectedCount(params.calls, params.per, params.slack)
     count = required.describe(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"

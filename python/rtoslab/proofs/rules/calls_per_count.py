@@ -7,7 +7,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "calls_per_count"`."""
+    """The parameters of the proof rule `calls_per_count` in benchmark.toml."""
 
     service: str
     """A service of the port contract. Kernel.toml says which function it ends in."""
@@ -16,7 +16,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the executions of the service's function in the virtual board's profile."""
+    """Judges the rule `calls_per_count` from the executions of the service's function in the board's profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)
@@ -38,7 +38,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _proofs_of_same_function(params: Params, evidence: Evidence) -> list[Params]:
-    """Returns the same proof of the benchmark's other services that end in the same function."""
+    """Returns the `calls_per_count` proofs of other services that end in the same kernel function."""
     symbols = evidence.kernel.for_cpu(evidence.board.cpu).symbols
     others = [Params.model_validate(proof) for proof in evidence.benchmark.proof if proof.get("rule") == params.rule]
     return [

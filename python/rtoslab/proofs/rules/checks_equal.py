@@ -5,14 +5,14 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "checks_equal"`."""
+    """The parameters of the proof rule `checks_equal` in benchmark.toml."""
 
     checks: tuple[str, ...]
     tolerance: int = 0
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the firmware's check records."""
+    """Judges the rule `checks_equal` from the firmware's check records."""
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:

@@ -5,13 +5,15 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "checks_zero"`."""
+    """The parameters of the proof rule `checks_zero` in benchmark.toml."""
 
     checks: tuple[str, ...]
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the firmware's check records. A check that was not reported is a failure, not a zero."""
+    """Judges the rule `checks_zero` from the firmware's check records.
+    A check that was not reported is a failure, not a zero.
+    """
     problems = []
     for core in evidence.cores:
         values = evidence.check_values(core)

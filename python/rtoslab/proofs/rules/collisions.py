@@ -5,7 +5,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "collisions"`."""
+    """The parameters of the proof rule `collisions` in benchmark.toml."""
 
     service: str
     """The call that waits if the object is not free."""
@@ -19,8 +19,9 @@ def watched_services(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the kernel's own functions or switches. On a real board, only from the firmware's check before the
-    call."""
+    """Judges the rule `collisions` from the kernel's own functions or switches.
+    On a real board, only from the firmware's check before the call.
+    """
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:
@@ -32,8 +33,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def count_collisions(params: Params, evidence: Evidence) -> tuple[str, int | None, int | None]:
-    """Returns (a sentence, collisions by the probes, busy objects seen by the firmware). None where the number is
-    unknown."""
+    """Returns (a sentence, collisions seen by the probes, busy objects seen by the firmware).
+    None where the number is unknown.
+    """
     probed = collisions = None
     parts = []
     by_core = {core: evidence.collisions(core, params.service) for core in evidence.cores}

@@ -5,7 +5,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "counters_within"`."""
+    """The parameters of the proof rule `counters_within` in benchmark.toml."""
 
     max_spread: int
     first: str = ""
@@ -16,7 +16,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the firmware's counters alone."""
+    """Judges the rule `counters_within` from the firmware's counters alone."""
     problems: list[str] = []
     seen: list[str] = []
     tasks = evidence.benchmark.metric.tasks

@@ -34,7 +34,9 @@ REFUSAL_RISK: Final = 1e-6
 
 
 class DrawnRounds(Strict):
-    """Rounds that a random draw decides about. Passes of the loop without a round come before a round's first step."""
+    """The table `drawn` of the rule `course`: rounds of which a random draw decides whether they happen.
+    Passes of the loop without a round come before a round's first step.
+    """
 
     percent: str
     """The parameter with the percentage of passes that have a round."""
@@ -42,8 +44,9 @@ class DrawnRounds(Strict):
     """The most cycles of a pass without a round. More where the code is slower."""
 
     def max_empty_passes(self, percent: int, rounds: int) -> int:
-        """Returns the most passes without a round that may come before one, so that honest draws exceed it with a
-        probability of `REFUSAL_RISK`."""
+        """Returns how many passes of the loop without a round are credible before one.
+        Honest draws exceed the number with a probability of `REFUSAL_RISK`.
+        """
         if not 0 < percent < 100:
             return 0
         above = rounds - rounds * USUAL_ROUNDS_OF_FOUR // 4
@@ -51,7 +54,7 @@ class DrawnRounds(Strict):
 
 
 class Params(RuleParams):
-    """Keys of `rule = "course"`."""
+    """The parameters of the proof rule `course` in benchmark.toml."""
 
     round: tuple[str, ...] = ()
     rounds: tuple[tuple[str, ...], ...] = ()
@@ -75,13 +78,14 @@ class Params(RuleParams):
 
     @model_validator(mode="after")
     def _require_one_of_both(self) -> "Params":
+        """Refuses a table with both `round` and `rounds`, or with neither."""
         if bool(self.round) == bool(self.rounds):
             raise ValueError("say either round or rounds")
         return self
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the steps on each core."""
+    """Judges the rule `course` from the steps on each core."""
     services = evidence.benchmark.services
     texts = tuple(steps_for_services(item, services) for item in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
@@ -119,7 +123,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _own_cycle_limit(params: Params, evidence: Evidence, core: int) -> int:
-    """Returns the limit of own cycles between two steps on a core."""
+    """Returns the limit of the benchmark's own cycles between two steps on a core."""
     known = evidence.known_own_cycles()
     if known is not None:
         return evidence.own_cycle_limit(known)
@@ -133,10 +137,11 @@ def _own_cycle_limit(params: Params, evidence: Evidence, core: int) -> int:
 def _without_extra_ticks(
     steps: Sequence[seen.Step], rounds: Sequence[Sequence[ExpectedStep]], matcher: StepMatcher
 ) -> list[seen.Step]:
-    """Returns the steps without the extra tick of each sleep: no step follows it that a round expects after a tick.
+    """Returns the steps without the extra tick during each sleep.
 
     No two of them in a row are left out: a sleep that lasts still longer breaks the order. If a round itself says how
-    many ticks in a row pass, those after the same step stay."""
+    many ticks in a row pass, those after the same step stay.
+    """
     behind = [
         matcher.step_test(step)
         for sequence in rounds
@@ -164,14 +169,14 @@ def _without_extra_ticks(
 
 
 def _step_kinds(step: ExpectedStep) -> set[str]:
-    """Returns the kinds of a step and its parts."""
+    """Returns the kinds of an expected step and of its parts."""
     return {step.kind}.union(*map(_step_kinds, step.parts))
 
 
 def _own_cycle_limits(
     params: Params, evidence: Evidence, match: MatchResult, own_cycles: int, first: set[str]
 ) -> Mapping[str, int]:
-    """Returns the limit of own cycles before each step, by its text."""
+    """Returns the limit of the benchmark's own cycles before each expected step, by the step's text."""
     limits = dict.fromkeys(match.own_cycles, own_cycles)
     if params.drawn is not None:
         percent = int(evidence.decoded.params[params.drawn.percent])
@@ -182,7 +187,7 @@ def _own_cycle_limits(
 
 
 def _round_problems(match: MatchResult, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
-    """Returns the breaks of the order, a lack of rounds, and exceeded limits as sentences."""
+    """Returns sentences about a wrong order of steps, too few rounds and exceeded limits."""
     problems = []
     if len(match.breaks) > allowed or (match.breaks and not match.rounds):
         problems.append(f"after {match.rounds} rounds: {'; '.join(match.breaks[:2])}")

@@ -15,7 +15,7 @@ _LATE_CYCLES: Final = 1024
 
 
 class Params(RuleParams):
-    """Keys of `rule = "drawn_anew"`."""
+    """The parameters of the proof rule `drawn_anew` in benchmark.toml."""
 
     from_cycles: int
     to_cycles: int
@@ -26,7 +26,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the times at which the handler was entered."""
+    """Judges the rule `drawn_anew` from the times at which the handler was entered."""
     demands = (
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
     )

@@ -5,7 +5,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "every_core"`."""
+    """The parameters of the proof rule `every_core` in benchmark.toml."""
 
     tasks: tuple[int, ...]
     at_least: int = 1
@@ -13,7 +13,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed switches into each task, by the core that they are on."""
+    """Judges the rule `every_core` from the observed switches into each task, by the core that they are on."""
     demands = f"{params.at_least} or more of tasks {', '.join(map(str, params.tasks))} of all cores run on every core"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -7,14 +7,14 @@ from rtoslab.results import IDLE_TASK, Finding, switches_by_pair, task_names
 
 
 class Params(RuleParams):
-    """Keys of `rule = "every_pair_switched"`."""
+    """The parameters of the proof rule `every_pair_switched` in benchmark.toml."""
 
     at_least: int = 1
     """Switches of each pair."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the handlers in which the current task changed."""
+    """Judges the rule `every_pair_switched` from the handlers in which the current task changed."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen_finding(params.rule, demands)

@@ -6,7 +6,7 @@ from rtoslab.targets import CALL
 
 
 class Params(RuleParams):
-    """Keys of `rule = "heap_mix"`."""
+    """The parameters of the proof rule `heap_mix` in benchmark.toml."""
 
     sizes: tuple[int, ...]
     """The sizes in bytes, as the kernel's allocator is asked for them."""
@@ -15,7 +15,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the arguments of the allocations and releases."""
+    """Judges the rule `heap_mix` from the arguments of the allocations and releases."""
     places = int(evidence.decoded.params[params.held])
     demands = (
         f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"

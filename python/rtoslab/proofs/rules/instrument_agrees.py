@@ -18,7 +18,9 @@ from rtoslab.results import Finding, image_instrument, instrument_readings, seri
 
 
 class Params(RuleParams):
-    """Keys of `rule = "instrument_agrees"`, which holds for every latency benchmark."""
+    """The parameters of the proof rule `instrument_agrees` in benchmark.toml.
+    The rule holds for every latency benchmark.
+    """
 
     slack_cycles: int = 64
     usual_cycles: int = 32
@@ -30,7 +32,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the instrument's samples beside the marks of the same intervals."""
+    """Judges the rule `instrument_agrees` from the instrument's samples beside the marks of the same intervals."""
     instrument = image_instrument(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed
@@ -59,8 +61,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _filled_empty_intervals(params: Params, evidence: Evidence) -> list[str]:
-    """Returns a problem if something stands between the marks of the empty intervals. Their length is subtracted from
-    that of each other interval, which would seem shorter."""
+    """Returns a problem if code was executed between the marks of the empty intervals.
+    Their length is subtracted from that of each other interval, which would seem shorter.
+    """
     if EMPTY_SERIES not in evidence.benchmark.series_ids:
         return []
     empty = [interval.cycles for interval in sample_intervals(evidence, EMPTY_SERIES) if not interval.touched]
@@ -71,6 +74,6 @@ def _filled_empty_intervals(params: Params, evidence: Evidence) -> list[str]:
 
 
 def _range_text(costs: dict[str, list[int]]) -> str:
-    """Returns the range of the instrument's cost over all series."""
+    """Returns the range of the instrument's cost over all series, as text."""
     every = [sample for mine in costs.values() for sample in mine]
     return f"{min(every)} to {max(every)} cycles longer than between the marks, over all series"

@@ -8,7 +8,7 @@ from rtoslab.targets import FIRST_EXTERNAL
 
 
 class Params(RuleParams):
-    """Keys of `rule = "interrupt_per_count"`."""
+    """The parameters of the proof rule `interrupt_per_count` in benchmark.toml."""
 
     irq: Literal["soft"] | int
     """A line of the interrupt controller, or `soft`: the board's line that only software pends."""
@@ -17,7 +17,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed exception entries."""
+    """Judges the rule `interrupt_per_count` from the observed exception entries."""
     line = evidence.board.irq.soft if params.irq == "soft" else params.irq
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"
     if evidence.observed is None:

@@ -8,7 +8,7 @@ from rtoslab.targets import FIRST_EXTERNAL, switching_exceptions
 
 
 class Params(RuleParams):
-    """Keys of `rule = "interrupted_anywhere"`."""
+    """The parameters of the proof rule `interrupted_anywhere` in benchmark.toml."""
 
     line: Literal["asynchronous"]
     """The line of board.toml."""
@@ -19,7 +19,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the addresses at which the core continued after the handler."""
+    """Judges the rule `interrupted_anywhere` from the addresses at which the core continued after the handler."""
     places = min(params.places, max(2, evidence.samples // 4))
     demands = f"the core went on at {places} different addresses or more after the interrupt"
     observed = evidence.observed

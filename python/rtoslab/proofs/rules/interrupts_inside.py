@@ -7,14 +7,16 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "interrupts_inside"`."""
+    """The parameters of the proof rule `interrupts_inside` in benchmark.toml."""
 
     series: tuple[str, ...]
     interrupts: int = 1
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the entries of the chip's interrupt lines, seen between the marks. The tick is none of them."""
+    """Judges the rule `interrupts_inside` from the entries of the chip's interrupt lines, seen between the marks.
+    The tick is none of them.
+    """
     demands = f"{count_text(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -17,7 +17,7 @@ _EDGE = 1
 
 
 class Params(RuleParams):
-    """Keys of `rule = "interrupts_told"`."""
+    """The parameters of the proof rule `interrupts_told` in benchmark.toml."""
 
     lines: tuple[str, ...] = ()
     """Further interrupt lines of the board (soft, asynchronous, edge, and fifo of two kernels) that no other proof of
@@ -25,7 +25,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the exceptions that each core entered in the window."""
+    """Judges the rule `interrupts_told` from the exceptions that each core entered in the window."""
     lines = [*params.lines, *(line for line in LINES if _is_line_in_proofs(evidence, line))]
     demands = (
         f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
@@ -63,8 +63,9 @@ def _masked_ticks(evidence: Evidence) -> int:
 
 
 def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
-    """Returns for each core the exception by which the kernel's other cores interrupt it, and the problems: a core must
-    not enter more of them than the others have sent."""
+    """Returns, for each core, the exception that the kernel's other cores raise in it, and the problems.
+    A core must not enter more of them than the others have sent.
+    """
     observed, lines = evidence.observed, evidence.kernel.several_cores.lines.get(evidence.board.chip, ())
     assert observed is not None
     if len(evidence.cores) == 1:
@@ -80,7 +81,7 @@ def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
 
 
 def _is_line_in_proofs(evidence: Evidence, line: str) -> bool:
-    """Whether a proof names the line, or its event starts the benchmark's series."""
+    """Whether a proof of the benchmark names the interrupt line, or its event starts the benchmark's series."""
     facts = evidence.benchmark
     words = {word for table in facts.proof for value in table.values() for word in _string_words(value)}
     stamped, phase = line == "asynchronous" and facts.is_stamped, facts.phase
@@ -88,14 +89,14 @@ def _is_line_in_proofs(evidence: Evidence, line: str) -> bool:
 
 
 def _string_words(value: object) -> list[str]:
-    """Returns the words of all strings in a value of benchmark.toml."""
+    """Returns the words of all texts in a value of benchmark.toml."""
     if isinstance(value, str):
         return value.split()
     return [word for item in value for word in _string_words(item)] if isinstance(value, list | tuple) else []
 
 
 def _line_number(evidence: Evidence, name: str) -> int:
-    """Returns the number of a line of board.toml, or of the map that divides the board."""
+    """Returns the number of an interrupt line that board.toml, or the map for two kernels, names."""
     board = evidence.board
     if name == "fifo" and evidence.fifo_line is not None:
         return evidence.fifo_line

@@ -6,7 +6,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "intervals_in_order"`."""
+    """The parameters of the proof rule `intervals_in_order` in benchmark.toml."""
 
     series: tuple[str, ...]
     at_least: int = 1
@@ -14,7 +14,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the marks at both ends of the intervals."""
+    """Judges the rule `intervals_in_order` from the marks at both ends of the intervals."""
     demands = f"intervals do not overlap, and each series has {params.at_least} or more"
     if evidence.observed is None or evidence.observed.intervals is None:
         return unseen_finding(params.rule, demands)

@@ -8,11 +8,11 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "jobs_as_periods"`."""
+    """The parameters of the proof rule `jobs_as_periods` in benchmark.toml."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the firmware's counters and checks alone."""
+    """Judges the rule `jobs_as_periods` from the firmware's counters and checks alone."""
     window_ticks = evidence.decoded.begin.window_us * int(evidence.decoded.params["tick_hz"]) // 1_000_000
     lead_ticks = int(evidence.decoded.params["lead_ticks"])
     problems: list[str] = []

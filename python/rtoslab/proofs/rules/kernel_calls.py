@@ -34,7 +34,7 @@ _EDGE = 2
 
 
 class Params(RuleParams):
-    """Keys of `rule = "kernel_calls"`."""
+    """The parameters of the proof rule `kernel_calls` in benchmark.toml."""
 
     calling: tuple[str, ...] = ()
     """Further services of the port contract that are called."""
@@ -45,7 +45,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the call instructions that were executed in the window."""
+    """Judges the rule `kernel_calls` from the call instructions that were executed in the window."""
     demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
     observed = evidence.observed
     if observed is None or not observed.own:
@@ -82,7 +82,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 def _allowed_clock_reads(
     kernel: Kernel, services: Collection[str], calls: Mapping[tuple[str, str], int]
 ) -> Counter[tuple[str, str]]:
-    """Returns how often each caller may read the clock: once for each call that takes a tick as argument."""
+    """Returns how often each function may read the kernel's clock: once for each call with a tick as argument."""
     clock_services = [item for item in services if not CLOCK_ARGUMENTS.isdisjoint(kernel.arguments.get(item, ()))]
     ends = {name for service in clock_services for name in kernel.symbols.get(service, ())}
     looks = Counter[tuple[str, str]]()
@@ -95,7 +95,7 @@ def _allowed_clock_reads(
 def _allowed_core_queries(
     kernel: Kernel, own: Iterable[OwnFunction], cores: Container[int]
 ) -> Counter[tuple[str, str]]:
-    """Returns how often each handler may ask on which core it runs, and the port's function where it is not inlined."""
+    """Returns how often each function may ask on which core it runs."""
     asks = Counter[tuple[str, str]]()
     for function in own:
         if function.core in cores and function.name.startswith(_HANDLER):
@@ -105,7 +105,7 @@ def _allowed_core_queries(
 
 
 def _is_named_library(called: str, kinds: Iterable[str], evidence: Evidence) -> bool:
-    """Whether a called function does what the benchmark names of a library."""
+    """Whether a called function belongs to a kind of library functions that the benchmark allows."""
     if function_kind(called, evidence.kernel) != LIBRARY:
         return False
     return any(word in called for kind in kinds for word in _LIBRARY[kind])
@@ -128,6 +128,6 @@ def _services_in_proofs(evidence: Evidence) -> set[str]:
 
 
 def _called_services(step: ExpectedStep) -> set[str]:
-    """Returns the services that a step and its parts call."""
+    """Returns the services that an expected step and its parts call."""
     inner = {name for part in step.parts for name in _called_services(part)}
     return inner | ({step.name} if step.kind == "call" else set())

@@ -10,7 +10,9 @@ watched_services = collisions.watched_services
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges like `collisions`, but demands none. `calls_per_count` proves that something was called at all."""
+    """Judges the rule `no_collisions` like `collisions`, but accepts no collision.
+    `calls_per_count` proves that something was called at all.
+    """
     demands = f"no call of {params.service} collides"
     text, probed, collisions_found = collisions.count_collisions(params, evidence)
     if probed is None and collisions_found is None:

@@ -5,13 +5,13 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "no_switches"`."""
+    """The parameters of the proof rule `no_switches` in benchmark.toml."""
 
     tolerance: int = 0
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed switches. The counters must show that something ran at all."""
+    """Judges the rule `no_switches` from the observed switches. The counters must show that something ran at all."""
     demands = "no context switch inside the window"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -5,7 +5,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "object_per_core"`."""
+    """The parameters of the proof rule `object_per_core` in benchmark.toml."""
 
     service: str
     """Its first argument is the object."""
@@ -17,7 +17,7 @@ def watched_services(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the first argument of every call in the window."""
+    """Judges the rule `object_per_core` from the first argument of every call in the window."""
     demands = f"{params.service} is called with an object of its own on each core"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

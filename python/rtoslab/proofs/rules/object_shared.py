@@ -5,7 +5,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "object_shared"`."""
+    """The parameters of the proof rule `object_shared` in benchmark.toml."""
 
     service: str
     """Its first argument is the object."""
@@ -17,7 +17,7 @@ def watched_services(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the first argument of every call in the window."""
+    """Judges the rule `object_shared` from the first argument of every call in the window."""
     demands = f"{params.service} is called with the same object on every core"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -13,7 +13,7 @@ _STATE = ("used", "bits")
 
 
 class Params(RuleParams):
-    """Keys of `rule = "objects"`."""
+    """The parameters of the proof rule `objects` in benchmark.toml."""
 
     service: str
     """The service whose object it is. The first word of its name is the kind of object in kernel.toml."""
@@ -22,7 +22,9 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the objects' memory as the window opened. Objects used in the window must be among them."""
+    """Judges the rule `objects` from the objects' memory as the window opened.
+    Objects used in the window must be among them.
+    """
     stated = evidence.decoded.params
     required = {fact: int(str(value).format(**stated)) for fact, value in params.are.items()}
     if len(evidence.cores) > 1:

@@ -25,7 +25,7 @@ _COUNTER_READ_US = 16
 
 
 class Params(RuleParams):
-    """Keys of `rule = "own_code"`."""
+    """The parameters of the proof rule `own_code` in benchmark.toml."""
 
     passes: tuple[str, ...] = ()
     """How often a round passes through its loops: numbers, parameters, or terms of them (`loops * 2`, `words / 4`)."""
@@ -43,7 +43,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the profile of the window."""
+    """Judges the rule `own_code` from the profile of the window."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
     if _instruction_limit(params, evidence) is not None:
         demands += f", and a round takes at most {_instruction_limit(params, evidence):g} of them"
@@ -64,7 +64,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 class _OwnCodeCounts:
-    """Counts the executed own code of the cores whose tasks count together."""
+    """The executions of the benchmark's own code on the cores whose tasks count together, compared with its rounds."""
 
     def __init__(self, params: Params, evidence: Evidence, core: int) -> None:
         assert evidence.observed is not None
@@ -86,7 +86,7 @@ class _OwnCodeCounts:
         self.passes = [1, *(number for term in params.passes for number in self._loop_passes(term))]
 
     def problems(self) -> list[str]:
-        """Returns a sentence for each instruction and function whose number of executions is not accounted for."""
+        """Returns a sentence for each instruction and function that was executed an unexpected number of times."""
         strange = [
             (own_function, part) for own_function in self.functions for part in self._unaccounted_code(own_function)
         ]
@@ -125,11 +125,11 @@ class _OwnCodeCounts:
                 yield part
 
     def _is_accounted(self, executions: int, rounds: Collection[int]) -> bool:
-        """Whether so many executions are a multiple of some number of rounds, within the edges of the window."""
+        """Whether a number of executions is a multiple of a number of rounds, within the edges of the window."""
         return any(abs(executions - times * round_) <= self.edge * times for round_ in rounds for times in self.passes)
 
     def _possible_round_counts(self) -> set[int]:
-        """Returns all numbers of executions that an instruction of a round may have."""
+        """Returns the numbers of executions that are right for an instruction of a round."""
         sums = {0}
         for count in self.counts[:_MOST_TASKS]:
             sums |= {count + sum_ for sum_ in sums}
@@ -146,7 +146,7 @@ class _OwnCodeCounts:
         return [passes, passes + 1, *([passes + self._evaluate_term(outer)] if times else [])]
 
     def _evaluate_term(self, text: str) -> int:
-        """Returns the value of a number, a parameter, or several of them from left to right with `*` or `/` between."""
+        """Returns the value of a term of numbers and parameters with `*` and `/`, from left to right."""
         first, *rest = text.split(" ")
         number = self._number_or_parameter(first)
         for sign, word in zip(rest[::2], rest[1::2], strict=True):
@@ -156,18 +156,20 @@ class _OwnCodeCounts:
         return number
 
     def _number_or_parameter(self, word: str) -> int:
-        """Returns the value of a number or a parameter."""
+        """Returns the value of a word that is a number or the name of a parameter."""
         return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
 
 
 def _instruction_limit(params: Params, evidence: Evidence) -> float | None:
-    """Returns the most instructions of a round. None: they are not limited."""
+    """Returns the most instructions that the benchmark's own code may take in a round. None if there is no limit.
+    None: they are not limited.
+    """
     known = evidence.known_instructions()
     return params.instructions if known is None else known
 
 
 def _source_name(name: str) -> str:
-    """Returns a function's name in the source: the compiler may have made `body.constprop.0` of `body`."""
+    """Returns a function's name in the source, without a compiler's suffix such as `.constprop.0`."""
     return name.partition(".")[0]
 
 

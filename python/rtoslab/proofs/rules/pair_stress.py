@@ -14,7 +14,7 @@ _EDGE = 2
 
 
 class Params(RuleParams):
-    """Keys of `rule = "pair_stress"`."""
+    """The parameters of the proof rule `pair_stress` in benchmark.toml."""
 
     percent: str
     """The parameter with the requested share."""
@@ -27,7 +27,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the records of both images."""
+    """Judges the rule `pair_stress` from the records of both images."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"the target takes the lock in each round, and the stress task in {required} % of its iterations"
     if evidence.beside is None:
@@ -50,5 +50,5 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _check_value(run: DecodedRun, name: str) -> int:
-    """Returns the value of a check that an image reported. -1 if it did not."""
+    """Returns the value of a self-check that an image reported, -1 if it did not."""
     return next((check.value for check in run.checks if check.name == name), -1)

@@ -16,13 +16,13 @@ ENOUGH: Final = 101
 
 
 class Params(RuleParams):
-    """Keys of `rule = "phases_apart"`."""
+    """The parameters of the proof rule `phases_apart` in benchmark.toml."""
 
     series: tuple[str, ...]
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the cycles between each tick and the interval that begins next after it."""
+    """Judges the rule `phases_apart` from the cycles between each tick and the interval that begins next after it."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -9,7 +9,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "preempts_in_order"`."""
+    """The parameters of the proof rule `preempts_in_order` in benchmark.toml."""
 
     tasks: tuple[int, ...]
     """The tasks from the least to the most urgent."""
@@ -25,7 +25,7 @@ def watched_services(params: Params) -> tuple[str, ...]:
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed switches, their causes, and each task's counter."""
+    """Judges the rule `preempts_in_order` from the observed switches, their causes, and each task's counter."""
     demands = (
         f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"
     )

@@ -10,15 +10,16 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "priorities"`."""
+    """The parameters of the proof rule `priorities` in benchmark.toml."""
 
     of: tuple[int, ...]
     """The abstract priority of each task: a higher number is more urgent."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the control blocks as the window opened, or from the image's records where the kernel does not store
-    them."""
+    """Judges the rule `priorities` from the control blocks as the window opened, or else from the image's records.
+    Some kernels do not store the priorities in control blocks.
+    """
     demands = f"tasks 0 to {len(params.of) - 1} have the priorities {', '.join(map(str, params.of))}"
     if not any(task.handle for task in evidence.decoded.tasks):
         return unseen_finding(params.rule, demands, "there are no tasks")

@@ -13,24 +13,23 @@ from rtoslab.results import Finding, ticks_of_window
 
 
 class Params(RuleParams):
-    """Keys of `rule = "releases_as_periods"`."""
+    """The parameters of the proof rule `releases_as_periods` in benchmark.toml."""
 
 
 def tasks_due_at(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
-    """Returns a function that gives the letters of the tasks whose period begins at a tick of the window, counted from
-    1."""
+    """Returns a function that gives the letters of the tasks whose period begins at a tick of the window."""
     phase = int(params.get("phase_ms", 0))
     letters = [(chr(ord("A") + index), period) for index, period in enumerate(periods_ms(params))]
     return lambda tick: frozenset([letter for letter, period in letters if (phase + tick) % period == 0])
 
 
 def periods_ms(params: dict[str, str]) -> list[int]:
-    """Returns the periods, task by task."""
+    """Returns the period of each task in milliseconds."""
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the switches that follow each tick."""
+    """Judges the rule `releases_as_periods` from the switches that follow each tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen_finding(params.rule, demands)
@@ -55,4 +54,5 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _task_list(tasks: frozenset[str]) -> str:
+    """Returns the letters of tasks as text."""
     return ", ".join(sorted(tasks)) or "none"

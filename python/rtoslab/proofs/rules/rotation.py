@@ -5,7 +5,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "rotation"`."""
+    """The parameters of the proof rule `rotation` in benchmark.toml."""
 
     tasks: tuple[int, ...]
     tolerance: int = 0
@@ -13,7 +13,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed switches between control blocks."""
+    """Judges the rule `rotation` from the observed switches between control blocks."""
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -15,7 +15,7 @@ _PERIODS: Final = 3
 
 
 class Params(RuleParams):
-    """Keys of `rule = "runs_for"`."""
+    """The parameters of the proof rule `runs_for` in benchmark.toml."""
 
     service: str
     """The service whose call ends a job."""
@@ -26,7 +26,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the switches on core 0, and what is between a task's calls."""
+    """Judges the rule `runs_for` from the switches on core 0, and what is between a task's calls."""
     stated = evidence.decoded.params
     work_us = [int(stated[f"work_{index}_us"]) for index in range(26) if f"work_{index}_us" in stated]
     lengths = ", ".join(map(str, work_us))
@@ -49,8 +49,9 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _job_cycles(params: Params, evidence: Evidence) -> dict[int, list[int]]:
-    """Returns the cycles that each task ran between two of its calls, by control block. The first job is left out,
-    because it began before the window."""
+    """Returns the cycles that each task ran between two of its calls, by control block.
+    The first job is left out, because it began before the window.
+    """
     assert evidence.observed is not None
     functions = evidence.kernel.for_cpu(evidence.board.cpu).symbols.get(params.service, ())
     ran: dict[int, int] = {}

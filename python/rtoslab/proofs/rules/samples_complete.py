@@ -13,14 +13,16 @@ from rtoslab.targets import Intervals
 
 
 class Params(RuleParams):
-    """Keys of `rule = "samples_complete"`, which holds for every latency benchmark."""
+    """The parameters of the proof rule `samples_complete` in benchmark.toml.
+    The rule holds for every latency benchmark.
+    """
 
     held: str = ""
     """The parameter with the most blocks that are held. The release of each at the end may give a sample."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the instrument's samples and the observed marks."""
+    """Judges the rule `samples_complete` from the instrument's samples and the observed marks."""
     demands = f"each series has {evidence.samples} samples, from intervals that do not overlap"
     observed = evidence.observed
     intervals = observed.intervals if observed else None
@@ -42,7 +44,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 
 
 def _mismatched_samples(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
-    """Returns a sentence where intervals, reports to the runner and sent samples do not match."""
+    """Returns a sentence for each series whose observed intervals, reported samples and sent samples do not match."""
     if intervals.kept is None:
         return []
     problems = _dropped_samples(params, evidence, intervals.kept)
@@ -64,8 +66,7 @@ def _mismatched_samples(params: Params, evidence: Evidence, intervals: Intervals
 
 
 def _dropped_samples(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
-    """Returns a problem if the image continued for more than a round after each series had its samples: it dropped
-    some."""
+    """Returns a sentence if the image dropped samples: it ran for more than a round after each series had enough."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
     for at, (series, _) in enumerate(intervals):
         if series in left:

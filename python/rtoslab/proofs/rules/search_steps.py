@@ -12,11 +12,11 @@ BELOW_ALL = -1
 
 
 class Params(RuleParams):
-    """Keys of `rule = "search_steps"`."""
+    """The parameters of the proof rule `search_steps` in benchmark.toml."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the word in which the kernel stores the most urgent ready priority."""
+    """Judges the rule `search_steps` from the word in which the kernel stores the most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen_finding(params.rule, demands)

@@ -12,7 +12,7 @@ from rtoslab.results import Finding, instrument_readings
 
 
 class Params(RuleParams):
-    """Keys of `rule = "senders_stamp"`."""
+    """The parameters of the proof rule `senders_stamp` in benchmark.toml."""
 
     series: tuple[str, ...]
     slack_cycles: int = 256
@@ -20,7 +20,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the samples beside the intervals between the marks on both cores."""
+    """Judges the rule `senders_stamp` from the samples beside the intervals between the marks on both cores."""
     demands = "each stamp is the time between the marks of sender and receiver, less the readings of the counter"
     observed = evidence.observed
     if observed is None or observed.intervals is None:

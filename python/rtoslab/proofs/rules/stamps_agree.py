@@ -13,7 +13,7 @@ from rtoslab.results import Finding, instrument_readings
 
 
 class Params(RuleParams):
-    """Keys of `rule = "stamps_agree"`."""
+    """The parameters of the proof rule `stamps_agree` in benchmark.toml."""
 
     series: tuple[str, ...]
     undisturbed: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the samples beside the intervals from the interrupt's recognition to the mark."""
+    """Judges the rule `stamps_agree` from the samples and the times from the interrupt's recognition to the mark."""
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed
     if observed is None or observed.intervals is None:

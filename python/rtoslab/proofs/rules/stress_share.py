@@ -7,7 +7,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "stress_share"`."""
+    """The parameters of the proof rule `stress_share` in benchmark.toml."""
 
     percent: str
     """The parameter with the requested share."""
@@ -22,7 +22,9 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the firmware's counters, and from the calls seen on the stress tasks' cores where probes exist."""
+    """Judges the rule `stress_share` from the firmware's counters.
+    With probes also from the calls seen on the stress tasks' cores.
+    """
     required = int(evidence.decoded.params[params.percent])
     demands = f"{required} % of the stress iterations, and nothing else there, call {params.service}"
     problems: list[str] = []

@@ -8,7 +8,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "switched_to"`."""
+    """The parameters of the proof rule `switched_to` in benchmark.toml."""
 
     tasks: tuple[int, ...]
     or_more: bool = False
@@ -20,7 +20,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed switches of all cores and each task's counter."""
+    """Judges the rule `switched_to` from the observed switches of all cores and each task's counter."""
     least = " or more" if params.or_more else ""
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
     demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"

@@ -6,7 +6,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "switches_inside"`."""
+    """The parameters of the proof rule `switches_inside` in benchmark.toml."""
 
     series: tuple[str, ...]
     switches: int
@@ -19,9 +19,10 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the writes to the kernel's pointer to the running task, seen between the marks.
+    """Judges the rule `switches_inside` from the writes to the kernel's current-task pointer between the marks.
 
-    A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick."""
+    A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick.
+    """
     required = ExpectedCount(params.switches, params.per, params.slack)
     demands = f"{required.describe(evidence, 'context switch', 'context switches')} in every sample"
     if evidence.observed is None:

@@ -5,14 +5,14 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "switches_per_count"`."""
+    """The parameters of the proof rule `switches_per_count` in benchmark.toml."""
 
     ratio: float
     tolerance: int = 0
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the observed switches, those of the control task left out."""
+    """Judges the rule `switches_per_count` from the observed switches, those of the control task left out."""
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

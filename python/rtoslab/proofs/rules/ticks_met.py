@@ -9,7 +9,7 @@ from rtoslab.results import Finding
 
 
 class Params(RuleParams):
-    """Keys of `rule = "ticks_met"`."""
+    """The parameters of the proof rule `ticks_met` in benchmark.toml."""
 
     series: str
     at_least: str
@@ -17,7 +17,7 @@ class Params(RuleParams):
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the entries of the tick's exception between the marks."""
+    """Judges the rule `ticks_met` from the entries of the tick's exception between the marks."""
     required = int(evidence.decoded.params[params.at_least])
     demands = f"{required} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
     if evidence.observed is None:

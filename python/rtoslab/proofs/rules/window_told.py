@@ -13,11 +13,11 @@ expects. More where it is slower."""
 
 
 class Params(RuleParams):
-    """No keys: the rule holds for every benchmark."""
+    """The proof rule `window_told` has no parameters. It holds for every benchmark."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the stamps of the image and the cycles of core 0."""
+    """Judges the rule `window_told` from the stamps of the image and the cycles of core 0."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:
         return unseen_finding(params.rule, demands)

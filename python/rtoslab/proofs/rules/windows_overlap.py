@@ -11,11 +11,11 @@ _LEAST_PERCENT = 98.0
 
 
 class Params(RuleParams):
-    """No keys: the rule holds for every benchmark."""
+    """The proof rule `windows_overlap` has no parameters. It holds for every benchmark."""
 
 
 def judge(params: Params, evidence: Evidence) -> Finding:
-    """Judges from the stamps of both images."""
+    """Judges the rule `windows_overlap` from the stamps of both images."""
     demands = f"the other core's window was open for {_LEAST_PERCENT:g} % of this one or longer"
     if evidence.beside is None:
         return unseen_finding(params.rule, demands, "no other kernel ran")
