@@ -13,7 +13,14 @@ from rtoslab.analyses.collisions import (
     stress_runs,
 )
 from rtoslab.analyses.counts_per_second import Gain, core_gains, throughput
-from rtoslab.analyses.cycles import CYCLE_PARTS, VISIBLE_PART, core_shares, lock_costs, lock_wait_part, top_functions
+from rtoslab.analyses.cycles import (
+    CYCLE_PARTS,
+    VISIBLE_PART,
+    cycle_use_of_cores,
+    lock_costs,
+    lock_wait_part,
+    top_functions,
+)
 from rtoslab.analyses.function_cycles import (
     calls_by_function,
     cycles_by_function,

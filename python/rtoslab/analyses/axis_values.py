@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rtoslab.analyses.bands import Band
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import core_shares, lock_wait_part
+from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_part
 from rtoslab.analyses.latency import latencies
 from rtoslab.analyses.losses_by_cause import busiest_lock
 from rtoslab.analyses.series import pinning_text
@@ -36,7 +36,7 @@ Selector = Mapping[str, str | int | Sequence[str | int]]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One number of one verified point. `stat` says which number of a spread it is."""
+    """One number of a measured point, with its metric, unit and axes. `stat` says which number of a spread it is."""
 
     point: PointId
     run_id: str
@@ -56,11 +56,11 @@ class Value:
 
     @property
     def placement_band(self) -> Band:
-        """Returns the value in each of its placements."""
+        """Returns the values of this number in each placement of the code."""
         return self.band or Band([self.value])
 
     def axis(self, name: str) -> str:
-        """Returns the value's place on an axis, "" if it has none.
+        """Returns the value's coordinate on an axis (such as `kernel`), "" if it has none.
 
         Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; pinning (of several cores:
         `pinned` or `not pinned`); family (how the benchmark's metric id begins); any key of `--config`.
@@ -94,7 +94,7 @@ def convert_unit(value: float, unit: str, target_unit: str, clock_hz: float) -> 
 
 
 def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
-    """Returns a point's place on an axis of its id or its parameters, "" if it has none."""
+    """Returns a point's coordinate on an axis of its id or its parameters, "" if it has none."""
     if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
         return str(getattr(point, name))
     if name == "pinning":
@@ -103,7 +103,7 @@ def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
 
 
 def point_values(points: Iterable[MeasuredPoint]) -> list[Value]:
-    """Returns every value of every point, in the points' order."""
+    """Returns every number of every point, in the points' order."""
     return [
         Value(
             point=point.point,
@@ -124,7 +124,7 @@ def point_values(points: Iterable[MeasuredPoint]) -> list[Value]:
 
 
 def select_values(values: Iterable[Value], where: Selector) -> list[Value]:
-    """Returns the values at the places that `where` names. A missing axis of a point has its usual place."""
+    """Returns the values with the coordinates that `where` names. A missing axis of a point has its usual place."""
     places = {
         axis: {str(option) for option in (required if isinstance(required, list | tuple) else (required,))}
         for axis, required in where.items()
@@ -137,6 +137,7 @@ def select_values(values: Iterable[Value], where: Selector) -> list[Value]:
 
 
 def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    """Yields a point's counts per second."""
     if not point.counters or point.is_latency:
         return
     rate = throughput(point)
@@ -148,11 +149,13 @@ def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    """Yields the peak use of a point's heap."""
     if point.heap:
         yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations or 1
 
 
 def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    """Yields the statistics of a point's latencies."""
     contained = {samples.overhead for samples in point.series}
     for latency in latencies(point):
         for stat, name in LATENCY_STATS.items():
@@ -165,7 +168,8 @@ def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _lock_values(point: MeasuredPoint) -> Iterator[Quantity]:
-    counting = [share for share in core_shares(point) if share.core in point.metric_cores]
+    """Yields the shares of a point's cycles that are spent on spinlocks."""
+    counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
     if point.point.cores == 1 or not counting:
         return
     yield "lock", "wait_part", lock_wait_part(counting), "1", len(counting)
@@ -176,6 +180,7 @@ def _lock_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    """Yields the parameters of the cost model of a point's tick handler."""
     model = fit_tick_model(cycles_by_released_tasks(point))
     if model is None:
         return
@@ -191,6 +196,7 @@ def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _search_values(point: MeasuredPoint) -> Iterator[Quantity]:
+    """Yields the cycles of the kernel's search for the next task, by the number of loops."""
     for loops, series in choices_by_loops(point).items():
         cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)

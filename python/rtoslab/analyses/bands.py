@@ -10,7 +10,7 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One figure's values, by placement."""
+    """A figure's values over all placements of its code: their median, and the range from least to most."""
 
     values: Sequence[float]
     resolution: float = 0.0
@@ -20,44 +20,44 @@ class Band:
 
     @property
     def median(self) -> float:
-        """Returns the median over the placements, which represents the figure."""
+        """Returns the median of the values over all placements, which stands for the figure."""
         return median(self.values)
 
     @property
     def least(self) -> float:
-        """Returns the value in the placement that suits it best."""
+        """Returns the smallest value of all placements."""
         return min(self.values)
 
     @property
     def most(self) -> float:
-        """Returns the value in the placement that suits it worst."""
+        """Returns the largest value of all placements."""
         return max(self.values)
 
     @property
     def width(self) -> float:
-        """Returns the largest difference between placements. 0 if it is within the clock's resolution."""
+        """Returns the largest less the smallest value. 0 if the difference is within the clock's resolution."""
         width = self.most - self.least
         return width if width > self.resolution * (1 + 1e-9) else 0.0
 
     @property
     def width_percent(self) -> float:
-        """Returns the width in percent of the median."""
+        """Returns the width of the range in percent of the median."""
         return 100 * self.width / abs(self.median) if self.median else 0.0
 
     def ratio_to(self, other: "Band") -> "Ratio":
-        """Returns this figure divided by the other one."""
+        """Returns this figure divided by another one, with its range over all placements."""
         known = self.is_known and other.is_known
         return Ratio(self.median / other.median, self.least / other.most, self.most / other.least, known)
 
     def minus(self, other: "Band") -> "Band":
-        """Returns this figure less the other one, for all combinations of placements."""
+        """Returns this figure less another one, for all combinations of placements."""
         ends = [self.least - other.most, self.most - other.least]
         return Band([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """A ratio of two figures: of their medians, and the least and the most over all placements."""
+    """The ratio of two figures: that of their medians, and its range over all placements."""
 
     value: float
     least: float
@@ -81,15 +81,15 @@ class Ratio:
 
     @property
     def is_claimed(self) -> bool:
-        """Whether the two differ wherever their code is placed."""
+        """Whether the two figures differ in the same direction in every placement of their code."""
         return self.is_known and not self.least <= 1 <= self.most
 
     @property
     def is_within_placement(self) -> bool:
-        """Whether the figures differ, but not in all placements."""
+        """Whether the two figures differ, but not in all placements of their code."""
         return self.is_known and self.value != 1 and not self.is_claimed
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the figures differ in one placement, so that the place of the code may be the reason."""
+        """Whether the figures were compared in one placement only, so that the difference may be due to it."""
         return not self.is_known and self.value != 1

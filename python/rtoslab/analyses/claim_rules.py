@@ -25,12 +25,12 @@ Rule = Callable[[Claim, Sequence[float], float], StatementResult]
 
 
 def combine_results(outcomes: Sequence[StatementResult]) -> StatementResult:
-    """Returns the result of several that must all hold: `different` if one is, else `tie` if one is."""
+    """Returns the result of several results that must all hold: `different` if one is, else `tie` if one is."""
     return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
 
 
 def judge_larger(high: float, low: float, resolution: float) -> StatementResult:
-    """Returns `same` if `high` is the larger one, `tie` if they differ by no more than the resolution."""
+    """Returns `same` if `high` is larger than `low`, `tie` if they differ by no more than the resolution."""
     if abs(high - low) <= resolution:
         return "tie"
     return "same" if high > low else "different"
@@ -55,12 +55,12 @@ def resolution_in_unit(value: Value, resolution_s: float) -> float:
 
 
 def places_text(picked: SelectedValues, names: Names) -> str:
-    """Returns the places of a value as text: `FreeRTOS, 2 cores`."""
+    """Returns the coordinates of a value as text: `FreeRTOS, 2 cores`."""
     return ", ".join(place_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
 
 
 def place_text(axis: str, place: str | int, names: Names) -> str:
-    """Returns one place on an axis as text: `2 cores`, `bytes 64` for a parameter, a title for a name."""
+    """Returns one coordinate of a value as text: `2 cores`, `bytes 64` for a parameter, a title for a name."""
     if axis == "cores":
         return count_text(int(place), "core")
     if axis.startswith("param."):
@@ -74,13 +74,15 @@ def number_text(value: float) -> str:
 
 
 def _value_text(value: float, unit: str) -> str:
+    """Returns a value with its unit's format, as text."""
     return f"{value:.1%}" if unit == "1" else number_text(value)
 
 
 def _judge_single_values(rule: Rule) -> Judge:
-    """Returns the judge that applies a rule to exactly one value at each place."""
+    """Returns a judge that applies a rule to exactly one value for each member of the claim."""
 
     def judge(claim: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
+        """Judges a claim by its values. Returns the verdict and the numbers as text."""
         first = picked[0].value
         unit = claim.unit or first.unit
         numbers = [value.value.convert_to(unit) for value in picked]
@@ -204,7 +206,7 @@ def _judge_distinct(_: Claim, numbers: Sequence[float], resolution: float) -> St
 def _sample_spreads(
     picked: Sequence[SelectedValues], resolution_s: float, names: Names
 ) -> tuple[list[tuple[float, float]], str]:
-    """Returns the largest minus the smallest sample at each place, with the resolution, and both as text."""
+    """Returns the largest minus the smallest sample of each value, with the resolution, and both as text."""
     spreads, words = [], []
     for group in picked:
         by_stat = {value.stat: value for value in group.values}
@@ -249,7 +251,7 @@ def _judge_same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float
 
 
 def judge_bands(claim: Claim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
-    """Returns whether each value is the same in all placements of the code, up to `at_most` of its median."""
+    """Judges whether each value is the same in all placements of the code, up to `at_most` of its median."""
     words, outcomes = [], []
     for group in gathered:
         for value, _ in group.members:
@@ -265,7 +267,7 @@ def judge_bands(claim: Claim, gathered: Sequence[GatheredValues], names: Names) 
 
 
 def _step_losses(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
-    """Returns by how much a sequence along `along` falls from step to step, as parts of its first value."""
+    """Returns how much a sequence falls from step to step, as parts of its first value, and the numbers as text."""
     places = sorted((float(item.axis(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
         raise NotComputedError(f"fewer than three steps along {claim.along}")

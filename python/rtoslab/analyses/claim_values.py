@@ -13,11 +13,11 @@ ExplainAbsence = Callable[[AxisChoices], str]
 
 
 class NotComputedError(Exception):
-    """A case has no value, or several. The message gives the reason."""
+    """Raised if a case of a claim has no value, or several. The message gives the reason."""
 
 
 class ValueIndex:
-    """Values by metric, so that a claim searches only those of its own."""
+    """All values of a run by metric, for quick selection."""
 
     def __init__(self, values: Iterable[Value]) -> None:
         self._by_metric: dict[str, list[Value]] = {}
@@ -25,7 +25,7 @@ class ValueIndex:
             self._by_metric.setdefault(value.metric, []).append(value)
 
     def select(self, where: Selector) -> list[Value]:
-        """Returns the values at the places that `where` names, as `axis_values.select_values` does."""
+        """Returns the values with the coordinates that `where` names."""
         metric = where.get("metric")
         if metric is None:
             return select_values([value for values in self._by_metric.values() for value in values], where)
@@ -35,7 +35,7 @@ class ValueIndex:
 
 @dataclass(frozen=True, slots=True)
 class SelectedValues:
-    """The values at one place of a claim's `of`: several along a sequence or of several statistics, else one."""
+    """The values of one member of a claim (`of`): several along a sequence or of several statistics, else one."""
 
     where: AxisPlaces
     values: Sequence[Value]
@@ -48,14 +48,14 @@ class SelectedValues:
 
 @dataclass(frozen=True, slots=True)
 class GatheredValues:
-    """The values at one place in all placements, before axes are joined: each with the value it is a share of."""
+    """The values of one member of a claim in all placements, before axes are joined."""
 
     where: AxisPlaces
     members: Sequence[tuple[Value, Value | None]]
 
 
 def gather_values(claim: Claim, case: AxisPlaces, index: ValueIndex, absence: ExplainAbsence) -> list[GatheredValues]:
-    """Returns the values of one case, in the order of `of`. Raises NotComputedError."""
+    """Returns the values of one case of a claim, in the order of its members. Raises NotComputedError."""
     gathered: list[GatheredValues] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
@@ -74,13 +74,13 @@ def gather_values(claim: Claim, case: AxisPlaces, index: ValueIndex, absence: Ex
 
 
 def count_placements(gathered: Iterable[GatheredValues]) -> int:
-    """Returns the largest number of placements of any value."""
+    """Returns the largest number of placements that any of the values has."""
     values = (value for group in gathered for pair in group.members for value in pair if value is not None)
     return max((len(group.placement_band.values) for group in values), default=1)
 
 
 def values_in_placement(claim: Claim, gathered: Iterable[GatheredValues], placement: int) -> list[SelectedValues]:
-    """Returns the values in one placement, by its number. A value in fewer placements counts by its last one.
+    """Returns a claim's values in one placement, by its number. A value in fewer placements counts by its last one.
 
     Raises NotComputedError.
     """
@@ -93,11 +93,12 @@ def values_in_placement(claim: Claim, gathered: Iterable[GatheredValues], placem
 
 
 def _places_text(where: AxisPlaces) -> str:
+    """Returns the coordinates of a value as text."""
     return ", ".join(str(place) for place in where.values()) or "one value"
 
 
 def _share_base(value: Value, place: AxisChoices, claim: Claim, index: ValueIndex, absence: ExplainAbsence) -> Value:
-    """Returns the value at `over` with the same places on the axes that the claim joins or follows."""
+    """Returns the value by which a claim divides another value."""
     alike = {axis: value.axis(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
     bases = index.select(base_place)
@@ -109,7 +110,7 @@ def _share_base(value: Value, place: AxisChoices, claim: Claim, index: ValueInde
 
 
 def _share_in_placement(value: Value, base: Value | None, placement: int) -> Value:
-    """Returns the value in one placement, as a share of its base if it has one."""
+    """Returns a value in one placement, divided by its base if it has one."""
     if base is None:
         return replace(value, value=_number_in_placement(value, placement), band=None)
     return replace(
@@ -118,13 +119,15 @@ def _share_in_placement(value: Value, base: Value | None, placement: int) -> Val
 
 
 def _number_in_placement(value: Value, placement: int) -> float:
-    """Returns the value's number in one placement, or in its last one."""
+    """Returns the number of a value in one placement, or in its last one."""
     placed = value.placement_band.values
     return placed[min(placement, len(placed) - 1)]
 
 
 def _join_axes(claim: Claim, values: Sequence[Value]) -> list[Value]:
-    """Returns one value at each place of `along` and statistic, joined over `join`. Raises NotComputedError."""
+    """Returns a claim's values after those that differ only on the axes of `join` were combined.
+    Raises NotComputedError.
+    """
     several = claim.kind in {"no_spread", "spread"}
     by_place: dict[tuple[str, str], list[Value]] = {}
     for value in values:
@@ -135,7 +138,7 @@ def _join_axes(claim: Claim, values: Sequence[Value]) -> list[Value]:
 
 
 def _join_values(claim: Claim, members: Sequence[Value]) -> Value:
-    """Returns one value of several that differ only on the axes of `join`. Raises NotComputedError."""
+    """Returns one value made of several that differ only on the axes of `join`. Raises NotComputedError."""
     if len(members) == 1:
         return members[0]
     mixed = differing_axes(members, claim.join)

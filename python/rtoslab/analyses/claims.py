@@ -31,7 +31,7 @@ _SHOWN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """One case of a claim."""
+    """The verdict on one case of a claim, with an explanation."""
 
     name: str
     """The place of the case as text. Empty for the only case of a claim."""
@@ -45,7 +45,7 @@ class CaseVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """One statement of a paper against this run."""
+    """The verdict on one statement of a paper, with those on its cases."""
 
     claim: Claim
     cases: tuple[CaseVerdict, ...]
@@ -54,7 +54,7 @@ class ClaimVerdict:
 
     @property
     def outcome(self) -> Outcome:
-        """Returns the outcome of all cases: `same` or `tie` if all are, `different` if some contradict, none holds."""
+        """Returns the outcome of all cases together: same, tie, partly, different or not computed."""
         outcomes = {verdict.outcome for verdict in self.cases if verdict.outcome is not None}
         if not outcomes:
             return "not computed"
@@ -115,7 +115,7 @@ def judge_claims(
     absence: ExplainAbsence = lambda _: "not measured in this run",
     names: Names | None = None,
 ) -> list[ClaimVerdict]:
-    """Returns one verdict for each claim, by values that may be in several placements.
+    """Returns the verdict on each statement of a paper by the values of a run.
 
     `resolution` is that of the paper's instrument, None: exact. `absence` says why a value is missing, `names` what a
     reader calls a place on an axis.
@@ -128,6 +128,7 @@ def judge_claims(
 def _judge_claim(
     claim: Claim, index: ValueIndex, resolution: Resolution, absence: ExplainAbsence, names: Names
 ) -> ClaimVerdict:
+    """Returns the verdict on one statement by the values of a run."""
     if claim.kind == "not computed":
         return ClaimVerdict(claim, (CaseVerdict("", None, claim.why),))
     cases = []
@@ -151,14 +152,14 @@ def _judge_claim(
 
 
 def _case_text(case: AxisPlaces, names: Names) -> str:
-    """Returns a case's places as text, without the benchmark of a series and without pinning."""
+    """Returns a case's coordinates as text, without the benchmark of a series and without pinning."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
     words = (place_text(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 
 def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
-    """Returns one verdict for all placements. It is a tie if they disagree."""
+    """Returns one verdict from those in each placement. It is a tie if they disagree."""
     text, seen = judged[0]
     if len(set(judged)) == 1:
         return text, seen

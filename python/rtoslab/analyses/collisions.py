@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import core_shares, lock_wait_part
+from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_part
 from rtoslab.analyses.losses_by_cause import BusiestLock, busiest_lock
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets import APPLICATION
@@ -20,7 +20,7 @@ SEED_PARAMETER = "seed"
 
 @dataclass(frozen=True, slots=True)
 class StressRun:
-    """One run at one level of stress."""
+    """One run of a stress benchmark at one level of stress."""
 
     point: MeasuredPoint
     percent: int
@@ -52,7 +52,7 @@ def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
         )
         rate = throughput(point).total_hz
         stress = [counter for counter in point.counters if counter.core not in point.metric_cores]
-        target = [share for share in core_shares(point) if share.core in point.metric_cores]
+        target = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
         waits = point.virtual.waits if point.virtual else ()
         result.append(
             StressRun(
@@ -74,7 +74,7 @@ def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
 
 @dataclass(frozen=True, slots=True)
 class StressLevel:
-    """All runs at one level that differ in nothing but the seed of the draws."""
+    """All runs at one level of stress that differ only in the seed of the random draws."""
 
     series: MeasuredPoint
     """One of them, to name the rest of the configuration."""
@@ -83,7 +83,9 @@ class StressLevel:
 
     @property
     def normalised_range(self) -> tuple[float, float, float] | None:
-        """Returns minimum, median and maximum over the runs. None without the undisturbed run."""
+        """Returns minimum, median and maximum of the rate, as parts of the rate without stress.
+        None without that run.
+        """
         normalised = [run.normalised for run in self.runs if run.normalised is not None]
         return (min(normalised), median(normalised), max(normalised)) if normalised else None
 
@@ -97,6 +99,7 @@ def stress_levels(levels_: Iterable[StressRun]) -> list[StressLevel]:
 
 
 def _stress_percent(point: MeasuredPoint) -> int:
+    """Returns a point's level of stress in percent."""
     return int(point.params[STRESS_PARAMETER])
 
 
@@ -106,7 +109,7 @@ def _differ_in_level_only(one: MeasuredPoint, other: MeasuredPoint) -> bool:
 
 
 def _configuration_key(point: MeasuredPoint, *but: str) -> str:
-    """Returns a run's axes as text, without its level and the named parameters."""
+    """Returns a run's axes as text, without its level of stress and the parameters in `but`."""
     identity = point.point
     left_out = {f"param.{name}" for name in (STRESS_PARAMETER, *but)}
     config = {key: value for key, value in identity.config.items() if key not in left_out}
@@ -114,7 +117,7 @@ def _configuration_key(point: MeasuredPoint, *but: str) -> str:
 
 
 def _share_outside_task(point: MeasuredPoint) -> float | None:
-    """Returns the share of the stress cores' cycles outside the tasks' own code."""
+    """Returns the share of the stress cores' cycles that was not spent in the stress tasks' own code."""
     if point.virtual is None:
         return None
     whole = sum(core.cycles for core in point.virtual.cores if core.core not in point.metric_cores)

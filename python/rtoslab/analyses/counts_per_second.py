@@ -9,7 +9,7 @@ from rtoslab.results import MeasuredPoint
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """One point's rate, in counts per second of the board's timer."""
+    """A point's counts per second, in all and per core."""
 
     point: MeasuredPoint
     per_core_hz: dict[int, float]
@@ -28,13 +28,13 @@ class Throughput:
 
     @property
     def least_over_most(self) -> float:
-        """Returns the slowest core's rate over the quickest one's: 1 if all are alike, 0 if one starves."""
+        """Returns the slowest core's rate divided by the quickest one's: 1 if all are alike, 0 if one starves."""
         most = max(self.per_core_hz.values())
         return min(self.per_core_hz.values()) / most if most else 0.0
 
 
 def throughput(point: MeasuredPoint) -> Throughput:
-    """Returns the rates of one point."""
+    """Returns the counts per second of a point."""
     tasks = set(point.metric_tasks)
     counts: dict[int, int] = {}
     spread = 0
@@ -56,7 +56,7 @@ def throughput(point: MeasuredPoint) -> Throughput:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A benchmark on several cores compared with one core. A gain of 2 on two cores is perfect."""
+    """A benchmark on several cores compared with the same on one core. A gain of 2 on two cores is perfect."""
 
     benchmark: str
     title: str
@@ -78,7 +78,9 @@ class Gain:
 
 
 def core_gains(points: Iterable[MeasuredPoint]) -> list[Gain]:
-    """Returns the pairs of a point on one core and the same point on several. Pinning does not count on one core."""
+    """Returns each point on several cores paired with the same point on one core.
+    Pinning does not count on one core.
+    """
     measured = list(points)
     result = []
     for many in measured:

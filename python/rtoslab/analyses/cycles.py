@@ -32,7 +32,7 @@ VISIBLE_PART = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class CoreShare:
-    """One core of one point: cycles by part, in the order of PARTS."""
+    """How one core of a point spent its cycles, in the order of PARTS."""
 
     point: MeasuredPoint
     core: int
@@ -43,17 +43,19 @@ class CoreShare:
 
 
 def lock_wait_cycles(parts: Mapping[str, float]) -> float:
-    """Returns the cycles, or shares, of waiting for locks, awake or asleep."""
+    """Returns the cycles (or shares) in which a core waited for locks, awake or asleep."""
     return parts["spinlock wait"] + parts["asleep for a lock"]
 
 
-def lock_wait_part(core_shares: Collection[CoreShare]) -> float:
+def lock_wait_part(shares: Collection[CoreShare]) -> float:
     """Returns the share of the cores' cycles in which they waited for locks."""
-    return sum(lock_wait_cycles(share.parts) for share in core_shares) / sum(share.cycles for share in core_shares)
+    return sum(lock_wait_cycles(share.parts) for share in shares) / sum(share.cycles for share in shares)
 
 
-def core_shares(point: MeasuredPoint) -> list[CoreShare]:
-    """Returns the use of each core's cycles. Empty for a real board, which cannot tell."""
+def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreShare]:
+    """Returns how each core of a point spent its cycles: executing, waiting, asleep. Empty for a real board.
+    Empty for a real board, which cannot tell.
+    """
     if point.virtual is None:
         return []
     result = []
@@ -88,12 +90,13 @@ def core_shares(point: MeasuredPoint) -> list[CoreShare]:
 
 
 def _cycles_of_kind(functions: list[FunctionUse], kind: str) -> int:
+    """Returns the cycles of the functions of one kind (such as kernel), without their waits."""
     return sum(function.cycles - function.wait_cycles for function in functions if function.kind == kind)
 
 
 @dataclass(frozen=True, slots=True)
 class LockCost:
-    """One lock on one core, also per count of the benchmark. Cycles are of the system clock."""
+    """The cost of one spinlock on one core, in all and per count of the benchmark. Cycles are of the system clock."""
 
     point: MeasuredPoint
     use: LockUse
@@ -103,10 +106,10 @@ class LockCost:
 
 
 def lock_costs(point: MeasuredPoint) -> list[LockCost]:
-    """Returns the cost of every lock that was taken in the window, by core and number."""
+    """Returns the cost of every spinlock that was taken in the window, by core and number."""
     if point.virtual is None:
         return []
-    counts = {share.core: share.counts for share in core_shares(point)}
+    counts = {share.core: share.counts for share in cycle_use_of_cores(point)}
     return [
         LockCost(
             point=point,
@@ -120,7 +123,7 @@ def lock_costs(point: MeasuredPoint) -> list[LockCost]:
 
 
 def top_functions(point: MeasuredPoint, limit: int) -> list[FunctionUse]:
-    """Returns the kernel's functions with the most cycles over all cores, waits included."""
+    """Returns the kernel functions with the most cycles over all cores."""
     if point.virtual is None:
         return []
     merged: dict[str, FunctionUse] = {}

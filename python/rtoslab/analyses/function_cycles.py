@@ -14,8 +14,9 @@ def event_noun(result: MeasuredPoint) -> str:
 
 
 def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
-    """Returns the own cycles per event of each function over all cores, and of exceptions and sleep. Empty without a
-    profile or a count."""
+    """Returns the cycles per count (or sample) of each function, of exceptions and of sleep, over all cores.
+    Empty without a profile or a count.
+    """
     if result.virtual is None:
         return {}
     cycles = Counter[str]()
@@ -28,7 +29,7 @@ def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
 
 
 def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
-    """Returns the entries of each function per event."""
+    """Returns how often each function was entered per count (or sample)."""
     if result.virtual is None:
         return {}
     calls = Counter[str]()
@@ -38,7 +39,7 @@ def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
 
 
 def event_count(result: MeasuredPoint) -> int:
-    """Returns the number of counts, or of samples of a latency benchmark."""
+    """Returns the number of a point's counts, or samples for a latency benchmark."""
     if result.is_latency:
         return sum(len(samples.cycles) for samples in result.series)
     tasks, cores = set(result.metric_tasks), set(result.metric_cores)
@@ -46,6 +47,6 @@ def event_count(result: MeasuredPoint) -> int:
 
 
 def divide_by_events(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
-    """Returns the counts divided by the point's events. Empty if there are none."""
+    """Returns the numbers divided by the point's counts (or samples). Empty if there are none."""
     events = event_count(result)
     return {name: value / events for name, value in counts.items()} if events else {}

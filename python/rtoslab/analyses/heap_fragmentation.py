@@ -7,7 +7,7 @@ from rtoslab.results import MeasuredPoint
 
 @dataclass(frozen=True, slots=True)
 class Fragmentation:
-    """One heap at one moment, on core 0."""
+    """The state of a heap at one moment: used and free bytes, the largest free piece, the number of pieces."""
 
     live_bytes: int
     """Asked for and not yet released, without the heap's own overhead."""
@@ -17,12 +17,12 @@ class Fragmentation:
 
     @property
     def unusable_share(self) -> float:
-        """Returns the part of the free memory that one allocation cannot have, 0 to 1. 0 if nothing is free."""
+        """Returns the part of the free memory that one allocation cannot get, 0 to 1. 0 if nothing is free."""
         return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
 
 
 def worst_fragmentation(point: MeasuredPoint) -> Fragmentation | None:
-    """Returns the fragmentation of the heap when it was in most pieces. None if the benchmark does not report it."""
+    """Returns the state of a point's heap when it was in most pieces. None if the benchmark does not report it."""
     names = ("heap_live_bytes", "heap_free_bytes", "heap_largest_free_bytes", "heap_free_pieces")
     if not all(name in point.checks for name in names):
         return None

@@ -23,7 +23,7 @@ ALL_INSTRUMENTS: Final = (ITERATIONS, *INSTRUMENTS)
 
 @dataclass(frozen=True, slots=True)
 class InstrumentComparison:
-    """One operation under the same conditions, in cycles, by each instrument that measured it."""
+    """The time of one operation under the same conditions, by each instrument that measured it."""
 
     title: str
     """The titles of the series that it consists of."""
@@ -45,7 +45,8 @@ def compare_instruments(
 ) -> list[InstrumentComparison]:
     """Compares the instruments for each point of counts whose count consists of measured series.
 
-    `parts_of` has by benchmark the series that one count consists of."""
+    `parts_of` has by benchmark the series that one count consists of.
+    """
     agreements = list(points)
     timed = series_comparisons([item for item in agreements if item.is_latency])
     return [
@@ -81,16 +82,19 @@ def _compare_point(
 
 
 def _sum_bands(parts: Sequence[Band]) -> Band:
-    """Adds up parts that were measured in the same placements."""
+    """Returns the sum of figures that were measured in the same placements."""
     return Band([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
 def _have_same_conditions(one: PointId, other: PointId) -> bool:
+    """Whether two points have the same kernel, board, cores and configuration."""
     return (one.kernel, one.board, one.cores, one.config) == (other.kernel, other.board, other.cores, other.config)
 
 
 def _cycles_per_count(point: MeasuredPoint) -> float | None:
-    """Returns the cycles per count on one core, without those of the empty loop. None where they were not measured."""
+    """Returns a point's cycles per count on one core, without those of the empty loop.
+    None where they were not measured.
+    """
     effect = probe_effect(point)
     count = sum(
         counter.count for counter in point.counters if counter.index in point.metric_tasks and counter.core == 0

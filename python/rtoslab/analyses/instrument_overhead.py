@@ -12,7 +12,7 @@ LOOP_ROUNDS = 100
 
 @dataclass(frozen=True, slots=True)
 class EmptyMeasurementCost:
-    """One empty measurement on one core: statistics of its repeats in its unit."""
+    """The cost of one empty measurement on one core: statistics of its repeats."""
 
     name: str
     core: int
@@ -44,7 +44,7 @@ def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
 
 @dataclass(frozen=True, slots=True)
 class ProbeEffect:
-    """The length of a window by two instruments: the firmware's timer and the virtual board's cycles (core 0)."""
+    """The length of a window by two instruments: the firmware's timer and the virtual board's cycle count."""
 
     timer_us: float
     observed_us: float
@@ -53,12 +53,14 @@ class ProbeEffect:
 
     @property
     def difference_us(self) -> float:
-        """Returns the timer's window minus the observed one. It is no more exact than the timer's resolution."""
+        """Returns the window by the firmware's timer minus the window by the virtual board.
+        It is no more exact than the timer's resolution.
+        """
         return self.timer_us - self.observed_us
 
 
 def probe_effect(point: MeasuredPoint) -> ProbeEffect | None:
-    """Returns the cost of the probes. None on a real board."""
+    """Returns the length of a point's window by both instruments. None on a real board."""
     if point.virtual is None:
         return None
     costs = {

@@ -63,7 +63,7 @@ def sample_spread(samples: ArrayLike) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Samples from `low` up to, but not with, `high`."""
+    """A bin of a histogram: samples from `low` up to, but not with, `high`."""
 
     low: float
     high: float
@@ -71,7 +71,7 @@ class Bin:
 
 
 def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[Bin]:
-    """Returns at most `bins` bins of equal, integral width over all samples, without the empty ones."""
+    """Returns a histogram of the samples: at most `bins` bins of equal, integral width, without the empty ones."""
     taken = np.asarray(samples)
     low = math.floor(taken.min())
     width = max(1, math.ceil((math.floor(taken.max()) + 1 - low) / bins))
@@ -84,9 +84,10 @@ def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[Bin]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetSamples(Sequence[float]):
-    """A series' samples in cycles of one round, less the cost of the instrument and of a contained series.
+    """The samples of a series in cycles, less the cost of the instrument and of a contained series.
 
-    They are computed on each access, because a long window has millions of them."""
+    They are computed on each access, because a long window has millions of them.
+    """
 
     series: SeriesSamples
     cost: float
@@ -112,7 +113,7 @@ class NetSamples(Sequence[float]):
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """One series of one point by the point's instrument. All figures in cycles of the core's clock."""
+    """The latency of one series of one point by the point's instrument, in cycles of the core's clock."""
 
     point: MeasuredPoint
     series: SeriesSamples
@@ -129,7 +130,9 @@ class Latency:
 
     @property
     def net(self) -> "NetSamples":
-        """Returns the samples with both subtracted, in their order. They are per round if an interval has several."""
+        """Returns the samples less the instrument's cost and a contained series, in their order.
+        They are per round if an interval has several.
+        """
         return NetSamples(self.series, self.instrument_cost, self.overhead)
 
     @property
@@ -139,14 +142,14 @@ class Latency:
 
     @property
     def residual_median(self) -> float | None:
-        """Returns the median less that between the marks: the instrument's cost that subtraction left."""
+        """Returns how much the net median exceeds that between the marks: the instrument's remaining cost."""
         if self.mark_spread is None:
             return None
         return self.spread.median * self.series.rounds + self.overhead - self.mark_spread.median
 
     @property
     def between_marks(self) -> float | None:
-        """Returns the median of the same intervals with no instrument inside."""
+        """Returns the median of the same intervals between their marks, with no instrument inside."""
         return None if self.mark_spread is None else self.mark_spread.median
 
     def to_microseconds(self, cycles: float) -> float:
@@ -170,6 +173,7 @@ def latencies(point: MeasuredPoint) -> list[Latency]:
 
 
 def _latency(point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]) -> Latency:
+    """Returns the latency of one series of a point."""
     overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
     return Latency(
         point=point,
@@ -184,7 +188,7 @@ def _latency(point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict
 
 @dataclass(frozen=True, slots=True)
 class SeriesComparison:
-    """One series under the same conditions by several instruments."""
+    """One series under the same conditions, measured by several instruments."""
 
     point: PointId
     """The conditions, without the instrument."""
@@ -212,7 +216,7 @@ def without_instrument(point: PointId) -> PointId:
 
 
 def series_comparisons(points: Iterable[MeasuredPoint]) -> list[SeriesComparison]:
-    """Returns every series under each condition with its instruments, in the points' order."""
+    """Returns every series under each condition, with the instruments that measured it."""
     by_key: dict[tuple[str, str, str], SeriesComparison] = {}
     for point in points:
         alike = without_instrument(point.point)
@@ -233,7 +237,7 @@ def series_comparisons(points: Iterable[MeasuredPoint]) -> list[SeriesComparison
 
 @dataclass(frozen=True, slots=True)
 class AbsentSeries:
-    """One series that is n/a under some conditions, and why."""
+    """A series that a kernel cannot serve under some conditions, and why."""
 
     point: PointId
     """The conditions, without the instrument."""
@@ -255,14 +259,14 @@ def absent_series(points: Iterable[MeasuredPoint]) -> list[AbsentSeries]:
 
 @dataclass(frozen=True, slots=True)
 class InstrumentCost:
-    """The empty interval of one point, in cycles: what its instrument puts into every sample."""
+    """The cycles that an instrument adds to every sample, from the empty interval of one point."""
 
     point: MeasuredPoint
     spread: Spread
 
 
 def instrument_costs(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
-    """Returns the instrument's cost of every point that sampled an empty interval, in the points' order."""
+    """Returns the cost of each point's instrument, from its empty interval, in the points' order."""
     return [
         InstrumentCost(point, sample_spread(samples.cycles))
         for point in points

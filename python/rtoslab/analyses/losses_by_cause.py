@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rtoslab.analyses.counts_per_second import Gain, core_gains
-from rtoslab.analyses.cycles import CYCLE_PARTS, core_shares
+from rtoslab.analyses.cycles import CYCLE_PARTS, cycle_use_of_cores
 from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
 class CountCost:
-    """Cycles of one core for one count, mean over the counting cores of a point."""
+    """The cycles of one core for one count, by cause."""
 
     parts: dict[str, float]
     """Keyed by cause, in the order of PARTS."""
@@ -29,8 +29,10 @@ class CountCost:
 
 
 def count_cost(point: MeasuredPoint) -> CountCost | None:
-    """Returns the cost of one count. None on a real board, which cannot report it, and where nothing was counted."""
-    counting = [share for share in core_shares(point) if share.core in point.metric_cores]
+    """Returns the cycles for one count of a point, by cause. None if they are unknown.
+    None on a real board, which cannot report it, and where nothing was counted.
+    """
+    counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
     counts = sum(core_share.counts for core_share in counting)
     if not counts or point.virtual is None:
         return None
@@ -44,7 +46,7 @@ def count_cost(point: MeasuredPoint) -> CountCost | None:
 
 @dataclass(frozen=True, slots=True)
 class BusiestLock:
-    """The hardware spinlock that is held longest, over all cores."""
+    """The hardware spinlock that is held longest, with shares of time and waits."""
 
     name: str
     held_part: float
@@ -81,7 +83,7 @@ def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One benchmark with several cores against one."""
+    """What a benchmark loses on several cores against one core."""
 
     gain: Gain
     one_core: CountCost
@@ -90,12 +92,12 @@ class Loss:
 
     @property
     def extra_cycles(self) -> dict[str, float]:
-        """Returns the additional cycles of a count, by cause. Negative if it costs less."""
+        """Returns the additional cycles of a count on several cores, by cause. Negative if it costs less."""
         return {part: self.many_cores.parts[part] - self.one_core.parts[part] for part in CYCLE_PARTS}
 
 
 def core_losses(points: Iterable[MeasuredPoint]) -> list[Loss]:
-    """Returns the losses of every pair of a point on one core and on several, if the causes are observed."""
+    """Returns the loss of each benchmark that was measured on one core and on several, if the causes are known."""
     result = []
     for pair in core_gains(points):
         one, many = count_cost(pair.one_core.point), count_cost(pair.many_cores.point)

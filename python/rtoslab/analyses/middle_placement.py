@@ -12,7 +12,7 @@ from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
 
 @dataclass(frozen=True, slots=True)
 class PlacedPoint:
-    """One point, in one placement or in several."""
+    """A point in one or several placements of its code, represented by the middle one."""
 
     middle: MeasuredPoint
     """The placement whose first leading figure is the median, the lower one of two. Its axes without the placement."""
@@ -22,7 +22,7 @@ class PlacedPoint:
 
     @property
     def bands(self) -> list[tuple[Metric, Band]]:
-        """Returns each leading figure with its band. Empty for a point in one placement."""
+        """Returns each leading figure with its range over the placements. Empty for a point in one placement."""
         if len(self.placements) == 1:
             return []
         figures = [{metric.id: metric for metric in leading_metrics(point)} for point in self.placements]
@@ -32,14 +32,16 @@ class PlacedPoint:
 
 
 def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
-    """Returns the points with their placements, in the order of the points. A point in one placement stays as it is."""
+    """Groups points that differ only in the placement of their code, in the order of the points.
+    A point in one placement stays as it is.
+    """
     return [_join_placements(group) for group in group_placements(points)]
 
 
 def points_without_number(
     absent: Iterable[Failed | NotApplicable], measured: Iterable[MeasuredPoint]
 ) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
-    """Groups points without a number by axes. Placements are together if all have none for one reason."""
+    """Groups failed and not applicable points by axes. Placements are together if all have none for one reason."""
     alike: dict[tuple[str, str], list[Failed | NotApplicable]] = {}
     count = Counter(without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
@@ -54,6 +56,7 @@ def points_without_number(
 
 
 def _join_placements(group: Sequence[MeasuredPoint]) -> PlacedPoint:
+    """Returns the placements of one point as one point."""
     if len(group) == 1:
         return PlacedPoint(group[0], group)
     ordered = sorted(group, key=_leading_value)
@@ -64,4 +67,5 @@ def _join_placements(group: Sequence[MeasuredPoint]) -> PlacedPoint:
 
 
 def _leading_value(point: MeasuredPoint) -> float:
+    """Returns the value of a point's first leading figure, or 0."""
     return next((metric.value for metric in leading_metrics(point)), 0.0)

@@ -24,7 +24,7 @@ _FIGURES = ("minimum", "median", "p99", "maximum")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure. Less is better."""
+    """One figure of a point, with its stable name and unit. Less is better."""
 
     id: str
     unit: str
@@ -39,17 +39,17 @@ class Metric:
 
 
 def placement_band(figures: Sequence[Metric]) -> Band:
-    """Returns the band of one figure in several placements, with their coarsest resolution."""
+    """Returns the range of one figure over its placements."""
     return Band([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
 def metric_unit(metric_id: str) -> str:
-    """Returns the unit of a metric by its id."""
+    """Returns the unit of a figure by its name."""
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
 def point_metrics(point: MeasuredPoint) -> list[Metric]:
-    """Returns the metrics of one point: time, then memory."""
+    """Returns all figures of a point that may get better or worse: time, then memory."""
     return [*_time_metrics(point), *_memory_metrics(point)]
 
 
@@ -59,6 +59,7 @@ def leading_metrics(point: MeasuredPoint) -> list[Metric]:
 
 
 def _time_metrics(point: MeasuredPoint) -> list[Metric]:
+    """Returns a point's figures of time."""
     metrics = []
     if point.counters and not point.is_latency:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
@@ -71,11 +72,13 @@ def _time_metrics(point: MeasuredPoint) -> list[Metric]:
 
 
 def _latency_metric(latency: Latency, name: str) -> Metric:
+    """Returns one statistic of a latency as a figure."""
     value = float(getattr(latency.spread, name))
     return Metric(f"{latency.series.id}.{name}", CYCLES, value, latency.net if name == "median" else ())
 
 
 def _memory_metrics(point: MeasuredPoint) -> list[Metric]:
+    """Returns a point's figures of memory: stacks, heap, image."""
     used: dict[str, int] = {}
     for stack in point.stacks:
         used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)

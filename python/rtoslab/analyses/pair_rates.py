@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.cycles import core_shares, lock_wait_cycles
+from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_cycles
 from rtoslab.results import MeasuredPoint, PointId
 
 BESIDE: Final = "beside"
@@ -16,7 +16,7 @@ _PAIR_KEYS: Final = frozenset({BESIDE, CORE, "ram"})
 
 @dataclass(frozen=True, slots=True)
 class CountCycles:
-    """The cycles of one core for one count of that core, and of these its waits."""
+    """The cycles of one core for one of its counts, and those spent waiting."""
 
     cycles: float
     bus_wait: float
@@ -26,7 +26,7 @@ class CountCycles:
 
 @dataclass(frozen=True, slots=True)
 class KernelPair:
-    """One test of two kernels that ran at the same time."""
+    """A test of two kernels that ran at the same time, one on each core."""
 
     cores: tuple[MeasuredPoint, MeasuredPoint]
     """By core."""
@@ -47,7 +47,7 @@ class KernelPair:
 
     @property
     def conditions(self) -> str:
-        """Returns the configuration, without what makes it a pair. Empty for the default one."""
+        """Returns the configuration as text, without what makes it a pair. Empty for the default one."""
         config = self.cores[0].point.config
         return ", ".join(f"{key}={value}" for key, value in config.items() if key not in {BESIDE, CORE})
 
@@ -59,7 +59,7 @@ class KernelPair:
 
     @property
     def rate_parts(self) -> tuple[float | None, float | None]:
-        """Returns what each kernel keeps of its rate on one core alone. None where that was not measured."""
+        """Returns each kernel's rate divided by its rate on one core alone. None where that was not measured."""
         one, other = (
             throughput(point).total_hz / throughput(single).total_hz if single is not None else None
             for point, single in zip(self.cores, self.single, strict=True)
@@ -74,7 +74,7 @@ class KernelPair:
 
     @property
     def shared_gain(self) -> float | None:
-        """Returns the work of one kernel on both cores in units of one core alone. None if one was not measured."""
+        """Returns the work of one kernel on both cores, in units of one core alone. None if one was not measured."""
         single = self.single[0]
         if self.shared is None or single is None:
             return None
@@ -82,12 +82,14 @@ class KernelPair:
 
     @property
     def over_shared(self) -> float | None:
-        """Returns the rate of both cores over that of one kernel on both. None if that was not measured."""
+        """Returns the rate of both kernels divided by that of one kernel on both cores.
+        None if that was not measured.
+        """
         return None if self.shared is None else sum(self.rates_hz) / throughput(self.shared).total_hz
 
 
 def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
-    """Returns the pairs of points that were measured at the same time, in the order of their first core."""
+    """Returns each two points that were measured at the same time on the two cores of a board."""
     measured = list(points)
     pairs = []
     for point in measured:
@@ -103,8 +105,8 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
 
 
 def count_cycles(point: MeasuredPoint) -> CountCycles | None:
-    """Returns the cycles for a count, mean over the cores. None for a real board, which cannot tell."""
-    shares = core_shares(point)
+    """Returns a point's cycles for one count, mean over the cores. None for a real board, which cannot tell."""
+    shares = cycle_use_of_cores(point)
     counts = sum(share.counts for share in shares)
     if not counts:
         return None
@@ -117,6 +119,7 @@ def count_cycles(point: MeasuredPoint) -> CountCycles | None:
 
 
 def _find_point(points: Sequence[MeasuredPoint], identity: PointId) -> MeasuredPoint | None:
+    """Returns the point with this identity, or None."""
     return next((point for point in points if point.point == identity), None)
 
 
@@ -127,6 +130,6 @@ def _on_other_core(point: PointId) -> PointId:
 
 
 def _on_cores(point: PointId, cores: int) -> PointId:
-    """Returns the identity of the same kernel with the board to itself."""
+    """Returns the identity of the same kernel without the other one, on this number of cores."""
     config = {key: value for key, value in point.config.items() if key not in _PAIR_KEYS}
     return point.model_copy(update={"cores": cores, "config": config})

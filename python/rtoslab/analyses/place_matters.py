@@ -21,9 +21,10 @@ _ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
 
 
 def place_matters(manifest: Mapping[str, Any]) -> bool:
-    """Whether the place of the code may change a point's figures, by its manifest.
+    """Whether the addresses of the code may change a point's figures, by its manifest.
 
-    It does not on one core without caches that fetches without waiting. A missing axis counts as if it did."""
+    It does not on one core without caches that fetches without waiting. A missing axis counts as if it did.
+    """
     build, board = manifest.get("build"), manifest.get("board")
     if not isinstance(build, Mapping) or not isinstance(board, Mapping) or build.get("cores") != 1:
         return True
@@ -36,7 +37,7 @@ def place_matters(manifest: Mapping[str, Any]) -> bool:
 
 
 def _are_on_words(build: Mapping[str, Any]) -> bool:
-    """Whether all functions are, the kernel's included. An export of a kernel was compiled by other flags."""
+    """Whether the compiler aligned all functions to words. An export of a kernel was compiled by other flags."""
     compiler, calls = build.get("compiler"), build.get("calls")
     flags = {"*.c": {OPTIONS: build.get("flags", [])}}  # of a build whose calls were not recorded
     levels = optimisation_levels(calls if isinstance(calls, Mapping) else {"groups": flags, "files": {}})

@@ -10,7 +10,7 @@ from rtoslab.results import MeasuredPoint
 
 
 class PlacementLookup:
-    """Looks up all placements of a point by its middle one. An unknown point is in one placement."""
+    """Finds all placements of a point by the one that represents them. An unknown point is in one placement."""
 
     def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
         self._place = {id(point.middle): point for point in placed}
@@ -27,30 +27,32 @@ class PlacementLookup:
         return placed.placements if placed is not None else [point]
 
     def figure_band(self, point: MeasuredPoint, figure: Callable[[MeasuredPoint], float]) -> Band:
-        """Returns the band of a point's figure over its placements."""
+        """Returns the range of a point's figure over its placements."""
         return Band([figure(item) for item in self.placements_of(point)])
 
     def series_band(self, latency: Latency, figure: Callable[[Latency], float]) -> Band:
-        """Returns the band of a series' figure, over the placements that have the series."""
+        """Returns the range of a series' figure over its placements."""
         series = [self._series(item).get(latency.series.id) for item in self.placements_of(latency.point)]
         return Band([figure(item) for item in series if item is not None])
 
     def marks_band(self, latency: Latency | None) -> Band | None:
-        """Returns the band of a series' median between marks, with no instrument inside. None on a real board."""
+        """Returns the range of a series' median between marks, with no instrument inside. None on a real board."""
         if latency is None or latency.mark_spread is None:
             return None
         return self.series_band(latency, lambda latency: latency.between_marks or 0.0)
 
     def gain_ratio(self, pair: Gain) -> Ratio:
-        """Returns the total throughput with all cores over that with one, over all placements."""
+        """Returns the total throughput with all cores divided by that with one, over all placements."""
         many, one = (self.figure_band(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core))
         return many.ratio_to(one)
 
     def _series(self, point: MeasuredPoint) -> Mapping[str, Latency]:
+        """Returns the latencies of a point by series id."""
         if id(point) not in self._latencies:
             self._latencies[id(point)] = {latency.series.id: latency for latency in latencies(point)}
         return self._latencies[id(point)]
 
 
 def _total_rate_hz(point: MeasuredPoint) -> float:
+    """Returns the counts per second of all cores together."""
     return throughput(point).total_hz

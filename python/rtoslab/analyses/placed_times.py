@@ -14,7 +14,7 @@ PLACEMENT = "placement"
 
 @dataclass(frozen=True, slots=True)
 class PlacedTime:
-    """One leading figure of one point, in all its placements."""
+    """One leading figure of one point as a time, in all placements of its code."""
 
     point: PointId
     """Without its placement."""
@@ -27,7 +27,7 @@ class PlacedTime:
 
 
 def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
-    """Returns the geometric mean, the mean for ratios."""
+    """Returns the geometric mean of some ratios."""
     return Ratio(
         geometric_mean([ratio.value for ratio in ratios]),
         geometric_mean([ratio.least for ratio in ratios]),
@@ -37,10 +37,12 @@ def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
 
 
 def placed_times(points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()) -> Iterator[PlacedTime]:
-    """Yields the times in the order of the points. Figures that are 0 are left out: no ratio can be made of them.
+    """Yields the leading figures of points as times over all placements, in the order of the points.
+    Figures that are 0 are left out: no ratio can be made of them.
 
     `place_dependent`: which points' figures may depend on where their code lies, by identity
-    (`place_dependent_results`)."""
+    (`place_dependent_results`).
+    """
     for group in group_placements(points):
         yield from _group_times(group, is_known=len(group) > 1 or id(group[0]) not in place_dependent)
 
@@ -54,6 +56,7 @@ def group_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint
 
 
 def _group_times(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[PlacedTime]:
+    """Yields the leading figures of one point in all its placements."""
     figures = [{metric.id: metric for metric in leading_metrics(point)} for point in group]
     for name in figures[0]:
         if all(name in figure and figure[name].value > 0 for figure in figures):

@@ -15,14 +15,14 @@ ValueName = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class PlacedValues:
-    """The value of each figure in each placement, by name. The linker's own order is first."""
+    """The numbers of a point in each placement of its code, by name. The linker's own order is first."""
 
     run_id: str
     """The run id of the point in the linker's own order."""
     by_name: Mapping[ValueName, Sequence[float]] = field(default_factory=dict)
 
     def values_of(self, value: Value, occurrence: int = 0) -> Sequence[float]:
-        """Returns the placements' numbers of a value. Empty if they are not stored."""
+        """Returns the numbers of a value in all placements. Empty if they are not stored."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
@@ -42,7 +42,7 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
 
 
 def placement_values(points: Sequence[MeasuredPoint]) -> PlacedValues:
-    """Returns the values of one point, which is given in each of its placements by their numbers.
+    """Returns the numbers of one point in all its placements.
 
     A value that a placement lacks is left out: a band of fewer placements would not say so.
     """

@@ -12,13 +12,13 @@ UNPINNED: Final = "param.pinned"
 
 
 def short_test_name(point: PointId) -> str:
-    """Returns `T1`, `P2-3` or `P5c` if the title begins so, else the benchmark's id."""
+    """Returns a short name of a point's test: `T1`, `P2-3` or `P5c` if the title begins so, else the benchmark's id."""
     first = point.title.split()[0] if point.title else ""
     return first if re.fullmatch(r"[A-Z]+[0-9]+(-[0-9]+)?[a-z]?", first) else point.benchmark
 
 
 def pinning_text(point: PointId) -> str:
-    """Returns `pinned` on several cores, or `not pinned` where the kernel runs each task on whichever core is free."""
+    """Returns whether tasks are bound to cores: `pinned`, `not pinned`, or an empty text on one core."""
     if point.cores == 1:
         return ""
     return "not pinned" if point.config.get(UNPINNED) == "0" else "pinned"
@@ -48,7 +48,7 @@ def pinning_note(points: Iterable[PointId]) -> str:
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
-    """Returns one name per point, of the axes that differ among `points`, with or without the cores.
+    """Returns a name for each point, made of the axes that differ among them.
 
     A benchmark's own parameter differs if it does among that benchmark's points: the others do not have it.
     """
@@ -58,6 +58,7 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
     keys = sorted({key for point in points for key in point.config})
 
     def differs(key: str, point: PointId) -> bool:
+        """Whether the points differ in the configuration key of this point."""
         own = key.startswith("param.")
         among = (point_id for point_id in points if not own or point_id.benchmark == point.benchmark)
         return len({point_id.config.get(key) for point_id in among}) > 1

@@ -19,7 +19,7 @@ _SELECT = "select."
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """Samples of ticks that released `count` tasks, in cycles: what was measured less what the model says."""
+    """The differences between the measured ticks that released `count` tasks and the cost model, in cycles."""
 
     count: int
     n: int
@@ -31,7 +31,9 @@ class Residual:
 
 @dataclass(frozen=True, slots=True)
 class TickModel:
-    """Cycles. `share` and `mode` are the paper's partition, the rest is the fit."""
+    """A cost model of the tick handler: cycles for the tick itself, and for each task that it releases.
+    `share` and `mode` are the paper's partition, the rest is the fit.
+    """
 
     n: int
     base: float
@@ -47,23 +49,25 @@ class TickModel:
 
     @property
     def share(self) -> float | None:
-        """Returns the cycles of each task in the longest tick, less the mode. None if the tick released none."""
+        """Returns the cycles per task of the longest tick above the mode. None if the tick released none."""
         return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
     def remainder(self) -> float:
-        """Returns the cycles of the longest tick that remain after the mode and the fitted cost of its tasks."""
+        """Returns the cycles of the longest tick that the model does not explain."""
         return self.worst - self.mode - self.per_task * self.worst_count
 
 
 def cycles_by_released_tasks(point: MeasuredPoint) -> dict[int, Sequence[int]]:
-    """Returns the cycles of the tick's handler by the number of released tasks. Empty if the point does not show it."""
+    """Returns the cycles of the tick handler by the number of released tasks. Empty if they are unknown.
+    Empty if the point does not show it.
+    """
     mine = [samples for samples in point.series if samples.id.startswith(_RELEASED)]
     return {int(samples.id.removeprefix(_RELEASED)): samples.cycles for samples in mine}
 
 
 def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
-    """Returns the model of the tick. None unless ticks with and without a release were observed."""
+    """Fits the cost model of the tick handler. None unless ticks with and without a release were observed."""
     if 0 not in samples or len(samples) < 2:
         return None
     counts = np.concatenate([np.full(len(cycles), count) for count, cycles in samples.items()])
@@ -95,7 +99,7 @@ def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
 
 
 def choices_by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
-    """Returns the choices of the next task by the loops of their search, by the rule of miranda2021, section 7.2.
+    """Returns the durations of the kernel's choice of the next task, by the number of loops of its search.
 
     The rule counts one loop where the search takes no step, that is upwards.
     """

@@ -20,7 +20,7 @@ AXES: Final = (
 
 
 def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:
-    """Returns the axes on which the values differ, except those in `allowed`, with the places on them."""
+    """Returns the axes on which the values differ, except those in `allowed`, with their coordinates."""
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
     for axis in keys:
@@ -33,7 +33,7 @@ def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> di
 def group_by(
     values: Sequence[Value], drawn: Sequence[str], joined: Collection[str] = (), subject: str = "a figure"
 ) -> dict[tuple[str, ...], list[Value]]:
-    """Returns the values by their places on the `drawn` axes, in the order of the values.
+    """Groups values by their coordinates on the `drawn` axes, in the order of the values.
 
     Raises ReportError, naming `subject` and the axes, if the values at one place differ on an axis that is neither
     drawn nor joined, or if several values have the same place on all axes.

@@ -40,7 +40,7 @@ Columns = tuple[tuple[str, Any], ...]
 
 
 def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
-    """Yields a row for each metric of each measured point. A point without a number has one row without a metric."""
+    """Yields a row for each figure of each measured point. A point without a number has one row."""
     for point in points:
         axes = _axis_cells(point)
         result = point.result
@@ -63,7 +63,7 @@ def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
 
 
 def _axis_cells(result: ArchivedPoint) -> Row:
-    """Returns the cells of a point's axes."""
+    """Returns the cells of a row that identify the point."""
     point = result.point
     return {
         "run": result.run.name,

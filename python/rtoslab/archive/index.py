@@ -15,7 +15,7 @@ from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_se
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPoint:
-    """A stored point with its run directory."""
+    """A stored point with the run directory and session in which it was measured."""
 
     run: Path
     session: Session
@@ -24,7 +24,7 @@ class ArchivedPoint:
 
     @property
     def result(self) -> AnyResult:
-        """Returns what was measured, or why not."""
+        """Returns the result of the point: measured, failed or not applicable."""
         return self.stored.result
 
     @property
@@ -35,7 +35,7 @@ class ArchivedPoint:
 
 @dataclass(frozen=True, slots=True)
 class PointFilters:
-    """The conditions of a search. Empty ones do not matter."""
+    """The conditions of a search for stored points. Empty ones do not matter."""
 
     kernels: tuple[str, ...] = ()
     boards: tuple[str, ...] = ()
@@ -66,6 +66,7 @@ def find_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[
 
 
 def _matches(result: ArchivedPoint, filters: PointFilters) -> bool:
+    """Whether a stored point satisfies all conditions of a search."""
     point = result.point
     axes = (
         (filters.kernels, point.kernel),

@@ -67,7 +67,7 @@ _INTERVALS_MOST: Final = 2_000_000
 
 @dataclass(slots=True)
 class RunOverview:
-    """The results of a quick run of the image. Cycles since reset."""
+    """What a first, quick run of an image shows. Cycles since reset."""
 
     start: int = 0
     """Where start-up ends: the first task runs, or, without a kernel, the first handler begins."""
@@ -94,12 +94,14 @@ class RunOverview:
 
     @property
     def first_task(self) -> int:
-        """When the kernel first named a running task for the first time. Without tasks the end of start-up."""
+        """Returns the cycle at which the kernel first named a task as running. Without tasks, the end of start-up."""
         return min(self.first_runs.values(), default=self.start)
 
 
 def survey_run(subject: Subject) -> RunOverview:
-    """Runs the image to its end or for the subject's cycles. Raises RunError, SymbolError."""
+    """Runs an image quickly to its end or a number of cycles, and notes its tasks, interrupts and faults.
+    Raises RunError, SymbolError.
+    """
     machine = open_machine(subject)
     overview = RunOverview()
     words = known_task_words(machine, subject.kernel, subject.cores)
@@ -130,6 +132,8 @@ def survey_run(subject: Subject) -> RunOverview:
 
 
 class _OverviewReader:
+    """Adds the events of a run to its overview."""
+
     def __init__(self, overview: RunOverview, subject: Subject, no_task: frozenset[int], has_tasks: bool) -> None:
         self._overview = overview
         self._no_task = no_task
@@ -138,7 +142,7 @@ class _OverviewReader:
         self._switching = sorted({SVCALL, PENDSV, *switching})
 
     def feed(self, raw: bytes) -> None:
-        """Takes the events of the next chunk."""
+        """Adds the events of the next chunk to the overview."""
         overview = self._overview
         overview.faults += fault_entries(raw)
         overview.returned |= fault_returns(raw)
@@ -153,6 +157,7 @@ class _OverviewReader:
             self._look_for_start(events)
 
     def _look_for_start(self, events: "np.ndarray[tuple[int], np.dtype[np.void]]") -> None:
+        """Sets the end of start-up if it is among these events."""
         if self._has_tasks:
             first = min(self._overview.first_runs.values(), default=None)
             starts = (events["kind"] == KIND_EXCEPTION_EXIT) & np.isin(events["id"], self._switching)
@@ -165,7 +170,7 @@ class _OverviewReader:
 
 
 def _priorities(machine: VirtualMachine, subject: Subject) -> dict[int, int]:
-    """The enabled interrupts of core 0 with their priorities."""
+    """Returns the priority of each enabled interrupt of core 0."""
     lines = subject.board.irq.lines
     words = machine.read_registers(0, interrupt_registers(lines))
     priorities = {FIRST_EXTERNAL + line: level for line, level in enabled_priorities(words, lines).items()}
@@ -176,17 +181,19 @@ def _priorities(machine: VirtualMachine, subject: Subject) -> dict[int, int]:
 
 
 def _tick_cycles(machine: VirtualMachine) -> int | None:
+    """Returns the period of SysTick in cycles. None if it is off."""
     control, reload = machine.read_registers(0, [_SYST_CSR, _SYST_RVR])
     return reload + 1 if control is not None and reload and control & 7 == 7 else None
 
 
 def _instructions(machine: VirtualMachine, cores: int) -> tuple[int, ...]:
+    """Returns the number of instructions that each core has executed."""
     return tuple(core["instructions"] for core in machine.stats()["cores"][:cores])
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
-    """A run with everything that happened after start-up."""
+    """A run in which everything after start-up was recorded: its history of tasks, calls and handlers."""
 
     recording: Recording
     history: History
@@ -194,12 +201,13 @@ class ObservedRun:
 
 
 def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
-    """Runs the image once more under the observer, and keeps what happened from the first task on."""
+    """Runs an image again and records what happens from the first task on."""
     services: dict[int, Service] = {}
     words: dict[int, int] = {}
     levels = sorted(set(overview.priorities.values()))
 
     def request(machine: ObservedMachine) -> ObservationRequest:
+        """Returns what the virtual board must observe."""
         if subject.kernel is not None:
             services.update(services_of(subject.kernel, machine.symbol))
         words.update(known_task_words(machine, subject.kernel, subject.cores))
@@ -225,7 +233,7 @@ def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
 
 
 class Replay:
-    """The same run again, without an observer. It stands at one cycle after another."""
+    """A repetition of an image's run, which can be moved to any cycle. It stands at one cycle after another."""
 
     def __init__(self, subject: Subject) -> None:
         self.machine = open_machine(subject)
@@ -233,7 +241,7 @@ class Replay:
         self._spacing = _CHUNK_CYCLES
 
     def go(self, cycle: int) -> VirtualMachine:
-        """Stands at a cycle, or at the first instruction after it."""
+        """Moves the run to a cycle, or to the first instruction after it."""
         if cycle < self.machine.cycle():
             self.machine.restore(next(board for taken, board in reversed(self._snapshots) if taken <= cycle))
         while (left := cycle - self.machine.cycle()) > 0:
@@ -247,14 +255,14 @@ class Replay:
         return self.machine
 
     def _store_snapshot(self) -> None:
-        """Stores the board as it stands, to come back to. Drops every second snapshot when there are many."""
+        """Stores a snapshot of the board for a later return. Drops every second snapshot when there are many."""
         self._snapshots.append((self.machine.cycle(), self.machine.snapshot()))
         if len(self._snapshots) > _SNAPSHOTS_MOST:
             self._snapshots = self._snapshots[::2]
             self._spacing *= 2
 
     def is_parked(self, core: int) -> bool:
-        """Whether a core does nothing but branch to where it is: no register changes. Runs on for some cycles."""
+        """Whether a core only executes an endless empty loop. Runs on for some cycles to see it."""
         registers = self.machine.registers(core)
         first = registers.pop("pc")
         for _ in range(_PARKED_LOOKS):
@@ -266,11 +274,11 @@ class Replay:
         return True
 
     def fault(self, core: int, exception: int, cycle: int) -> Fault:
-        """The fault whose handler begins in that cycle."""
+        """Returns the fault whose handler begins in that cycle."""
         return read_fault(self.go(cycle), core, exception, cycle)
 
     def word(self, address: int) -> int | None:
-        """A word of memory as it is now. None where there is none."""
+        """Returns a 32-bit word of memory at the run's present cycle. None where there is none."""
         try:
             with simulator_errors(SymbolError):
                 return int.from_bytes(self.machine.read(address, 4), "little")

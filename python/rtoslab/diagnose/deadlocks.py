@@ -16,7 +16,7 @@ _Link = tuple[Wait, Holding]
 
 
 def find_deadlocks(history: History, locks: Mapping[int, Lock], names: NamedPlaces) -> Iterator[Finding]:
-    """Yields a finding for each circle."""
+    """Yields a finding for each circle of tasks that wait for each other's locks."""
     waits = [wait for lock in locks.values() for wait in lock.waits]
     last = {wait.task: wait for wait in sorted(waits, key=lambda wait: wait.start)}
     reported: set[frozenset[Task]] = set()
@@ -31,7 +31,7 @@ def find_deadlocks(history: History, locks: Mapping[int, Lock], names: NamedPlac
 
 
 def _circle(first: Wait, locks: Mapping[int, Lock], waits: Sequence[Wait]) -> list[_Link]:
-    """The circle that a task is part of at the end of its wait. Empty if there is none."""
+    """Returns the circle of waiting tasks that a task is part of at the end of its wait. Empty if there is none."""
     cycle, wait, links, seen = first.end - 1, first, list[_Link](), set[Task]()
     while wait.task not in seen:
         seen.add(wait.task)
@@ -56,6 +56,7 @@ def _circle(first: Wait, locks: Mapping[int, Lock], waits: Sequence[Wait]) -> li
 
 
 def _finding(circle: Sequence[_Link], history: History, names: NamedPlaces) -> Finding:
+    """Returns the finding about a circle of waiting tasks."""
     begin = max(wait.start for wait, _ in circle)
     end = min(wait.end for wait, _ in circle)
     is_final = all(_is_for_ever(wait.take) for wait, _ in circle)
@@ -82,13 +83,16 @@ def _finding(circle: Sequence[_Link], history: History, names: NamedPlaces) -> F
 
 
 def _holder(wait: Wait, holding: Holding, names: NamedPlaces) -> str:
+    """Returns the name of the task that holds a lock, for a sentence."""
     return "it itself" if holding.task == wait.task else names.task(holding.task)
 
 
 def _is_for_ever(take: Call) -> bool:
+    """Whether a call to take a lock has not ended and has no time-out."""
     return not take.ended and take.waits_forever
 
 
 def _places(wait: Wait, holding: Holding, names: NamedPlaces) -> Iterator[str]:
+    """Yields sentences on where a task waits for a lock, and where the lock's holder took it."""
     yield f"{names.task(wait.task)} waits in {wait.take.service.name} at {names.call_place(wait.take)}"
     yield f"{names.task(holding.task)} took {names.object(wait.take.object)} in {names.call_place(holding.take)}"

@@ -29,7 +29,7 @@ from rtoslab.targets import Structures
 
 @dataclass(frozen=True, slots=True)
 class MaskedLongest:
-    """The longest time for which interrupts were masked after start-up."""
+    """The longest time for which interrupts were masked after start-up, and where."""
 
     function: str
     place: str
@@ -40,7 +40,7 @@ class MaskedLongest:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The findings about one image, and the figures beside them."""
+    """The result of a diagnosis of one image: findings, and figures beside them."""
 
     label: str
     board: str
@@ -57,12 +57,12 @@ class Diagnosis:
 
     @property
     def failures(self) -> tuple[Finding, ...]:
-        """The findings that count for the exit code."""
+        """Returns the findings that make the command fail."""
         return tuple(finding for finding in self.findings if finding.level != "note")
 
 
 def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
-    """Runs an image and says what goes wrong in it. Raises RunError, ImageFileError, SymbolError."""
+    """Runs an image several times and returns what goes wrong in it. Raises RunError, ImageFileError, SymbolError."""
     overview = survey_run(subject)
     run = observed_run(subject, overview)
     uses = stack_uses(subject, overview, run.history)
@@ -99,12 +99,14 @@ def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
 
 
 def _ignored(finding: Finding, limits: Limits) -> Finding:
+    """Returns the finding as a mere note if the user's limits say so."""
     return replace(finding, level="note") if finding.kind in limits.ignore else finding
 
 
 def _of_tasks(
     subject: Subject, run: ObservedRun, names: NamedPlaces, lengths: Mapping[int, int], limits: Limits
 ) -> list[Finding]:
+    """Returns the findings about tasks, locks and queues."""
     if subject.kernel is None:
         return []
     locks = find_locks(run.history)
@@ -119,7 +121,7 @@ def _of_tasks(
 
 
 def _queue_lengths(subject: Subject, run: ObservedRun) -> Mapping[int, int]:
-    """Address of each queue that was sent to -> its length, where the image's debug information says it."""
+    """Returns the length of each queue that was sent to, by address, as far as it is known."""
     kernel = subject.kernel
     if kernel is None:
         return {}
@@ -139,15 +141,18 @@ def _queue_lengths(subject: Subject, run: ObservedRun) -> Mapping[int, int]:
 
 
 def _reader(run: ObservedRun) -> Callable[[int], int | None]:
+    """Returns a function that reads a 32-bit word of memory at the end of the run."""
     machine: Any = run.recording.machine
 
     def word(address: int) -> int | None:
+        """Returns a 32-bit word of memory at the end of the run."""
         return int.from_bytes(machine.read(address, 4), "little")
 
     return word
 
 
 def _longest(profile: Profile, overview: RunOverview, names: NamedPlaces) -> MaskedLongest | None:
+    """Returns the longest time for which interrupts were masked. None if they never were."""
     longest = longest_masks(profile, overview)
     if not longest:
         return None
@@ -157,6 +162,7 @@ def _longest(profile: Profile, overview: RunOverview, names: NamedPlaces) -> Mas
 
 
 def _unstarted(subject: Subject, overview: RunOverview) -> list[str]:
+    """Returns a sentence if the image never finished its start-up."""
     if overview.has_started:
         return []
     what = "no task ran" if subject.kernel else "no interrupt came"

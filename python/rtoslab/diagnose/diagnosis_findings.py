@@ -30,7 +30,7 @@ LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A bar on a finding's timeline. Cycles since reset."""
+    """A bar on the timeline of a finding. Cycles since reset."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A line of a finding's timeline: a task, a handler, a lock."""
+    """A line on the timeline of a finding: a task, a handler, a lock."""
 
     name: str
     spans: tuple[Span, ...]
@@ -48,7 +48,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that goes wrong, or may."""
+    """One thing that goes wrong in an image, or may: what, when, where and how often."""
 
     kind: str
     level: Level
@@ -71,7 +71,7 @@ class Finding:
 
 
 def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Returns them by level, by kind and by length."""
+    """Returns the findings ordered by level, kind and length, the worst first."""
     kinds = list(KINDS)
     return tuple(
         sorted(

@@ -6,5 +6,5 @@ Limits = ProjectDiagnose
 
 
 def cycles_of(microseconds: float, clock_hz: int) -> int:
-    """Cycles of a limit in microseconds."""
+    """Converts microseconds to cycles."""
     return int(microseconds * clock_hz / 1_000_000)

@@ -33,6 +33,8 @@ _LEGEND: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _ShownFinding:
+    """A finding as the page of a diagnosis shows it."""
+
     kind: str
     level: str
     when: str
@@ -43,6 +45,8 @@ class _ShownFinding:
 
 @dataclass(frozen=True, slots=True)
 class _ShownDiagnosis:
+    """A diagnosis as its page shows it."""
+
     of: str
     """Which image it is of, where there are several."""
     summary: str
@@ -52,7 +56,7 @@ class _ShownDiagnosis:
 
 
 def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
-    """The whole page. The keys name the images."""
+    """Returns the HTML page of some diagnoses. The keys name the images."""
     return render_template(
         "rtoslab.diagnose",
         "templates/diagnosis.html.j2",
@@ -65,6 +69,7 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
 
 
 def _shown(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagnosis:
+    """Returns a diagnosis as its page shows it."""
     masked = mask_sentence(diagnosis)
     return _ShownDiagnosis(
         of=f" of {name}" if is_one_of_many else "",
@@ -76,6 +81,7 @@ def _shown(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagn
 
 
 def _shown_finding(finding: Finding, clock_hz: int) -> _ShownFinding:
+    """Returns a finding as the page shows it."""
     kind = KINDS[finding.kind]
     drawing = finding_svg(finding, clock_hz)
     return _ShownFinding(
@@ -89,7 +95,7 @@ def _shown_finding(finding: Finding, clock_hz: int) -> _ShownFinding:
 
 
 def finding_svg(finding: Finding, clock_hz: int) -> str:
-    """The timeline of a finding as inline SVG. Empty where it has none."""
+    """Returns the timeline of a finding as SVG. Empty if it has none."""
     spans = [span for track in finding.tracks for span in track.spans]
     if not spans:
         return ""
@@ -111,11 +117,13 @@ def finding_svg(finding: Finding, clock_hz: int) -> str:
 
 
 def _short(name: str) -> str:
+    """Returns a name, cut to the width of a timeline's label."""
     room = int(_LABEL / _LETTER) - 1
     return name if len(name) <= room else name[: room - 1] + "…"
 
 
 def _bar(span: Span, start: int, scale: float, y: float, clock_hz: int) -> str:
+    """Returns a bar of a timeline as SVG."""
     x, width = _LABEL + (span.start - start) * scale, max(_NARROWEST, (span.end - span.start) * scale)
     what = _LEGEND.get(span.role, span.role) + (f" ({span.label})" if span.label else "")
     title = escape(f"{what}, from cycle {span.start:,}, {milliseconds(span.end - span.start, clock_hz)}")
@@ -127,6 +135,7 @@ def _bar(span: Span, start: int, scale: float, y: float, clock_hz: int) -> str:
 
 
 def _axis(start: int, end: int, scale: float, height: int, clock_hz: int) -> list[str]:
+    """Returns the time axis of a timeline as parts of SVG."""
     y = height - _AXIS + 4
     parts = [f'<line x1="{_LABEL}" y1="{y}" x2="{_WIDTH}" y2="{y}" stroke="#555"/>']
     for number in range(_TICKS):

@@ -14,7 +14,7 @@ _INDENT: Final = "   "
 
 
 def milliseconds(cycles: int, clock_hz: int) -> str:
-    """A time in the unit that suits it."""
+    """Returns a time in milliseconds, or in microseconds if it is short, as text."""
     seconds = cycles / clock_hz
     if seconds < 0.001:
         return f"{seconds * 1e6:,.1f} us"
@@ -22,7 +22,7 @@ def milliseconds(cycles: int, clock_hz: int) -> str:
 
 
 def summary_sentences(diagnosis: Diagnosis) -> list[str]:
-    """Returns what was run, and how many findings there are."""
+    """Returns sentences on what a diagnosis ran, and how many findings it has."""
     kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", unknown kernel"
     length = milliseconds(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
     failures, notes = len(diagnosis.failures), len(diagnosis.findings) - len(diagnosis.failures)
@@ -36,20 +36,20 @@ def summary_sentences(diagnosis: Diagnosis) -> list[str]:
 
 
 def heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """Yields the same on the terminal."""
+    """Yields the first lines of a diagnosis on the terminal: what was run, and how many findings there are."""
     for sentence in summary_sentences(diagnosis):
         yield from _wrapped(sentence)
 
 
 def when_sentence(finding: Finding, clock_hz: int) -> str:
-    """When a finding began, how long it lasted, how often it was seen."""
+    """Returns a sentence on when a finding began, how long it lasted, and how often it was seen."""
     length = f", for {milliseconds(finding.cycles, clock_hz)}" if finding.cycles else ""
     often = f", {count_text(finding.count, 'time')}" if finding.count > 1 else ""
     return f"at {milliseconds(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 
 def mask_sentence(diagnosis: Diagnosis) -> str:
-    """Returns the longest time for which interrupts were masked. Empty where they never were."""
+    """Returns a sentence on the longest time for which interrupts were masked. Empty if they never were."""
     masked = diagnosis.masked
     if masked is None:
         return ""
@@ -61,7 +61,7 @@ def mask_sentence(diagnosis: Diagnosis) -> str:
 
 
 def finding_lines(number: int, finding: Finding, clock_hz: int) -> Iterator[str]:
-    """Yields one finding: what, when, how long, how often, and where."""
+    """Yields the lines of one finding on the terminal: what, when, how long, how often, and where."""
     kind = KINDS[finding.kind]
     level = "" if finding.level == "error" else f" ({finding.level})"
     yield from _wrapped(f"{number}. {kind.upper()}{level} {when_sentence(finding, clock_hz)}", hanging=_INDENT)
@@ -71,14 +71,14 @@ def finding_lines(number: int, finding: Finding, clock_hz: int) -> Iterator[str]
 
 
 def closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """Yields the longest masked time, and what was not looked for."""
+    """Yields the last lines of a diagnosis on the terminal: the longest masked time, and what was not examined."""
     yield from _wrapped(mask_sentence(diagnosis))
     for line in diagnosis.not_looked_for:
         yield from _wrapped(f"Not checked: {line}")
 
 
 def load_table(diagnosis: Diagnosis) -> Table:
-    """Tasks and handlers with their load and the peaks of their stacks."""
+    """Returns a table of tasks and handlers with their load and the peaks of their stacks."""
     stacks = {use.task: use for use in diagnosis.stacks}
     rows = []
     for share in diagnosis.loads:
@@ -100,11 +100,12 @@ _NONE: Final = (None, None, None)
 
 
 def _stack(used: int, size: int) -> tuple[int, int, str]:
+    """Returns the cells of a stack: used bytes, size, percent."""
     return used, size, f"{100 * used / size:.0f}"
 
 
 def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    """All of it."""
+    """Returns the whole diagnosis as a JSON object."""
     return {
         "image": diagnosis.label,
         "board": diagnosis.board,
@@ -121,6 +122,7 @@ def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _wrapped(text: str, indent: str = "", hanging: str = "") -> list[str]:
+    """Returns a text as lines of the terminal's width."""
     return textwrap.wrap(
         text, _WIDTH, initial_indent=indent, subsequent_indent=indent + hanging, break_long_words=False,
         break_on_hyphens=False,

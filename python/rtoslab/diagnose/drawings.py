@@ -13,18 +13,19 @@ _SPANS_MOST = 400
 
 
 def window(history: History, start: int, end: int) -> tuple[int, int]:
-    """An interval with some of what was before and after it."""
+    """Returns a time interval widened by some time before and after it, within the run."""
     margin = max(_LEAST_CYCLES, (end - start) // _MARGIN)
     return max(history.start, start - margin), min(history.end, end + margin)
 
 
 def task_tracks(history: History, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int) -> tuple[Track, ...]:
-    """Returns the lines of some tasks: when each ran, waited in a call, or was ready and did not run."""
+    """Returns timeline tracks of these tasks: when each ran, waited in a call, or was ready and did not run."""
     since, until = window(history, start, end)
     return tuple(Track(names.task(task), _task_spans(history, task, since, until)) for task in tasks)
 
 
 def _task_spans(history: History, task: Task, since: int, until: int) -> tuple[Span, ...]:
+    """Returns the bars of one task's track."""
     spans = [
         Span(max(run.start, since), min(run.end, until), "runs") for run in history.runs_within(task, since, until)
     ]
@@ -37,7 +38,7 @@ def _task_spans(history: History, task: Task, since: int, until: int) -> tuple[S
 
 
 def handler_track(history: History, name: str, exceptions: Iterable[int], start: int, end: int) -> Track:
-    """Returns the line of some handlers."""
+    """Returns a timeline track of these exception handlers."""
     since, until = window(history, start, end)
     chosen = set(exceptions)
     spans = [

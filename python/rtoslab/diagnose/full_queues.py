@@ -16,7 +16,7 @@ from rtoslab.diagnose.task_history import Call, History
 
 
 def find_full_queues(history: History, lengths: Mapping[int, int], names: NamedPlaces) -> Iterator[Finding]:
-    """Yields findings about queues. `lengths`: address of a queue -> how many items it has room for."""
+    """Yields findings about queues that were full. `lengths`: how many items each queue has room for, by address."""
     taken = {call.object for call in history.calls if call.service.serves(*TAKES)}
     sends: dict[int, list[Call]] = defaultdict(list)
     receives: dict[int, list[Call]] = defaultdict(list)
@@ -49,7 +49,7 @@ def unseen_queues(history: History, lengths: Mapping[int, int]) -> list[str]:
 
 
 def _is_give(call: Call, lengths: Mapping[int, int]) -> bool:
-    """Whether the function also gives semaphores, and the object is not known for a queue."""
+    """Whether a call may give a semaphore: the function serves queues too, and the object is not a known queue."""
     return call.service.serves(*GIVES) and call.object not in lengths
 
 
@@ -61,6 +61,7 @@ def _failed(
     failed: Sequence[Call],
     receives: Sequence[Call],
 ) -> Finding:
+    """Returns the finding about sends to a full queue that failed."""
     first, name = failed[0], names.object(queue)
     sender = names.task(first.task) if first.task is not None else names.handler(first.core, first.handler)
     waited = (
@@ -83,7 +84,7 @@ def _failed(
 def _tracks(
     history: History, names: NamedPlaces, sends: Sequence[Call], receives: Sequence[Call], worst: Call
 ) -> tuple[Track, ...]:
-    """Returns the lines of the tasks and handlers that use the queue, from some sends before one to its end."""
+    """Returns timeline tracks of the tasks and handlers that use a queue."""
     at = sends.index(worst)
     start, end = sends[max(0, at - _SENDS_BEFORE)].start, worst.end
     tasks = list(dict.fromkeys(call.task for call in (*sends, *receives) if call.task is not None))
@@ -101,7 +102,7 @@ _WAITED: Final = 10_000
 def _waiting_sends(
     history: History, calls: Sequence[Call], receives: Sequence[Call], length: int | None
 ) -> list[tuple[Call, int]]:
-    """Returns the sends that found the queue full and waited, with the cycles that they took."""
+    """Returns the sends that found the queue full and waited, with their cycles."""
     if length is None:
         return []
     blocked = {id(run.blocked_in) for runs in history.runs.values() for run in runs if run.blocked_in is not None}
@@ -127,6 +128,7 @@ def _waiting(
     waited: Sequence[tuple[Call, int]],
     receives: Sequence[Call],
 ) -> Finding:
+    """Returns the finding about sends that waited because a queue was full."""
     worst, cycles = max(waited, key=lambda item: item[1])
     name, sender = names.object(queue), names.task(worst.task)
     return Finding(

@@ -42,7 +42,7 @@ _TWO: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """When a periodic interrupt is due."""
+    """The regular times at which a periodic interrupt should come, and how late each run of its handler was."""
 
     exception: int
     period: float
@@ -54,7 +54,9 @@ class Grid:
 
 
 def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None) -> Grid | None:
-    """Returns the grid of an interrupt. None if it is not periodic. `period` in cycles, where it is known."""
+    """Returns the regular times of a periodic interrupt from the runs of its handler. None if it is not periodic.
+    `period` in cycles, where it is known.
+    """
     if len(runs) < _LEAST_RUNS:
         return None
     times = np.array([run.start - run.entry_cycles for run in runs], dtype=np.int64)
@@ -76,7 +78,7 @@ def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None
 
 
 def _phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
-    """Returns the place in the period where most interrupts come, the begin of the densest interval of that width."""
+    """Returns the time within the period at which most interrupts come."""
     ordered = np.sort(residues)
     around = np.concatenate([ordered, ordered + period])
     counts = np.searchsorted(around, ordered + tolerance, side="right") - np.arange(len(ordered))
@@ -84,13 +86,14 @@ def _phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> 
 
 
 def _slope(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:
+    """Returns the period of an interrupt, from the times of its runs and their numbers."""
     half = len(times) // 2
     steps = numbers[half:][:half] - numbers[:half]
     return float(np.median((times[half:][:half] - times[:half]) / np.maximum(steps, 1)))
 
 
 def grids(history: History, overview: RunOverview) -> list[Grid]:
-    """The periodic interrupts of core 0."""
+    """Returns the regular times of each periodic interrupt of core 0."""
     by_exception: dict[int, list[Handler]] = {}
     for handler in history.handlers:
         if handler.core == 0 and (handler.exception == SYSTICK or handler.exception >= FIRST_EXTERNAL):
@@ -105,7 +108,7 @@ def grids(history: History, overview: RunOverview) -> list[Grid]:
 def find_late_and_lost(
     run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces, limits: Limits
 ) -> Iterator[Finding]:
-    """Yields findings about periodic interrupts."""
+    """Yields findings about periodic interrupts that came late or were lost."""
     limit = cycles_of(limits.late_us, run.history.clock_hz)
     for grid in grids(run.history, overview):
         yield from _lost_requests(grid, run, overview, sleeping, names)
@@ -117,6 +120,7 @@ def find_late_and_lost(
 
 
 def _late(grid: Grid, handler: Handler, lateness: int, count: int, history: History, names: NamedPlaces) -> Finding:
+    """Returns the finding about late runs of a periodic interrupt."""
     name = names.handler(handler.core, grid.exception)
     taken = handler.start - handler.entry_cycles
     due = taken - lateness
@@ -136,6 +140,7 @@ def _late(grid: Grid, handler: Handler, lateness: int, count: int, history: Hist
 
 
 def _tasks(history: History, names: NamedPlaces, start: int, end: int) -> tuple[Any, ...]:
+    """Returns timeline tracks of the tasks that ran most in an interval."""
     return task_tracks(history, names, list(history.running(start, end))[:_NAMED], start, end)
 
 
@@ -186,6 +191,6 @@ def _lost_requests(
 
 
 def _places(grid: Grid, start: int, end: int) -> int:
-    """How many places of the grid lie within an interval."""
+    """Returns how many times a periodic interrupt should have come in an interval."""
     first = grid.runs[0].start - grid.runs[0].entry_cycles - float(grid.lateness[0])
     return int(np.ceil((end - first) / grid.period) - np.ceil((start - first) / grid.period))

@@ -23,7 +23,7 @@ _EXAMINED = 100
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The holder of a lock could run, and did not."""
+    """A time during which the holder of a lock was preempted."""
 
     holder: Task
     core: int
@@ -35,6 +35,8 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
+    """A wait for a lock that may be a priority inversion, with the tasks that ran meanwhile."""
+
     lock: Lock
     wait: Wait
     parts: tuple[_Part, ...]
@@ -69,6 +71,7 @@ def find_inversions(
 def _candidate(
     history: History, locks: Mapping[int, Lock], lock: Lock, wait: Wait, names: NamedPlaces
 ) -> _Candidate | None:
+    """Returns a wait for a lock as a possible priority inversion. None if the holder was never preempted."""
     holders: set[Task] = set()
     parts = tuple(_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
     cycles: Counter[Task] = Counter()
@@ -88,7 +91,9 @@ def _parts(
     waiting: set[Task],
     holders: set[Task],
 ) -> Iterator[_Part]:
-    """Yields when the holder of a lock was preempted. If that waits for another lock, its holder is looked at."""
+    """Yields the times at which the holder of a lock was preempted, or the holder of a lock that it waited for.
+    If that waits for another lock, its holder is looked at.
+    """
     for holding in lock.holdings_within(start, end):
         task = holding.task
         if task in waiting:
@@ -106,7 +111,7 @@ def _parts(
 
 
 def _examine(candidate: _Candidate, history: History, names: NamedPlaces, limit: int) -> Finding | None:
-    """Keeps the tasks that were less urgent than the one that waited, as priorities stood when it began to."""
+    """Returns the finding if tasks less urgent than the waiting one ran in place of the holder. Else None."""
     wait = candidate.wait
     names.replay.go(wait.take.start)
     priorities = names.priorities(history.runs)
@@ -127,6 +132,7 @@ def _examine(candidate: _Candidate, history: History, names: NamedPlaces, limit:
 def _finding(
     candidate: _Candidate, part: _Part, cycles: Counter[Task], history: History, names: NamedPlaces
 ) -> Finding | None:
+    """Returns the finding about a priority inversion."""
     wait, lock = candidate.wait, candidate.lock
     waits_at = names.call_place(wait.take)
     holding = next((item for item in lock.holdings_within(wait.start, wait.end) if item.task == part.holder), None)
@@ -161,7 +167,7 @@ def _finding(
 
 
 def _longest_run(history: History, task: Task, parts: Sequence[_Part]) -> tuple[int, int]:
-    """The core and the middle of the longest time for which a task ran within the parts."""
+    """Returns the core and the middle of the longest time for which a task ran within the parts."""
     overlaps = [
         (min(run.end, part.end) - max(run.start, part.start), run.core, max(run.start, part.start))
         for part in parts

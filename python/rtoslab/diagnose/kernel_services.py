@@ -29,7 +29,7 @@ FOLLOWED: Final = frozenset({*BLOCKING, *GIVES, *RESUMES})
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A function of the image, and the services of the port contract that end in it."""
+    """A kernel function in the image, and the services of the port contract that it serves."""
 
     name: str
     address: int
@@ -43,17 +43,19 @@ class Service:
     """What it returns where it did what was asked. None where it does not say."""
 
     def serves(self, *services: str) -> bool:
-        """Whether it serves one of these."""
+        """Whether the function serves one of these services."""
         return not self.services.isdisjoint(services)
 
     @property
     def may_block(self) -> bool:
-        """Whether a task may wait in it."""
+        """Whether a task may have to wait in the function."""
         return not self.services.isdisjoint(BLOCKING)
 
 
 def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, Service]:
-    """Returns the functions to follow, by their index. `address_of` gives None for a name that the image lacks."""
+    """Returns the kernel functions to watch in an image, by index.
+    `address_of` gives None for a name that the image lacks.
+    """
     symbols = _symbols_of_version(kernel, address_of)
     by_name: dict[str, set[str]] = {}
     for service, names in symbols.items():
@@ -69,7 +71,7 @@ def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict
 
 
 def _symbols_of_version(kernel: Kernel, address_of: Callable[[str], int | None]) -> Mapping[str, tuple[str, ...]]:
-    """The functions of each service: those of an earlier version of the kernel where the image has only these."""
+    """Returns the functions of each service, in the version of the kernel that the image contains."""
     symbols = dict(kernel.symbols)
     for earlier in kernel.earlier:
         for service, names in earlier.symbols.items():
@@ -79,10 +81,12 @@ def _symbols_of_version(kernel: Kernel, address_of: Callable[[str], int | None])
 
 
 def _has_any(names: Iterable[str], address_of: Callable[[str], int | None]) -> bool:
+    """Whether the image contains one of these functions."""
     return any(address_of(name) is not None for name in names)
 
 
 def _service(kernel: Kernel, name: str, address: int, services: frozenset[str]) -> Service:
+    """Returns a kernel function with the services that it serves."""
     forever, has_third = None, False
     for service in sorted(services & {*TAKES, *_EVENTS}):
         words = kernel.arguments.get(service, ())
@@ -93,7 +97,7 @@ def _service(kernel: Kernel, name: str, address: int, services: frozenset[str]) 
 
 
 def missing_services(kernel: Kernel | None, services: Mapping[int, Service]) -> list[str]:
-    """Returns a sentence for each kind of finding that cannot be looked for, as the image or the kernel lacks calls."""
+    """Returns a sentence for each kind of finding that cannot be looked for, because the image lacks the calls."""
     if kernel is None:
         why = "no kernel was recognised by the image's functions; name it with --kernel."
         return [f"priority inversions, deadlocks, starvation, missed periods, queues, lost wake-ups: {why}"]

@@ -19,7 +19,7 @@ _OTHER_TAKES = ("semaphore_take", "semaphore_take_for")
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A task has a lock, from the return of its take to the begin of its give."""
+    """A time during which a task held a lock, from the return of its take to the begin of its give."""
 
     task: Task
     start: int
@@ -29,7 +29,7 @@ class Holding:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A task is off the core in a take."""
+    """A time during which a task waited for a lock."""
 
     task: Task
     start: int
@@ -39,24 +39,26 @@ class Wait:
 
 @dataclass(slots=True)
 class Lock:
-    """One lock's use."""
+    """A lock (a mutex, or a semaphore used as one) with the times at which tasks held and awaited it."""
 
     address: int
     holdings: list[Holding] = field(default_factory=list)
     waits: list[Wait] = field(default_factory=list)
 
     def holder(self, cycle: int) -> Holding | None:
-        """The holding of a cycle. None if nobody has the lock."""
+        """Returns who held the lock at a cycle. None if nobody did."""
         at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
         return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
 
     def holdings_within(self, start: int, end: int) -> Sequence[Holding]:
-        """The holdings that overlap an interval."""
+        """Returns the times at which the lock was held that overlap an interval."""
         return [holding for holding in self.holdings if holding.start < end and holding.end > start]
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
+    """A successful take or a give of a lock."""
+
     cycle: int
     order: int
     """Gives before takes of one cycle."""
@@ -65,7 +67,7 @@ class _Step:
 
 
 def find_locks(history: History) -> dict[int, Lock]:
-    """Address of each lock -> its use."""
+    """Returns the locks of a run, by address."""
     steps: dict[int, list[_Step]] = defaultdict(list)
     for call in history.calls:
         if call.service.serves(*TAKES) and call.succeeded:
@@ -87,7 +89,7 @@ def find_locks(history: History) -> dict[int, Lock]:
 
 
 def _holdings(steps: Sequence[_Step], end: int) -> list[Holding] | None:
-    """Returns who held it when. None: it is no lock."""
+    """Returns the times at which tasks held a lock. None if the object is not used as a lock."""
     holdings: list[Holding] = []
     take: Call | None = None
     depth = 0
@@ -115,7 +117,7 @@ def _holdings(steps: Sequence[_Step], end: int) -> list[Holding] | None:
 
 
 def _is_mutex(call: Call) -> bool:
-    """Whether the function is for mutexes alone."""
+    """Whether the called function is for mutexes alone."""
     service = call.service
     if service.serves(CONDITION_WAIT):
         return True
@@ -123,11 +125,13 @@ def _is_mutex(call: Call) -> bool:
 
 
 def _holding(take: Call, end: int) -> Holding:
+    """Returns the holding that begins with a take."""
     assert take.task is not None
     return Holding(take.task, take.end, end, take)
 
 
 def _waits(history: History) -> Mapping[int, list[Wait]]:
+    """Returns the times at which tasks waited in takes, by the object's address."""
     waits: dict[int, list[Wait]] = defaultdict(list)
     for task in history.runs:
         for before, end, _ in history.gaps(task):

@@ -28,12 +28,12 @@ _CRITICAL = "critical"
 
 
 def sleeping_functions(profile: Profile) -> frozenset[str]:
-    """Functions in which a core slept."""
+    """Returns the names of the functions in which a core slept."""
     return frozenset(innermost_function(spent.stack) for spent in profile.spent if spent.cycles[_SLEEP])
 
 
 def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
-    """Returns the masked intervals, the longest first, each with the enabled interrupts that it kept waiting."""
+    """Returns the intervals with masked interrupts, the longest first, each with the interrupts that had to wait."""
     priorities = overview.priorities
     sleeping = sleeping_functions(profile)
     affected: dict[tuple[object, ...], set[int]] = defaultdict(set)
@@ -54,7 +54,7 @@ def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedI
 def find_long_masks(
     history: History, profile: Profile, overview: RunOverview, names: NamedPlaces, limits: Limits
 ) -> Iterator[Finding]:
-    """Yields a finding for each place that masked interrupts beyond the limit, about its longest time."""
+    """Yields a finding for each place in the code that masked interrupts beyond the limit."""
     limit = cycles_of(limits.masked_us, history.clock_hz)
     yield from _tick_waits(history, overview, names, limit)
     places: set[tuple[str, str]] = set()
@@ -68,7 +68,7 @@ def find_long_masks(
 
 
 def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, limit: int) -> Iterator[Finding]:
-    """Yields a finding if SysTick has waited for long at the end of the run: nobody let interrupts in again."""
+    """Yields a finding if SysTick has been pending for long at the end of the run, because interrupts stayed masked."""
     ticks = [handler for handler in history.handlers if handler.exception == SYSTICK and not handler.core]
     (state,) = names.replay.go(history.end).read_registers(0, [_ICSR])
     if not ticks or not ticks[-1].ended or not (state or 0) & _SYSTICK_PENDS or overview.tick_cycles is None:
@@ -101,8 +101,7 @@ def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, lim
 
 
 def masking_function(held: MaskedIntervals, profile: Profile) -> str:
-    """Whose interval it is: the handler, the kernel function that the application called, or, where that only masks,
-    the application's own."""
+    """Returns the function that masked interrupts: a handler, a kernel function, or one of the application."""
     name = owning_call(held.opener, profile)
     if profile.classes.get(name) != _CRITICAL:
         return name
@@ -115,6 +114,7 @@ def masking_function(held: MaskedIntervals, profile: Profile) -> str:
 def _finding(
     history: History, held: MaskedIntervals, exceptions: tuple[int, ...], names: NamedPlaces, owner_name: str
 ) -> Finding:
+    """Returns the finding about a place that masks interrupts for long."""
     start, end = held.longest_start, held.longest_start + held.longest_cycles
     opener, closer = innermost_function(held.opener), innermost_function(held.closer)
     waiting = [names.handler(held.core, exception) for exception in exceptions]

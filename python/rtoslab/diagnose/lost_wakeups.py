@@ -14,7 +14,7 @@ from rtoslab.diagnose.task_history import Call, History, Task
 
 
 def find_lost_wakeups(history: History, names: NamedPlaces) -> Iterator[Finding]:
-    """Yields a finding for each task that is suspended at the end, and was resumed last before it was."""
+    """Yields a finding for each task that is suspended at the end, and was last resumed before it suspended."""
     suspends: dict[Task, list[Call]] = {}
     resumes: dict[Task, list[Call]] = {}
     for call in history.calls:
@@ -38,6 +38,7 @@ def _stays_suspended(history: History, task: Task, suspend: Call) -> bool:
 
 
 def _finding(history: History, names: NamedPlaces, task: Task, resume: Call, suspend: Call) -> Finding:
+    """Returns the finding about a lost wake-up."""
     name = names.task(task)
     waker = names.task(resume.task) if resume.task is not None else names.handler(resume.core, resume.handler)
     others = [resume.task] if resume.task is not None else []

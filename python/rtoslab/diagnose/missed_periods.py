@@ -22,7 +22,7 @@ _LEAST_JOBS = 4
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """The work of a task from one sleep to the next."""
+    """The work of a periodic task from one sleep to the next."""
 
     release: int
     """When it should have begun: each sleep ends one period after the one before."""
@@ -33,12 +33,12 @@ class _Job:
 
     @property
     def cycles(self) -> int:
-        """From its release to its end."""
+        """Returns the cycles from the job's release to its end."""
         return self.call.start - self.release
 
 
 def find_missed_periods(history: History, names: NamedPlaces) -> Iterator[Finding]:
-    """Yields a finding for each task that missed a period, about the job that ended latest."""
+    """Yields a finding for each periodic task that was not ready when its next period began."""
     sleeps: dict[Task, list[Call]] = {}
     for call in history.calls:
         if call.task is not None and call.service.serves(SLEEP_UNTIL) and call.ended:
@@ -51,7 +51,7 @@ def find_missed_periods(history: History, names: NamedPlaces) -> Iterator[Findin
 
 
 def _jobs(runs: Sequence[Run], calls: Sequence[Call]) -> list[_Job]:
-    """The jobs between sleeps, from the first sleep on that lasted."""
+    """Returns the jobs of a periodic task, from its first sleep on."""
     slept_in = {id(run.blocked_in) for run in runs if run.blocked_in is not None}
     first = next((number for number, call in enumerate(calls) if id(call) in slept_in), len(calls))
     begins = np.array([call.end for call in calls[first:-1]], dtype=np.int64)
@@ -67,6 +67,7 @@ def _jobs(runs: Sequence[Run], calls: Sequence[Call]) -> list[_Job]:
 
 
 def _finding(history: History, names: NamedPlaces, task: Task, jobs: Sequence[_Job], missed: Sequence[_Job]) -> Finding:
+    """Returns the finding about a task that missed periods."""
     worst = max(missed, key=lambda job: job.cycles)
     end, name = worst.call.start, names.task(task)
     running = history.running(worst.release, end)

@@ -46,7 +46,7 @@ class Frame:
 
 
 class NamedPlaces:
-    """The names of one run."""
+    """Names for the numbers of one run: tasks, kernel objects, handlers, places in the code."""
 
     def __init__(self, subject: Subject, run: ObservedRun, replay: Replay) -> None:
         self._subject = subject
@@ -66,13 +66,13 @@ class NamedPlaces:
         """Functions that several tasks begin with: mostly the kernel's."""
 
     def task(self, task: Task | None) -> str:
-        """The task's name, or that of its first function."""
+        """Returns the name of a task, or of its first function."""
         if task is None:
             return "a handler"
         return self._tasks.get(task) or (f"thread {-task}" if task <= 0 else f"task {task:#x}")
 
     def handler(self, core: int, exception: int, entry: int | None = None) -> str:
-        """The function at an exception's vector."""
+        """Returns the name of the function that handles an exception."""
         name = _EXCEPTIONS.get(exception, f"interrupt {exception - FIRST_EXTERNAL}")
         if entry is None:
             table = self.replay.machine.registers(core)["vtor"]
@@ -82,19 +82,23 @@ class NamedPlaces:
         return f"{function} ({name})" if function else name
 
     def function(self, address: int) -> str:
-        """The function that holds an address. Empty where no symbol reaches."""
+        """Returns the name of the function that contains an address. Empty if none does.
+        Empty where no symbol reaches.
+        """
         symbol = self._symbols.find(address)
         return "" if symbol is None else symbol[2]
 
     def object(self, address: int) -> str:
-        """The variable that is a kernel object or points at it. Its address where there is none."""
+        """Returns the name of the variable that is a kernel object or points at it, or else the object's address.
+        Its address where there is none.
+        """
         for start, size, name in self._data:
             if start <= address < start + size:
                 return name if address == start else f"{name}+{address - start}"
         return self._pointers().get(address) or f"{address:#010x}"
 
     def _pointers(self) -> dict[int, str]:
-        """Variables of four bytes, by the address that they hold at the end of the run."""
+        """Returns the variables that may be pointers, by the address in them at the end of the run."""
         if self._words is None:
             machine = self._run.recording.machine
             self._words = {}
@@ -105,7 +109,7 @@ class NamedPlaces:
         return self._words
 
     def path(self, core: int, cycle: int) -> list[Frame]:
-        """The functions that a core was in as it came to a cycle, the innermost first."""
+        """Returns the functions that a core was in at a cycle, the innermost first."""
         machine = self.replay.go(cycle)
         addresses = self._frames.path(machine, core)
         places = source_places(self._subject.elf, [address for address in addresses if address not in self._sources])
@@ -123,35 +127,37 @@ class NamedPlaces:
         return frames
 
     def line(self, address: int) -> str:
-        """The function and line of one instruction."""
+        """Returns the function and source line of one instruction, as text."""
         source = source_places(self._subject.elf, [address])[address]
         return str(Frame(self.function(address) or f"{address:#010x}", source.outer_line, is_kernel=False))
 
     def _is_kernel(self, name: str) -> bool:
+        """Whether a function belongs to the kernel."""
         kernel = self._subject.kernel
         return kernel is not None and function_kind(name, kernel) not in {APPLICATION, LIBRARY}
 
     def own_frames(self, frames: list[Frame]) -> str:
-        """The path from the innermost function of the application outwards, in words."""
+        """Returns the call path from the application's innermost function outwards, in words."""
         first = next((index for index, frame in enumerate(frames) if not frame.is_kernel), 0)
         shown = frames[first : first + _FRAMES_SHOWN]
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
     def call_place(self, call: Call) -> str:
-        """The place of a call, in words. Of a tail call that a handler ends with, the handler."""
+        """Returns the place of a call in words. For a handler's final tail call, the handler.
+        Of a tail call that a handler ends with, the handler.
+        """
         frames = self.path(call.core, call.start)
         if call.handler and all(frame.is_kernel for frame in frames):
             return self.handler(call.core, call.handler)
         return self.own_frames(frames[1:] or frames)
 
     def place_before_handlers(self, core: int, cycle: int) -> tuple[str, bool]:
-        """The place of a core's thread before the handlers that run in a cycle, and whether that is code of the
-        application."""
+        """Returns where handlers interrupted a core's thread, and whether that is application code."""
         frames = self.path(core, self._run.history.thread_cycle(core, cycle))
         return self.own_frames(frames), bool(frames) and not frames[0].is_kernel
 
     def priorities(self, tasks: Iterable[Task]) -> dict[Task, int]:
-        """The priorities of tasks as they are where the replay stands: greater numbers are more urgent."""
+        """Returns the priorities of tasks at the present cycle of the replay. Greater numbers are more urgent."""
         kernel = self._subject.kernel
         blocks = [task for task in tasks if task > 0]
         if kernel is None or self._structures is None or not blocks:
@@ -160,14 +166,14 @@ class NamedPlaces:
         return {task: -number if kernel.urgent_first else number for task, number in numbers.items()}
 
     def is_idle(self, task: Task) -> bool:
-        """Whether it is a task of the kernel's for when no other one runs."""
+        """Whether a task is the kernel's idle task."""
         kernel = self._subject.kernel
         names = kernel.probes.idle_symbols if kernel and kernel.probes else ()
         return self.function(self._run.history.entries.get(task, 0)) in names
 
 
 def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
-    """The kernel's structures in the image, and a sentence if the priorities of tasks cannot be read by them."""
+    """Returns the kernel's structures in the image, and a sentence if the priorities of tasks cannot be read."""
     kernel = subject.kernel
     if kernel is None:
         return None, []
@@ -187,6 +193,7 @@ def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
 
 
 def _data_symbols(subject: Subject) -> list[tuple[int, int, str]]:
+    """Returns the variables of the image: address, size and name."""
     try:
         image = read_elf(subject.elf)
     except ImageFileError:

@@ -24,7 +24,7 @@ _DRAWN: Final = 6
 
 
 def find_repeated_handlers(history: History, names: NamedPlaces) -> Iterator[Finding]:
-    """Yields a finding for each interrupt line whose handler begins again at once."""
+    """Yields a finding for each interrupt whose handler runs again immediately after its return."""
     chains: dict[tuple[int, int], list[list[Handler]]] = defaultdict(list)
     last: dict[int, Handler] = {}
     for handler in history.handlers:
@@ -48,6 +48,9 @@ def find_repeated_handlers(history: History, names: NamedPlaces) -> Iterator[Fin
 def _judge(
     history: History, names: NamedPlaces, core: int, exception: int, chains: Sequence[Sequence[Handler]]
 ) -> Finding | None:
+    """Returns the finding about a handler that repeats: it runs twice for one request, or never ends.
+    None if it is right.
+    """
     name = names.handler(core, exception)
     longest = max(chains, key=len)
     if len(longest) >= _ENDLESS:
@@ -87,5 +90,6 @@ def _judge(
 
 
 def _entry(names: NamedPlaces, core: int, exception: int) -> int:
+    """Returns the address of the handler of an exception."""
     table = names.replay.machine.registers(core)["vtor"]
     return (names.replay.word(table + 4 * exception) or 0) & ~1

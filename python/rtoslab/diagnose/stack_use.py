@@ -34,7 +34,7 @@ MAIN: Final = "(main stack)"
 
 @dataclass(frozen=True, slots=True)
 class StackUse:
-    """A stack's peak in this run."""
+    """The peak use of a stack in a run."""
 
     task: str
     used_bytes: int
@@ -44,12 +44,14 @@ class StackUse:
 
     @property
     def percent(self) -> float:
-        """Its share of the stack."""
+        """Returns the peak use in percent of the stack's size."""
         return 100 * self.used_bytes / self.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class _Stack:
+    """A stack that is observed, with its content at the start."""
+
     task: str
     base: int
     end: int
@@ -60,7 +62,7 @@ class _Stack:
 
 @dataclass(frozen=True, slots=True)
 class StackUses:
-    """All stacks of a run that could be measured."""
+    """The peak use of all stacks that could be measured, and those that could not."""
 
     stacks: tuple[StackUse, ...]
     unseen: tuple[str, ...]
@@ -68,17 +70,18 @@ class StackUses:
 
 
 def stack_uses(subject: Subject, overview: RunOverview, history: History) -> StackUses:
-    """Runs the image once more, or twice. Raises RunError."""
+    """Returns the peak use of each stack, from one or two more runs of the image. Raises RunError."""
     ends = _ends(history, overview)
-    run = _Run(subject, overview, ends, paints=True)
+    run = _PatternRun(subject, overview, ends, paints=True)
     if not run.is_same:
-        run = _Run(subject, overview, ends, paints=False)
+        run = _PatternRun(subject, overview, ends, paints=False)
     return StackUses(tuple(sorted(run.uses(), key=lambda use: -use.percent)), tuple(run.unseen))
 
 
 def _ends(history: History, overview: RunOverview) -> dict[int, int]:
-    """Control block of each task that was deleted -> when that was first: its memory may then be another's. A block may
-    have been another task's before."""
+    """Returns the cycle at which each deleted task was first deleted, by control block.
+    A block may have been another task's before.
+    """
     ends: dict[int, int] = {}
     for call in history.calls:
         task = call.object or call.task
@@ -108,7 +111,9 @@ def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[Finding]:
         )
 
 
-class _Run:
+class _PatternRun:
+    """A run of the image in which the free part of each stack is filled with a pattern."""
+
     def __init__(self, subject: Subject, overview: RunOverview, ends: Mapping[int, int], *, paints: bool) -> None:
         self._subject = subject
         self._ends = ends
@@ -127,16 +132,18 @@ class _Run:
         self.is_same = counted == overview.instructions
 
     def uses(self) -> list[StackUse]:
-        """How far each stack was used."""
+        """Returns the peak use of each stack."""
         return [*self._over.values(), *map(self._use, self._stacks.values())]
 
     def _use(self, stack: _Stack) -> StackUse:
+        """Returns the peak use of one stack."""
         now = self._replay.machine.read(stack.base, stack.end - stack.base)
         first = next((at for at, (old, new) in enumerate(zip(stack.before, now, strict=True)) if old != new), None)
         used = 0 if first is None else stack.end - stack.base - first
         return StackUse(stack.task, used, stack.end - stack.base, stack.cycle)
 
     def _main_stack(self) -> None:
+        """Starts to observe the main stack."""
         machine = self._replay.machine
         top = machine.registers(0)["sp"]
         if machine.symbol("main") is not None:
@@ -155,6 +162,7 @@ class _Run:
             self._begin(0, MAIN, bottom, top, pointer)
 
     def _main_bottom(self, top: int) -> int | None:
+        """Returns the lowest address of the main stack. None if the image does not tell."""
         try:
             constants = read_elf(self._subject.elf).constants
         except ImageFileError:
@@ -164,6 +172,7 @@ class _Run:
         return next((limit for limit in limits if 0 < top - limit <= _LARGEST_BYTES), None)
 
     def _tasks(self) -> None:
+        """Runs the image, and observes each task's stack from the task's first run to its deletion."""
         kernel = self._subject.kernel
         if kernel is None:
             return
@@ -186,6 +195,7 @@ class _Run:
                 self._over[address] = self._use(self._stacks.pop(address))
 
     def _task(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> None:
+        """Starts to observe the stack of a task."""
         name = self._name(address, block, members)
         base, pointer = (self._member(address, members, member) for member in (block.stack, block.stack_pointer))
         end = self._end(address, base, block, members)
@@ -197,6 +207,7 @@ class _Run:
             self.unseen.append(f"stack of {name}: it ran before the kernel registered it.")
 
     def _end(self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, MemberPlace]) -> int | None:
+        """Returns the address after the end of a task's stack. None if it is unknown."""
         if base is None:
             return None
         if block.bytes or block.words:
@@ -206,15 +217,18 @@ class _Run:
         return min(tops) + block.top_offset_bytes if tops else None
 
     def _member(self, address: int, members: Mapping[str, MemberPlace], name: str) -> int | None:
+        """Returns the value of a member of a task's control block, or None."""
         return members[name].read(self._replay.word, address) if name in members else None
 
     def _name(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> str:
+        """Returns a task's name, or its address if it has none."""
         text = ""
         with suppress(SymbolError), simulator_errors(SymbolError):
             text = read_text_member(members, block.name, address, self._replay.machine.read)
         return text or f"task {address:#x}"
 
     def _begin(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
+        """Fills the free part of a stack with a pattern and stores its content."""
         machine = self._replay.machine
         try:
             with simulator_errors(SymbolError):

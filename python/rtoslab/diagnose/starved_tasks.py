@@ -39,7 +39,7 @@ def find_starvation(history: History, names: NamedPlaces, limits: Limits) -> Ite
 
 
 def _is_stopped(history: History, task: Task, start: int, end: int) -> bool:
-    """Whether somebody suspended or ended the task meanwhile."""
+    """Whether another task suspended or ended the task in this time."""
     return any(
         call.object == task and start <= call.start < end and call.task != task
         for call in history.calls
@@ -48,6 +48,9 @@ def _is_stopped(history: History, task: Task, start: int, end: int) -> bool:
 
 
 def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end: int) -> Finding | None:
+    """Returns the finding about a task that was ready and did not run.
+    None if it could not run, or nobody kept it away.
+    """
     place, is_own = names.place_before_handlers(before.core, before.end)
     if not is_own:
         return None

@@ -13,7 +13,7 @@ _LATE_CLEAR = "the handler then runs a second time"
 
 
 def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iterator[Finding]:
-    """Yields a finding for each fault, for each core in a handler that nobody wrote, and for a board that stopped."""
+    """Yields a finding for each fault, each core in a default handler, and a board that stopped."""
     symbols = first_symbol_per_address(replay.machine.symbols())
     faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:

@@ -36,7 +36,7 @@ Task = int
 
 @dataclass(slots=True)
 class Call:
-    """A call of a kernel function. Cycles since reset."""
+    """A call of a kernel function, with its task or handler. Cycles since reset."""
 
     task: Task | None
     """None: a handler's."""
@@ -57,18 +57,20 @@ class Call:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it did what was asked. A function that does not say is believed."""
+        """Whether the call did what it should. A function without a result code counts as successful.
+        A function that does not say is believed.
+        """
         return self.ended and (self.service.success is None or self.returned == self.service.success)
 
     @property
     def waits_forever(self) -> bool:
-        """Whether no time-out ends it."""
+        """Whether the call has no time-out."""
         return self.service.forever is None or self.timeout == self.service.forever
 
 
 @dataclass(slots=True)
 class Handler:
-    """One run of a handler."""
+    """One run of an exception handler."""
 
     core: int
     exception: int
@@ -86,7 +88,7 @@ class Handler:
 
 @dataclass(slots=True)
 class Run:
-    """A task has the core."""
+    """A time during which a task had a core."""
 
     core: int
     start: int
@@ -99,7 +101,7 @@ class Run:
 
 @dataclass(slots=True)
 class History:
-    """Everything of one run, in order of time."""
+    """What happened in a run: when tasks and handlers ran, and which kernel functions were called."""
 
     start: int
     end: int
@@ -113,7 +115,7 @@ class History:
     """By their starts."""
 
     def gaps(self, task: Task) -> Iterator[tuple[Run, int, bool]]:
-        """Yields where a task was off the core: the run before, the gap's end, and whether the task came back."""
+        """Yields the times at which a task had no core: the run before, the gap's end, whether the task came back."""
         runs = self.runs.get(task, [])
         for before, after in pairwise(runs):
             yield before, after.start, True
@@ -121,23 +123,23 @@ class History:
             yield runs[-1], self.end, False
 
     def ran(self, task: Task, start: int, end: int) -> int:
-        """Cycles in which a task had a core, within an interval. Handlers that ran meanwhile are in them."""
+        """Returns the cycles within an interval in which a task had a core, including handlers that ran meanwhile."""
         return sum(min(run.end, end) - max(run.start, start) for run in self.runs_within(task, start, end))
 
     def runs_within(self, task: Task, start: int, end: int) -> list[Run]:
-        """The runs of a task that overlap an interval."""
+        """Returns the runs of a task that overlap an interval."""
         runs = self.runs.get(task, [])
         first = bisect_right(runs, start, key=lambda run: run.end)
         last = bisect_left(runs, end, key=lambda run: run.start)
         return runs[first:last]
 
     def running(self, start: int, end: int) -> dict[Task, int]:
-        """Cycles of each task that had a core within an interval, the most first."""
+        """Returns the cycles of each task that had a core within an interval, the most first."""
         cycles = {task: self.ran(task, start, end) for task in self.runs}
         return dict(sorted(((task, count) for task, count in cycles.items() if count), key=lambda item: -item[1]))
 
     def handler_cycles(self, start: int, end: int) -> int:
-        """Cycles of all handlers within an interval."""
+        """Returns the cycles of all exception handlers within an interval."""
         last = bisect_left(self.handlers, end, key=lambda handler: handler.start)
         return sum(
             max(0, min(handler.end, end) - max(handler.start, start))
@@ -162,7 +164,7 @@ class History:
 
 
 class HistoryReader:
-    """Reads the events of a recording."""
+    """Builds the history of tasks, calls and handlers from a recording's events."""
 
     def __init__(self, recording: Recording, services: Mapping[int, Service], words: Mapping[int, int]) -> None:
         """`words`: core -> address of the word that names its running task."""
@@ -181,7 +183,7 @@ class HistoryReader:
         self._arguments = self._argument_events()
 
     def read(self) -> History:
-        """All of it."""
+        """Returns the history of the whole recording."""
         steps = {
             KIND_WRITE: self._write, KIND_THREAD: self._thread, KIND_EXCEPTION_ENTER: self._enter,
             KIND_EXCEPTION_EXIT: self._exit, KIND_CALL: self._call, KIND_RETURN: self._return,
@@ -196,7 +198,7 @@ class HistoryReader:
         return self._history
 
     def _argument_events(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
-        """(core, service) -> cycles, second arguments and callers of the watched calls."""
+        """Returns cycles, second arguments and callers of the watched calls, by (core, service)."""
         events = self._events
         watched = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_ARGUMENTS)]
         result = {}
@@ -207,6 +209,7 @@ class HistoryReader:
         return result
 
     def _write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a write to the kernel's pointer to the current task."""
         on = ident - IDENT_CURRENT
         if value not in self._no_task:
             self._current[on] = value
@@ -214,6 +217,7 @@ class HistoryReader:
             self._leave(on, cycle)
 
     def _thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a return to a thread, which may be a task switch."""
         task = self._current.get(core) or -value
         self._history.entries.setdefault(task, pc)
         cycle = max(cycle, self._history.start)
@@ -227,6 +231,7 @@ class HistoryReader:
         self._history.runs.setdefault(task, []).append(run)
 
     def _leave(self, core: int, cycle: int) -> None:
+        """Ends the run of the task on a core."""
         task, run = self._running.pop(core)
         run.end, run.ended = cycle, True
         run.blocked_in = self._blocking_call(task)
@@ -234,10 +239,11 @@ class HistoryReader:
             self._history.runs[task].remove(run)
 
     def _blocking_call(self, task: Task) -> Call | None:
-        """The outermost call in progress in which a task may wait."""
+        """Returns the outermost call in progress in which a task may wait, or None."""
         return next((call for call in self._open.get(("task", task), []) if call.service.may_block), None)
 
     def _enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles the entry into an exception handler."""
         stack = self._handlers.setdefault(core, [])
         follows = not stack and 0 <= cycle - self._left.get(core, -_NEAR) <= value
         handler = Handler(core, ident, cycle, value, depth=len(stack), follows=follows)
@@ -245,6 +251,7 @@ class HistoryReader:
         self._history.handlers.append(handler)
 
     def _exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles the return from an exception handler."""
         stack = self._handlers.setdefault(core, [])
         if stack and stack[-1].exception == ident:
             handler = stack.pop()
@@ -252,11 +259,13 @@ class HistoryReader:
             self._left[core] = cycle
 
     def _context(self, core: int) -> tuple[str, int]:
+        """Returns what a core executes: a handler, or a task with its control block."""
         if self._handlers.get(core):
             return "handler", core
         return "task", self._running[core][0] if core in self._running else 0
 
     def _call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles a call of a kernel function."""
         context = self._context(core)
         handlers = self._handlers.get(core)
         task = context[1] if context[0] == "task" else None
@@ -270,6 +279,7 @@ class HistoryReader:
             self._history.calls.append(call)
 
     def _return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+        """Handles the return of a kernel function."""
         calls = self._open.get(self._context(core), [])
         while calls:
             call = calls.pop()
@@ -278,6 +288,7 @@ class HistoryReader:
                 return
 
     def _close(self) -> None:
+        """Ends everything that is still in progress at the end of the recording."""
         for _, run in self._running.values():
             run.end = self._history.end
         for calls in self._open.values():

@@ -21,7 +21,7 @@ What interrupts and other tasks executed is in neither."""
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Cycles or instructions per call."""
+    """Minimum, median, 99th percentile, maximum and total of the cycles or instructions of a function's calls."""
 
     minimum: int
     median: float
@@ -33,17 +33,17 @@ class Spread:
 
 @dataclass(slots=True)
 class Distribution:
-    """How often each value was seen."""
+    """Counts how often each value came, for exact statistics of any number of values."""
 
     counts: dict[int, int] = field(default_factory=dict)
 
     def add_values(self, values: NDArray[np.uint64]) -> None:
-        """Counts the values."""
+        """Adds values to the counts."""
         for value, count in zip(*(item.tolist() for item in np.unique(values, return_counts=True)), strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
 
     def spread(self) -> Spread | None:
-        """Returns the spread of values. None for no values."""
+        """Returns minimum, median, 99th percentile, maximum and total of the values. None for no values."""
         if not self.counts:
             return None
         values = sorted(self.counts)
@@ -52,6 +52,7 @@ class Distribution:
         ranks = np.cumsum([self.counts[value] for value in values])
 
         def at(rank: int) -> int:
+            """Returns the value with this rank, the smallest first."""
             return values[int(np.searchsorted(ranks, rank))]
 
         median = (at((number + 1) // 2) + at(number // 2 + 1)) / 2
@@ -60,7 +61,7 @@ class Distribution:
 
 @dataclass(slots=True)
 class CallTally:
-    """Sums over the calls of one function."""
+    """Sums, distributions and greatest calls over all calls of one function."""
 
     calls: int = 0
     """That began in the stretch and returned."""
@@ -82,7 +83,7 @@ class CallTally:
     """Keyed by measure (inclusive, undisturbed): the record of its first greatest call."""
 
     def add_calls(self, ended: NDArray[np.void], stretch_start: int) -> None:
-        """Counts calls that have ended, in the order of their ends."""
+        """Adds calls that have ended, in the order of their ends."""
         self.begun_before += int((ended["start"] < stretch_start).sum())
         ended = ended[ended["start"] >= stretch_start]
         self.left += int((ended["end"] == LEFT).sum())
@@ -103,7 +104,7 @@ class CallTally:
                 self._store_greatest(name, mine, values)
 
     def _store_greatest(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
-        """Stores the greatest call of these, unless an earlier one is as great."""
+        """Stores the call with the greatest value, unless an earlier one is as great."""
         greatest = mine[int(np.argmax(values))]
         before = self.greatest.get(name)
         if before is None or int(values.max()) > int(cycles_of(before)[name]):
@@ -111,7 +112,7 @@ class CallTally:
 
 
 def cycles_of(calls: Any) -> dict[str, Any]:
-    """Returns the cycles of each measure, for one call record or an array of them."""
+    """Returns the cycles of each measure (inclusive, own and so on) from the record of a call, or an array of them."""
     inclusive = calls["until"] - calls["start"]
     undisturbed = inclusive - calls["interrupts"] - calls["away"]
     values = (inclusive, undisturbed, calls["own"], calls["interrupts"], calls["away"])

@@ -23,7 +23,7 @@ PathStep = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class CallWindow:
-    """The time and the call path of one call."""
+    """The time and the call path of one call that is to be replayed."""
 
     start: int
     until: int
@@ -43,7 +43,7 @@ class CallWindow:
 
 @dataclass(frozen=True, slots=True)
 class CallSpending:
-    """The use of one call's cycles, the most first."""
+    """How one call spent its cycles, by function, and what ran in its place meanwhile."""
 
     inside: Mapping[str, int]
     """The function itself and those that it called directly, each with all that it called in turn."""
@@ -67,7 +67,7 @@ def call_window(call: Any, nodes: "NDArray[np.void]") -> CallWindow:
 
 
 def replay_calls(subject: Subject, windows: Sequence[CallWindow], progress: Progress) -> dict[CallWindow, CallSpending]:
-    """Runs the subject again up to the end of the last window. Returns the use of each call's cycles."""
+    """Runs an image again up to the last of these calls. Returns how each call spent its cycles."""
     machine = open_machine(subject)
     edges = sorted({edge for window in windows for edge in (window.start, window.until)})
     sums: dict[CallWindow, dict[tuple[int, int], int]] = {window: {} for window in windows}
@@ -90,8 +90,9 @@ def replay_calls(subject: Subject, windows: Sequence[CallWindow], progress: Prog
 
 
 def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:
-    """Runs to a cycle that an earlier run reached. `last` is the end of the replay, for the progress. Raises
-    RunError."""
+    """Runs the board to a cycle that an earlier run reached. `last` is the end of the replay, for the progress.
+    Raises RunError.
+    """
     while machine.cycle() < cycle:
         before = machine.cycle()
         machine.run(min(CHUNK_CYCLES, cycle - before))
@@ -108,7 +109,7 @@ def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Prog
 def _call_spending(
     window: CallWindow, spent: Mapping[tuple[int, int], int], nodes: "NDArray[np.void]", names: ImageNames
 ) -> CallSpending:
-    """Returns the use of a call's cycles, from the cycles of each node."""
+    """Returns how a call spent its cycles, from the cycles of each call path."""
     depth, inside, beside = len(window.head), dict[str, int](), dict[str, int]()
     for (core, node), cycles in spent.items():
         path = _node_path(nodes, node)
@@ -128,12 +129,12 @@ def _call_spending(
 
 
 def _callee(rest: tuple[PathStep, ...], window: CallWindow) -> PathStep:
-    """Returns the called function of a path that begins at the call, or the function that the call continued as."""
+    """Returns the function that a call entered next, from the call path below it."""
     return rest[1] if len(rest) > 1 and rest[0] == window.path[-1] else rest[0] if rest else window.path[-1]
 
 
 def _most_first(cycles: Mapping[str, int]) -> dict[str, int]:
-    """Returns the names with cycles, the most first."""
+    """Returns names with their cycles, the most cycles first."""
     return dict(
         sorted(
             ((name, cycles_of) for name, cycles_of in cycles.items() if cycles_of), key=lambda item: (-item[1], item[0])
@@ -142,7 +143,7 @@ def _most_first(cycles: Mapping[str, int]) -> dict[str, int]:
 
 
 def _node_path(nodes: "NDArray[np.void]", node: int) -> tuple[PathStep, ...]:
-    """Returns the call path of a node, outermost first."""
+    """Returns the call path that a node number stands for, outermost function first."""
     steps: list[PathStep] = []
     while node != NO_NODE and node < len(nodes):
         parent, entry, exception = nodes[node].tolist()

@@ -15,7 +15,7 @@ _LISTED: Final = 8
 
 
 def call_table(measured: MeasuredFunction) -> Table:
-    """Returns a table with a row for each measure."""
+    """Returns a table of a function's calls, with a row for each measure."""
     rows = [
         (name, item.minimum, median_text(item.median), item.p99, item.maximum, item.total)
         for name, item in measured.cycles.items()
@@ -24,7 +24,7 @@ def call_table(measured: MeasuredFunction) -> Table:
 
 
 def call_heading(measured: MeasuredFunction) -> str:
-    """Returns a line with the function, the number of its calls and its stack."""
+    """Returns a line with a measured function, the number of its calls and its stack."""
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
     stack = f", at most {tally.stack_bytes} bytes of stack" if tally.stack_bytes is not None else ""
@@ -33,7 +33,7 @@ def call_heading(measured: MeasuredFunction) -> str:
 
 
 def call_notes(measured: MeasuredFunction) -> Iterator[str]:
-    """Yields notes on the figures: recursion, tail calls, calls that were not counted."""
+    """Yields notes on the figures of a function's calls: recursion, tail calls, calls that were not counted."""
     tally, name = measured.tally, measured.function.name
     if measured.function.also:
         yield f"Other names of the same code: {', '.join(measured.function.also)}."
@@ -73,7 +73,7 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
 
 
 def call_lines(greatest: GreatestCall) -> Iterator[str]:
-    """Yields lines on a greatest call: when it happened, its call path, its use of cycles."""
+    """Yields lines on a function's longest call: when it happened, its call path, how it spent its cycles."""
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
     yield f"Greatest {' and '.join(greatest.measures)}: from cycle {greatest.start:,}, core {greatest.core}"
     yield f"  cycles  {cycles}"
@@ -87,14 +87,14 @@ def call_lines(greatest: GreatestCall) -> Iterator[str]:
 
 
 def cycles_text(cycles: Mapping[str, int]) -> str:
-    """Returns the use of cycles, the most first. Smaller ones are added up."""
+    """Returns how cycles were spent, as text with the most first. Smaller parts are added up."""
     shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
 
 
 def _stack_text(stack_bytes: int | None) -> str:
-    """Returns the bytes of stack in words."""
+    """Returns a number of stack bytes in words."""
     return (
         "stack n/a, because it sets the stack pointer itself"
         if stack_bytes is None
@@ -103,12 +103,12 @@ def _stack_text(stack_bytes: int | None) -> str:
 
 
 def median_text(value: float) -> int | str:
-    """Returns a median: whole, or with its half."""
+    """Returns a median as it is printed: a whole number, or one with its half."""
     return int(value) if value == int(value) else f"{value:,.1f}"
 
 
 def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
-    """Returns all measured calls as plain values. A missing value is null, with its reason beside it."""
+    """Returns all measured calls as a JSON object. A missing value is null, with its reason beside it."""
     return {
         "image": measured.label,
         "board": measured.board,
@@ -122,7 +122,7 @@ def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
 
 
 def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
-    """Returns the calls of one function as plain values."""
+    """Returns the calls of one function as a JSON object."""
     function, tally = measured.function, measured.tally
     return {
         "asked": list(function.requested),
@@ -147,7 +147,7 @@ def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
 
 
 def _greatest_as_json(call: GreatestCall) -> dict[str, Any]:
-    """Returns a greatest call as plain values."""
+    """Returns a function's longest call as a JSON object."""
     spending = call.spending or CallSpending({}, {}, "the command was ended before the second run")
     callees = {name: item for name, item in spending.inside.items() if name != ITSELF}
     return {

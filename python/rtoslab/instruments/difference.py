@@ -15,7 +15,7 @@ from rtoslab.instruments.totals import CycleSum, sum_by, sums_by_class
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The divisor of cycles."""
+    """What the cycles of two profiles are divided by, so that they can be compared: operations or milliseconds."""
 
     unit: str
     before: float
@@ -23,7 +23,7 @@ class Scale:
 
 
 def common_scale(before: Profile, after: Profile) -> Scale:
-    """Returns the scale of both profiles: operations if both count them, else milliseconds of virtual time."""
+    """Returns the divisor for two profiles: operations if both count them, else milliseconds of virtual time."""
     if before.operations and after.operations:
         return Scale("cycles per operation", before.operations, after.operations)
     return Scale("cycles per ms", _observed_ms(before), _observed_ms(after))
@@ -35,7 +35,7 @@ def _observed_ms(profile: Profile) -> float:
 
 
 def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[Table, ...]:
-    """Returns tables by cause, by class of function and by function, with the largest changes first."""
+    """Returns tables of the differences between two profiles: by cause, class of function, and function."""
     scale = common_scale(before, after)
     whole = (sum_by(before.spent, lambda _: "all"), sum_by(after.spent, lambda _: "all"))
     ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
@@ -55,14 +55,14 @@ def difference_tables(before: Profile, after: Profile, top: int | None = None) -
 
 
 def _total_by_function(profile: Profile) -> dict[str, CycleSum]:
-    """Returns the cycles by function, of all cores together."""
+    """Returns the cycles of each function, of all cores together."""
     return sum_by(profile.spent, lambda spent: innermost_function(spent.stack))
 
 
 def _difference_rows(
     before: Mapping[str, CycleSum], after: Mapping[str, CycleSum], scale: Scale, chosen: list[int]
 ) -> list[tuple[Value, ...]]:
-    """Returns the table's rows, the largest changes first."""
+    """Returns the rows of a table of differences between two profiles, the largest changes first."""
     rows = []
     for name in before.keys() | after.keys():
         old, new = before.get(name, CycleSum()), after.get(name, CycleSum())

@@ -65,7 +65,7 @@ def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
 
 
 def _place_text(address: int, inside: int, places: Mapping[int, SourcePlace], symbols: SymbolIndex) -> str:
-    """Returns an address with the function and the source line of the instruction at `inside`."""
+    """Returns an address with the function and the source line of the instruction at `inside`, as text."""
     symbol, line = symbols.find(inside), places[inside].line
     name = symbol[2] if symbol is not None else ""
     where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is not a function of the image"
@@ -73,7 +73,7 @@ def _place_text(address: int, inside: int, places: Mapping[int, SourcePlace], sy
 
 
 def _cause_text(fault: Fault) -> str:
-    """Returns the cause of a fault, by the fault status registers."""
+    """Returns the cause of a fault in words, from the fault status registers."""
     cfsr = fault.status.get("CFSR", 0)
     causes = [message for bit, message in _CFSR.items() if cfsr >> bit & 1]
     if fault.status.get("HFSR", 0) & _VECTOR_READ:
@@ -86,24 +86,27 @@ def _cause_text(fault: Fault) -> str:
 
 
 class CallFrames:
-    """The call frame information of an image, for call paths of a core that stands still."""
+    """The call frame information of an image, with which a halted core's callers are found."""
 
     def __init__(self, image: Path) -> None:
         self._entries, self._code = _read_frames_and_code(image)
 
     def callers(self, fault: Fault) -> list[int]:
-        """Returns the return addresses, the innermost first. Empty if the image has no call frame information."""
+        """Returns the return addresses at a fault, the innermost first.
+        Empty if the image has no call frame information.
+        """
         return list(_unwind(self._entries, self._code, fault)) if self._entries else []
 
     def path(self, machine: VirtualMachine, core: int) -> list[int]:
-        """Returns addresses of the functions that a core is in, the innermost first: of its instruction, then of each
-        call."""
+        """Returns the code addresses on a halted core's call path, from its instruction outwards."""
         state = core_state(machine, core)
         return [state.registers["pc"], *(address - 2 for address in self.callers(state))]
 
 
 def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
-    """Returns the entries with an address of an image, and its code. Empty if it has none, or they are damaged."""
+    """Returns an image's call frame entries that have an address, and its code.
+    Empty if it has none, or they are damaged.
+    """
     try:
         content = read_image(image)
         with open_elf_file(content, image.name, ImageFileError) as elf:
@@ -118,7 +121,7 @@ def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
 
 
 def _frame_entries(info: Any) -> Iterator[Any]:
-    """Yields the entries of the call frame information."""
+    """Yields the entries of DWARF call frame information."""
     if info.has_CFI():
         yield from info.CFI_entries()
     if info.has_EH_CFI():
@@ -136,7 +139,7 @@ def _follows_call(code: Sequence[MemoryCopy], address: int) -> bool:
 
 
 def _unwind(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: Fault) -> Iterator[int]:
-    """Yields the return addresses of the callers, from the registers and stacks at the fault."""
+    """Yields the return addresses of the callers at a fault, from the registers and stacks."""
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
     for number in range(_CALLERS_MOST):
@@ -168,8 +171,9 @@ def _unwind(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: Fault) ->
 def _caller_registers(
     entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[MemoryCopy]
 ) -> dict[int, int] | None:
-    """Returns the registers of the caller, LR its return address. None: no entry describes the code, or the stack is
-    lost."""
+    """Returns the registers of the calling function, with its return address in LR.
+    None: no entry describes the code, or the stack is lost.
+    """
     entry = next((item for item in entries if 0 <= pc - item["initial_location"] < item["address_range"]), None)
     if entry is None:
         return None

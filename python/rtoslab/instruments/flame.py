@@ -28,7 +28,7 @@ _ROOT: Final = "#e4e9ee"
 
 @dataclass(slots=True)
 class FlameFrame:
-    """A function on one call path."""
+    """A function on one call path of a flame graph, with its cycles and callees."""
 
     name: str
     cycles: int = 0
@@ -36,7 +36,7 @@ class FlameFrame:
 
 
 def frame_tree(stacks: Mapping[tuple[str, ...], int], name: str) -> FlameFrame:
-    """Returns the frames of one core under a root."""
+    """Returns the call paths of one core as a tree of frames under a root called `name`."""
     root = FlameFrame(name)
     for stack, cycles in stacks.items():
         here = root
@@ -48,7 +48,7 @@ def frame_tree(stacks: Mapping[tuple[str, ...], int], name: str) -> FlameFrame:
 
 
 def flame_svg(profile: Profile, core: int) -> str:
-    """Returns the flame graph of one core."""
+    """Returns the flame graph of one core as SVG."""
     root = frame_tree(cycles_by_path(profile, core), f"core {core}")
     parts: list[str] = []
     _draw_frame(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
@@ -61,7 +61,7 @@ def flame_svg(profile: Profile, core: int) -> str:
 
 
 def _depth(frame: FlameFrame, scale: float) -> int:
-    """Returns the number of visible rows from a frame on."""
+    """Returns the number of visible rows of a flame graph from a frame on."""
     shown = [child for child in frame.children.values() if child.cycles * scale >= NARROWEST]
     return 1 + max((_depth(row, scale) for row in shown), default=0)
 
@@ -69,7 +69,7 @@ def _depth(frame: FlameFrame, scale: float) -> int:
 def _draw_frame(
     parts: list[str], frame: FlameFrame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
 ) -> None:
-    """Appends the SVG of a frame and of the frames below it."""
+    """Appends the SVG of a frame and of the frames it calls to `parts`."""
     width = frame.cycles * scale
     if width < NARROWEST:
         return
@@ -88,7 +88,7 @@ def _draw_frame(
 
 
 def _label_svg(name: str, x: float, y: int, width: float) -> str:
-    """Returns a frame's label, cut to its width. Empty if there is no room."""
+    """Returns the SVG of a frame's label, cut to its width. Empty if there is no room."""
     room = int((width - 5) / LETTER)
     if room < 3:
         return ""
@@ -97,7 +97,7 @@ def _label_svg(name: str, x: float, y: int, width: float) -> str:
 
 
 def class_colours(profile: Profile) -> tuple[tuple[str, str], ...]:
-    """Returns the classes that occur, with their colours."""
+    """Returns the classes of functions in a profile, each with its colour."""
     return tuple((kind, _COLOURS.get(kind, _OTHER_KERNEL)) for kind in sorted(set(profile.classes.values())))
 
 

@@ -12,7 +12,9 @@ _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"
 
 
 def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
-    """Returns the cycles of one core by call path. Waits are a frame of their own at the path's end."""
+    """Returns the cycles of one core by call path. A wait is a frame at the path's end.
+    Waits are a frame of their own at the path's end.
+    """
     weights: dict[tuple[str, ...], int] = defaultdict(int)
     for spent in profile.spent:
         if spent.core == core:
@@ -23,7 +25,9 @@ def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
 
 
 def folded_stacks(profile: Profile) -> str:
-    """Returns one line per call path: frames joined by semicolons, a space, cycles. The core is the first frame."""
+    """Returns a profile as folded stacks: one line per call path with its cycles, for flamegraph.pl and inferno.
+    The core is the first frame.
+    """
     lines = [
         f"core {core};{';'.join(one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
         for core in range(len(profile.observed_cycles))
@@ -33,7 +37,7 @@ def folded_stacks(profile: Profile) -> str:
 
 
 def speedscope_profile(profile: Profile) -> dict[str, Any]:
-    """Returns speedscope's file format: one sampled profile per core, weights in cycles."""
+    """Returns a profile in speedscope's JSON format: one sampled profile per core, weights in cycles."""
     frames: dict[str, int] = {}
     profiles = []
     for core in range(len(profile.observed_cycles)):

@@ -19,7 +19,7 @@ _LISTED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of an image."""
+    """A function of an image, with its address and its other names."""
 
     requested: tuple[str, ...]
     """The names by which it was requested."""
@@ -41,8 +41,9 @@ class ImageFunctions:
         self._symbols = [symbol for symbol in machine.symbols() if symbol[2] not in self._data]
 
     def find_function(self, name: str) -> Function:
-        """Returns the one function of a symbol, an address or a source line. Raises SymbolError for none and for
-        several."""
+        """Returns the one function that a symbol, an address or a source line names.
+        Raises SymbolError for none and for several.
+        """
         line = _LINE.fullmatch(name)
         if line is not None:
             return self._function_at_line(name, line["file"], int(line["line"]))
@@ -57,9 +58,10 @@ class ImageFunctions:
         return self._make_function(name, addresses[0] if addresses else find_address(self._machine, name))
 
     def instruction_addresses(self, name: str) -> list[int]:
-        """Returns the addresses of instructions: a function's first, one by its address, or all at which code of a
-        line begins.
-        A line has several where the compiler divided or inlined it. Raises SymbolError for none."""
+        """Returns the addresses of the instructions that a symbol, an address or a source line names.
+        A symbol is its function's first one, and a source line is each at which its code begins: several where the
+        compiler divided or inlined it. Raises SymbolError for none.
+        """
         line = _LINE.fullmatch(name)
         if line is not None:
             return self._line_starts(line["file"], int(line["line"]))
@@ -118,7 +120,7 @@ class ImageFunctions:
         return Function((requested,), name, address, tuple(sorted(set(names) - {name})))
 
     def _names_text(self, requested: str, addresses: Sequence[int]) -> str:
-        """Returns the functions at these addresses with their source lines."""
+        """Returns the functions at these addresses with their source lines, as text for an error message."""
         shown = []
         for address in addresses[:_LISTED]:
             source = next(iter(self._lines.lines_at(address)), "")
@@ -128,7 +130,7 @@ class ImageFunctions:
 
 
 def _data_names(elf: Path) -> frozenset[str]:
-    """Returns the names of variables and constants that are not also a function's name."""
+    """Returns the names of an image's variables and constants that are not also a function's name."""
     try:
         symbols = read_elf(elf).symbols
     except ImageFileError:  # a UF2 file, or stripped

@@ -27,7 +27,7 @@ _NOTES = {
 
 
 def render_page(profile: Profile) -> str:
-    """Returns the whole page."""
+    """Returns a profile as an HTML page."""
     return render_template(
         "rtoslab.instruments",
         "templates/profile.html.j2",
@@ -47,7 +47,7 @@ def render_page(profile: Profile) -> str:
 
 
 def summary_text(profile: Profile) -> str:
-    """Returns the few sentences that a reader should remember."""
+    """Returns a few sentences that sum up a profile."""
     cycles = sum(profile.observed_cycles)
     functions = sum_by(profile.spent, lambda spent: innermost_function(spent.stack))
     name, most = next(iter(functions.items()), ("nothing", CycleSum()))
@@ -69,7 +69,7 @@ def summary_text(profile: Profile) -> str:
 
 
 def _core_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, int]]]]:
-    """Returns for each core the parts of its bar: name, colour, percent, cycles."""
+    """Returns, for each core, the parts of its bar in the page: name, colour, percent, cycles."""
     by_core = sum_by(profile.spent, lambda spent: spent.core)
     bars = []
     for core, cycles in enumerate(profile.observed_cycles):
@@ -84,6 +84,6 @@ def _core_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, 
 
 
 def _is_numeric_column(table: Table, column: int) -> bool:
-    """Whether a column contains only numbers."""
+    """Whether a column of a table contains only numbers."""
     cells = [row[column] for row in table.rows if row[column] is not None]
     return bool(cells) and all(isinstance(cell, int) or is_number(str(cell)) for cell in cells)

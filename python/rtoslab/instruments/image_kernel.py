@@ -8,9 +8,10 @@ from rtoslab.images import read_elf
 
 
 def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
-    """Returns the catalogue's kernel with the most functions in the image and a symbol of its running task.
+    """Returns the kernel that an image contains, by the names of its functions. None if it cannot be told.
     None if the image has functions of no kernel, or equally many of two. Ports are compared and not the user's trees,
-    which lack the names of services that they were built without."""
+    which lack the names of services that they were built without.
+    """
     try:
         image = read_elf(elf)
     except ImageFileError:  # a UF2 file, or stripped
@@ -30,12 +31,12 @@ def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | Non
 
 
 def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:
-    """Returns the symbol tables of this version, and of those before it."""
+    """Returns the names of a kernel's functions, a list for this version and one for each earlier version."""
     return [[*kernel.symbols.values()], *([*earlier.symbols.values()] for earlier in kernel.earlier)]
 
 
 def _has_task_symbol(kernel: Kernel, names: set[str]) -> bool:
-    """Whether the image has a symbol that points at the kernel's running task."""
+    """Whether an image with these names has the kernel's pointer to the current task."""
     assert kernel.probes is not None
     words = (kernel.probes.current_task_single, kernel.probes.current_task_smp)
     return any(word is not None and word.partition("+")[0].strip() in names for word in words)

@@ -11,7 +11,7 @@ from rtoslab.instruments.profile_tables import path_text
 
 
 def interval_table(measured: MeasuredInterval) -> Table:
-    """Returns a table with one row: cycles of the intervals that ended."""
+    """Returns a table with the number and the cycles of a measured interval."""
     spread = measured.cycles
     rows = (
         []
@@ -22,7 +22,7 @@ def interval_table(measured: MeasuredInterval) -> Table:
 
 
 def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
-    """Yields lines on the longest interval: when it happened, and the call paths at both ends."""
+    """Yields lines on the longest run of a measured interval: when it happened, and the call paths at both ends."""
     longest = measured.longest
     if longest is None:
         yield "  No interval ended."
@@ -39,7 +39,7 @@ def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
 
 
 def interval_as_json(measured: MeasuredInterval) -> dict[str, Any]:
-    """Returns the measured interval as plain values."""
+    """Returns a measured interval as a JSON object."""
     longest = measured.longest
     return {
         "start": measured.begin,

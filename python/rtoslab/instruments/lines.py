@@ -20,7 +20,7 @@ _LINE_TABLE: Final = ".debug_line"
 
 @dataclass(frozen=True, slots=True)
 class SourcePlace:
-    """The source line of an instruction."""
+    """The source line of an instruction, and the functions inlined there."""
 
     line: str
     """`file:line` of the innermost function. Empty if the image does not say."""
@@ -37,7 +37,9 @@ _BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\
 
 
 def source_places(elf: Path, addresses: Iterable[int]) -> dict[int, SourcePlace]:
-    """Returns the source place of each address. Without debug information, or addr2line, every line is empty."""
+    """Returns the source line of each address, by addr2line.
+    Without debug information, or addr2line, every line is empty.
+    """
     addresses_ = sorted(set(addresses))
     program = shutil.which(cross_tool_name("addr2line"))
     if program is None or not addresses_:
@@ -57,8 +59,9 @@ def source_places(elf: Path, addresses: Iterable[int]) -> dict[int, SourcePlace]
 
 
 def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, SourcePlace]:
-    """Returns the lines that addr2line does not find, as in split debug information (DWARF 5).
-    The names of inlined functions are in other files, so there are only lines."""
+    """Returns the source lines that addr2line does not find, as in split debug information (DWARF 5).
+    The names of inlined functions are in other files, so there are only lines.
+    """
     names = {section.name for section in _elf_sections(elf)}
     if _ADDRESS_TABLE not in names and not (all_unknown and _LINE_TABLE in names):
         return {}
@@ -76,12 +79,12 @@ def _elf_sections(elf: Path) -> Sequence[ElfSection]:
 
 
 def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
-    """Returns the virtual board's warnings with file and line after each address of code, where the image has them."""
+    """Returns the virtual board's warnings with file and line after each code address."""
     texts = list(warnings)
     places = source_places(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
     def place(match: re.Match[str]) -> str:
-        """Returns the matched address with its source line."""
+        """Returns the address that a pattern matched, with its source line."""
         line = places[int(match[1], 16)].line
         return f"{match[0]}, {line}," if line else match[0]
 
@@ -89,7 +92,7 @@ def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
 
 
 def _short_path(line: str) -> str:
-    """Returns a path without this machine's build and package folders, and without addr2line's remarks."""
+    """Returns a source path without this machine's build and package folders."""
     line = line.partition(" (discriminator")[0]
     for pattern in (r".*/registry/src/[^/]+/", r".*?(?=firmware/)", r".*/(?=[^/]+/lib/)", r"^/.*/(?=[^/]+/[^/]+$)"):
         shorter = re.sub(pattern, "", line, count=1)

@@ -11,8 +11,7 @@ from rtoslab.targets import APPLICATION
 
 
 def priority_groups(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
-    """Returns the priorities that were masked in the same intervals, joined: `0x00`, or `0x50 to 0xf0`. The most
-    urgent comes first."""
+    """Groups the interrupt priorities that were masked in the same intervals, the most urgent first: `0x50 to 0xf0`."""
     by_priority: dict[int, list[MaskedIntervals]] = defaultdict(list)
     for held in profile.held:
         by_priority[held.priority].append(held)
@@ -27,7 +26,7 @@ def priority_groups(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, 
 
 
 def _intervals_key(held: MaskedIntervals) -> tuple[object, ...]:
-    """Returns the fields that are equal for priorities with the same intervals."""
+    """Returns the fields of masked intervals that are equal for priorities with the same intervals."""
     return (
         held.core, held.opener, held.opener_line, held.closer, held.closer_line, held.count, held.total_cycles,
         held.longest_start,
@@ -35,8 +34,7 @@ def _intervals_key(held: MaskedIntervals) -> tuple[object, ...]:
 
 
 def owning_call(stack: Stack, profile: Profile) -> str:
-    """Returns the call in which an interval began: a handler, else the kernel's function that the application
-    called, else the application's own function."""
+    """Returns the call in which interrupts were masked: a handler, the kernel's function or the application's."""
     if " [exception " in stack[0]:
         return stack[0].partition(" [")[0]
     names = [name for name in stack if not name.endswith(INLINED)]
@@ -46,12 +44,12 @@ def owning_call(stack: Stack, profile: Profile) -> str:
 
 
 def interrupt_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
-    """Returns one table by call, and one of the single places with the longest intervals."""
+    """Returns two tables of masked interrupts: by call, and the single places with the longest times."""
     return _calls_table(profile, top), _longest_table(profile, top)
 
 
 def _calls_table(profile: Profile, top: int | None) -> Table:
-    """Returns the masked intervals by call."""
+    """Returns a table of the times with masked interrupts, by call."""
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
         calls: dict[tuple[int, str], list[MaskedIntervals]] = defaultdict(list)
@@ -70,7 +68,7 @@ def _calls_table(profile: Profile, top: int | None) -> Table:
 
 
 def _longest_table(profile: Profile, top: int | None) -> Table:
-    """Returns the longest masked intervals, each with the places that opened and closed it."""
+    """Returns a table of the longest times with masked interrupts, with the places that masked and unmasked them."""
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
         for interval in sorted(held, key=lambda held: (-held.longest_cycles, held.opener))[:top]:
@@ -89,10 +87,10 @@ def _longest_table(profile: Profile, top: int | None) -> Table:
 
 
 def _longest_cycles(held: Iterable[MaskedIntervals]) -> int:
-    """Returns the cycles of the longest interval."""
+    """Returns the cycles of the longest of these intervals."""
     return max(interval.longest_cycles for interval in held)
 
 
 def _us_text(cycles: int, profile: Profile) -> str:
-    """Returns cycles as microseconds."""
+    """Returns cycles as microseconds, as text."""
     return f"{cycles * 1e6 / profile.clock_hz:.2f}"

@@ -37,7 +37,7 @@ _FIRST_THREAD: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class GreatestCall:
-    """The first of the longest calls by one or both measures."""
+    """The first of a function's longest calls, by one or both measures."""
 
     measures: tuple[str, ...]
     """The measures by which it is the greatest."""
@@ -56,7 +56,7 @@ class GreatestCall:
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call that had not returned when the observed span ended, with its cycles until then."""
+    """A call that had not returned at the end of the measurement, with its cycles until then."""
 
     start: int
     core: int
@@ -69,7 +69,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFunction:
-    """All calls of one function in the observed span."""
+    """All calls of one function during the measurement."""
 
     function: Function
     source: str
@@ -87,7 +87,7 @@ class MeasuredFunction:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredCalls:
-    """Functions of an image, over one section of its run."""
+    """The measured functions of an image, over one section of its run."""
 
     label: str
     board: str
@@ -106,7 +106,7 @@ class MeasuredCalls:
 
 
 class EndedMeasureError(KeyboardInterrupt):
-    """An interrupt in the observed span, with the measurements so far."""
+    """Raised if the user interrupts a measurement. Contains what was measured so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: MeasuredCalls) -> None:
         super().__init__(*cause.args)
@@ -114,9 +114,9 @@ class EndedMeasureError(KeyboardInterrupt):
 
 
 def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress = lambda *_: None) -> MeasuredCalls:
-    """Runs the subject and measures each call of the requested functions.
-    Raises SymbolError, RunError, ImageFileError. EndedMeasureError in place of a KeyboardInterrupt in the observed
-    span."""
+    """Runs an image and measures each call of the requested functions. Raises SymbolError, RunError, ImageFileError.
+    EndedMeasureError in place of a KeyboardInterrupt in the observed span.
+    """
     first = _CallCounter(subject, functions)
     try:
         recording = record_run(subject, first.make_request, progress)
@@ -127,7 +127,7 @@ def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress
 
 
 class _CallCounter:
-    """Counts the calls of the first run."""
+    """Counts the calls of functions in a run."""
 
     def __init__(self, subject: Subject, functions: Sequence[str]) -> None:
         self.subject = subject
@@ -136,7 +136,7 @@ class _CallCounter:
         self.tallies: list[CallTally] = []
 
     def make_request(self, machine: ObservedMachine) -> ObservationRequest:
-        """Returns what to observe, once the image is loaded. Raises SymbolError."""
+        """Returns what the virtual board must observe to count calls. Raises SymbolError."""
         known = ImageFunctions(self.subject.elf, machine)
         by_address: dict[int, Function] = {}
         for name in dict.fromkeys(self.names):
@@ -152,20 +152,20 @@ class _CallCounter:
         )
 
     def count_calls(self, observed: "Observed", stretch_start: int) -> None:
-        """Counts the calls in a piece of the observed span."""
+        """Adds the calls in a piece of the run."""
         calls = np.frombuffer(observed["calls"], dtype=CALL)
         for number, tally in enumerate(self.tallies):
             tally.add_calls(calls[calls["id"] == number], stretch_start)
 
     def greatest_windows(self, recording: Recording) -> list[CallWindow]:
-        """Returns the windows of the greatest calls, each once."""
+        """Returns the times of each function's longest calls, each once."""
         self.count_calls(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
         return list(dict.fromkeys(call_window(window, nodes) for window in greatest))
 
     def make_result(self, recording: Recording, cut: str, spent: Mapping[CallWindow, CallSpending]) -> MeasuredCalls:
-        """Returns the measured functions, with the use of cycles of their greatest calls."""
+        """Returns the measured functions, with how their longest calls spent their cycles."""
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         addresses = [item.address for item in self.functions]
         names = ImageNames(recording.subject.elf, recording.symbols, nodes, addresses)
@@ -197,25 +197,27 @@ class _CallCounter:
 
 
 def _spreads(distributions: Mapping[str, Distribution]) -> dict[str, Spread]:
-    """Returns the spreads of the distributions that have values."""
+    """Returns the statistics of the distributions that have values, by name."""
     spreads = {name: item.spread() for name, item in distributions.items()}
     return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
 def _is_entry(address: int) -> Callable[[int, int], bool]:
-    """Returns a test whether a node is a function's, by its entry address."""
+    """Returns a function that tells whether a call path's node is the function at this address."""
     return lambda entry, _: entry == address
 
 
 def _make_open_call(call: "np.void", path: tuple[str, ...]) -> OpenCall:
-    """Returns a call that has not returned, from its record."""
+    """Returns a call that has not returned, from its packed record."""
     cycles = {name: int(value) for name, value in cycles_of(call).items()}
     at_reset = int(call["thread"]) == _FIRST_THREAD and len(path) == 1
     return OpenCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
 
 def _call_path(function: Function, call: "np.void", names: ImageNames) -> tuple[str, ...]:
-    """Returns the call's path. It ends with the requested name of the function, not another symbol of the same code."""
+    """Returns the call path of a measured call. It ends with the function's name as the user wrote it.
+    It ends with the requested name of the function, not another symbol of the same code.
+    """
     *callers, last = names.call_path(int(call["node"]), function.address)
     return (*callers, function.name + "".join(last.partition(" [")[1:]))
 
@@ -227,7 +229,7 @@ def _greatest_calls(
     nodes: "NDArray[np.void]",
     spent: Mapping[CallWindow, CallSpending],
 ) -> tuple[GreatestCall, ...]:
-    """Returns the greatest calls of a function, each once."""
+    """Returns the longest calls of a function, each once."""
     by_window: dict[CallWindow, tuple[list[str], np.void]] = {}
     for name in GREATEST:
         if name in tally.greatest:

@@ -35,7 +35,7 @@ _STEPS_MOST: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An instruction about to execute."""
+    """A moment at which a watched instruction is about to be executed."""
 
     cycle: int
     core: int
@@ -46,7 +46,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class LongestInterval:
-    """The first of the longest ones."""
+    """The longest run of a measured interval: both ends with their call paths, and how it spent its cycles."""
 
     begin: Arrival
     end: Arrival
@@ -59,7 +59,7 @@ class LongestInterval:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredInterval:
-    """All intervals between two places in a stretch."""
+    """All runs of the code between two places, with their cycles."""
 
     begin: str
     """As it was named."""
@@ -78,7 +78,7 @@ class MeasuredInterval:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredIntervals:
-    """The intervals of one section of the run."""
+    """The measured intervals of one section of an image's run."""
 
     cut_reason: str
     """Why the observed span is not the requested one. Empty if it is."""
@@ -89,7 +89,7 @@ class MeasuredIntervals:
 
 @dataclass(slots=True)
 class _IntervalPairing:
-    """Pairs the arrivals at the begin and the end of one interval."""
+    """Pairs the executions of an interval's begin with those of its end."""
 
     begins: frozenset[int]
     ends: frozenset[int]
@@ -101,7 +101,7 @@ class _IntervalPairing:
     longest: tuple[Arrival, Arrival] | None = None
 
     def add_arrival(self, at: Arrival) -> None:
-        """Adds an arrival, in the order of time. One that ends an interval may begin the next one."""
+        """Adds an execution of the begin or end, in the order of time. One that ends an interval may begin the next."""
         if at.address in self.ends and self.open is not None:
             length = at.cycle - self.open.cycle
             self.lengths.add_values(np.array([length], dtype=np.uint64))
@@ -116,7 +116,7 @@ class _IntervalPairing:
                 self.begun_again += 1
 
     def _add_instructions(self, begin: Arrival, end: Arrival) -> None:
-        """Adds the instructions of an interval, unless they are unknown."""
+        """Adds the number of instructions of an interval, unless it is unknown."""
         if self.executed is None or begin.instructions is None or end.instructions is None or begin.core != end.core:
             self.executed = None
         else:
@@ -126,7 +126,7 @@ class _IntervalPairing:
 def measure_intervals(
     subject: Subject, pairs: Sequence[tuple[str, str]], progress: Progress = lambda *_: None
 ) -> MeasuredIntervals:
-    """Runs the subject and measures every interval from the first to the second place of each pair.
+    """Runs an image and measures every interval from the first to the second place of each pair.
 
     A place is a symbol, an address or `file.c:line`. An interval begins as its first instruction is about to execute
     and ends as the second's is, on whichever core. Raises SymbolError, RunError, ImageFileError.
@@ -134,7 +134,7 @@ def measure_intervals(
     pairings: list[_IntervalPairing] = []
 
     def request(machine: ObservedMachine) -> ObservationRequest:
-        """Returns what to observe: executions of all begins and ends."""
+        """Returns what the virtual board must observe: the executions of all begins and ends."""
         known = ImageFunctions(subject.elf, machine)
         pairings.extend(
             _IntervalPairing(frozenset(known.instruction_addresses(a)), frozenset(known.instruction_addresses(b)))
@@ -163,7 +163,7 @@ def measure_intervals(
 
 
 def _pair_arrivals(recording: Recording, pairings: Sequence[_IntervalPairing]) -> None:
-    """Adds the recorded arrivals to their pairings."""
+    """Adds the recorded executions of begins and ends to their intervals."""
     events = recording.events
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
     completed = np.frombuffer(recording.observed["arrivals"], dtype=ARRIVAL)
@@ -178,8 +178,7 @@ def _pair_arrivals(recording: Recording, pairings: Sequence[_IntervalPairing]) -
 
 
 def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | None:
-    """Returns the completed instructions before the one that was about to execute in a cycle, from the records of
-    its address."""
+    """Returns how many instructions were completed before the one that was about to execute in a cycle."""
     at = int(np.searchsorted(completed["until"], cycle, side="right"))
     return int(completed["instructions"][at]) if at < len(completed) else None
 
@@ -187,12 +186,12 @@ def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | Non
 def _replay_intervals(
     subject: Subject, windows: Sequence[tuple[Arrival, Arrival]], progress: Progress
 ) -> dict[tuple[Arrival, Arrival], LongestInterval]:
-    """Replays each window in a run of its own: windows may overlap, and both ends of each are single-stepped."""
+    """Runs the image again for each interval in `windows`. Returns their call paths and the use of their cycles."""
     return {window: _replay_interval(subject, window, progress) for window in dict.fromkeys(windows)}
 
 
 def _replay_interval(subject: Subject, window: tuple[Arrival, Arrival], progress: Progress) -> LongestInterval:
-    """Runs the subject again to the end of an interval. Returns its call paths and the use of its cycles."""
+    """Runs the image again to the end of an interval. Returns its call paths and the use of its cycles."""
     begin, end = window
     machine = open_machine(subject)
     with simulator_errors(RunError):
@@ -221,7 +220,7 @@ def _replay_interval(subject: Subject, window: tuple[Arrival, Arrival], progress
 
 
 def _add_cycles(machine: ObservedMachine, spent: dict[int, int], core: int) -> list[tuple[int, int, int]]:
-    """Adds a core's cycles since the last call to `spent`. Returns (core, node, address) of all that executed."""
+    """Adds a core's cycles since the last call to `spent`. Returns (core, call path, address) of all that executed."""
     seen = []
     for number, account in enumerate(machine.observed()["cores"]):
         rows = np.frombuffer(account["rows"], dtype=ROW)
@@ -235,7 +234,7 @@ def _add_cycles(machine: ObservedMachine, spent: dict[int, int], core: int) -> l
 
 
 def _step_to_node(machine: ObservedMachine, at: Arrival, spent: dict[int, int], core: int) -> int | None:
-    """Executes the instruction of an arrival. Returns the node of its call path, or None."""
+    """Executes one instruction. Returns the number of its call path, or None."""
     for _ in range(_STEPS_MOST):
         machine.run(1)
         machine.take_events()

@@ -15,7 +15,7 @@ INLINED = " [inlined]"
 
 
 class ImageNames:
-    """Names of an image's addresses, and the observed call paths."""
+    """Names for the addresses of an image, and for the call paths that were observed."""
 
     def __init__(
         self, elf: Path, symbols: Sequence[tuple[int, int, str]], nodes: NDArray[np.void], pcs: Sequence[int]
@@ -26,7 +26,9 @@ class ImageNames:
         self._sources = source_places(elf, pcs)
 
     def function_at(self, address: int) -> str:
-        """Returns the function that contains an address. The address rounded down if no symbol covers it."""
+        """Returns the name of the function that contains an address, or the rounded address if none does.
+        The address rounded down if no symbol covers it.
+        """
         symbol = self._symbols.find(address)
         return f"{address & ~0xFF:#010x}" if symbol is None else symbol[2]
 
@@ -40,7 +42,7 @@ class ImageNames:
         return self._sources.get(pc, NOWHERE)
 
     def call_path(self, node: int, pc: int) -> tuple[str, ...]:
-        """Returns the call path of an instruction, outermost first, ending with the function that contains it."""
+        """Returns the call path of an instruction, outermost function first."""
         path = self._paths[node] if node < len(self._paths) else ()
         here = self.function_at(pc)
         if not path or path[-1].partition(" [")[0] != here:
@@ -48,7 +50,7 @@ class ImageNames:
         return (*path, *(name + INLINED for name in self.source_at(pc).inlined))
 
     def functions_below(self, nodes: NDArray[np.void], is_root: Callable[[int, int], bool]) -> frozenset[str]:
-        """Returns the functions of every node that satisfies `is_root(entry, exception)`, and of the nodes below it."""
+        """Returns the names of all functions on call paths that begin at a node with `is_root(entry, exception)`."""
         inside: list[bool] = []
         names = set()
         for parent, entry, exception in nodes.tolist():

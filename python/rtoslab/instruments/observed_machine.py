@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ObservedMachine(VirtualMachine, Protocol):
-    """A virtual board with an observer. See `_sim.pyi`."""
+    """A virtual board that can account for every cycle. `_sim.pyi` describes its methods."""
 
     def observe(
         self,
@@ -24,10 +24,10 @@ class ObservedMachine(VirtualMachine, Protocol):
         arrivals: list[int] = ...,
         events: bool = False,
     ) -> None:
-        """Starts or ends the accounting of every cycle. The arguments select further records."""
+        """Turns the accounting of every cycle on or off. The arguments select further records."""
 
     def observed(self) -> Observed:
-        """Returns the observations since the last call. Node numbers continue."""
+        """Returns what was recorded since the last call. Node numbers continue."""
 
     def core_cycle(self, core: int) -> int:
         """Returns the cycle in which a core's next instruction can begin. It may be after cycle()."""

@@ -14,7 +14,7 @@ def perfetto_trace(timeline: Timeline) -> bytes:
 
 
 def read_trace(path: Path) -> TraceContents:
-    """Reads a file written by `rtoslab trace`. Raises ReportError."""
+    """Returns the content of a trace file that `rtoslab trace` wrote. Raises ReportError."""
     from rtoslab.instruments.perfetto_reader import read_perfetto  # noqa: PLC0415
 
     return read_perfetto(path)

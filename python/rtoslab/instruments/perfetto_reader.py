@@ -17,8 +17,9 @@ _HEAD: Final = "rtoslab: "
 
 
 def read_perfetto(path: Path) -> TraceContents:
-    """Returns the contents of a trace. Raises ReportError for a file that cannot be read, or that rtoslab did not
-    write."""
+    """Returns the content of a Perfetto trace that `rtoslab trace` wrote.
+    Raises ReportError for a file that cannot be read, or that rtoslab did not write.
+    """
     data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
     if not is_sealed(data):
         raise ReportError(
@@ -34,7 +35,7 @@ def read_perfetto(path: Path) -> TraceContents:
 
 
 class _TraceReader:
-    """Collects slices and edges from the packets of a trace."""
+    """Collects the slices and pin edges from the packets of a Perfetto trace."""
 
     def __init__(self, trace: Any, path: Path) -> None:
         self.trace = trace
@@ -63,7 +64,7 @@ class _TraceReader:
     def _read_event(
         self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]
     ) -> None:
-        """Reads one event: the bounds of the trace, the begin or end of a slice, or a pin's level."""
+        """Reads one event of a trace: its bounds, the begin or end of a slice, or a pin's level."""
         facts = {annotation.name: annotation for annotation in event.debug_annotations}
         if "cycle" not in facts:
             return

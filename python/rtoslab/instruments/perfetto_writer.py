@@ -24,9 +24,7 @@ def nanoseconds(timeline: Timeline, cycle: int) -> int:
 
 
 def seal_packet(body: bytes) -> bytes:
-    """Returns the last packet: the digest of all bytes before it, by which the reader checks that a file is
-    complete.
-    Perfetto does not show such a packet."""
+    """Returns the trace's last packet, with the digest of all bytes before it. Perfetto does not show such a packet."""
     trace = Trace()
     packet = trace.packet.add()
     packet.trusted_packet_sequence_id = SEQUENCE
@@ -43,7 +41,7 @@ def is_sealed(data: bytes) -> bool:
 
 
 class PerfettoWriter:
-    """Writes one timeline."""
+    """Writes one timeline as a Perfetto trace."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
@@ -51,7 +49,7 @@ class PerfettoWriter:
         self.uuids: dict[tuple[str, ...], int] = {}
 
     def serialise(self) -> bytes:
-        """Returns the serialised trace."""
+        """Returns the timeline as a serialised Perfetto trace."""
         self._add_descriptor(ROOT, f"rtoslab: {self.timeline.label}", None)
         self._add_bounds()
         events = []
@@ -69,7 +67,7 @@ class PerfettoWriter:
         return body + seal_packet(body)
 
     def _add_bounds(self) -> None:
-        """Adds an event with the first and last cycle and the clock."""
+        """Adds an event with the trace's first and last cycle and its clock."""
         event = self._add_event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)
         event.name = "stretch"
         for name, value in ((END_CYCLE, self.timeline.end), (CLOCK, self.timeline.clock_hz)):
@@ -78,7 +76,9 @@ class PerfettoWriter:
             annotation.uint_value = value
 
     def _track_uuid(self, path: tuple[str, ...], *, counter: bool = False) -> int:
-        """Returns the number of a track. Its descriptor is added on first use, below its group."""
+        """Returns the number of a track of the trace, which is added on first use.
+        Its descriptor is added on first use, below its group.
+        """
         if path not in self.uuids:
             parent = self._track_uuid(path[:-1]) if len(path) > 1 else ROOT
             self.uuids[path] = len(self.uuids) + ROOT + 1
@@ -114,11 +114,11 @@ class PerfettoWriter:
                     annotation.string_value = value
 
     def _add_counter_event(self, uuid: int, cycle: int, level: int) -> None:
-        """Adds a pin's level."""
+        """Adds an event with a pin's level."""
         self._add_event(uuid, cycle, TrackEvent.TYPE_COUNTER).counter_value = level
 
     def _add_event(self, uuid: int, cycle: int, kind: "TrackEvent.Type.ValueType") -> TrackEvent:
-        """Adds an event with its cycle. Returns it."""
+        """Adds an event at a cycle and returns it."""
         packet = self.trace.packet.add()
         packet.trusted_packet_sequence_id = SEQUENCE
         packet.timestamp = nanoseconds(self.timeline, cycle)
@@ -132,8 +132,9 @@ class PerfettoWriter:
 
 
 def _spans_by_track(timeline: Timeline) -> dict[Track, list[Span]]:
-    """Returns the spans by track: cores first, then tasks, then spinlocks. Outer spans of a track come before inner
-    ones."""
+    """Returns a timeline's spans by track: cores first, then tasks, then spinlocks.
+    Outer spans of a track come before inner ones.
+    """
     spans_of: dict[Track, list[Span]] = {}
     for span in timeline.spans:
         spans_of.setdefault(span.track, []).append(span)
@@ -141,5 +142,5 @@ def _spans_by_track(timeline: Timeline) -> dict[Track, list[Span]]:
 
 
 def _track_key(track: Track) -> tuple[str, str]:
-    """Returns a sort key of a track."""
+    """Returns the sort key of a timeline's track."""
     return track.group, track.name

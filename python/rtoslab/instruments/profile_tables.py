@@ -33,7 +33,7 @@ def profile_tables(profile: Profile, top: int | None = None) -> tuple[Table, ...
 
 
 def brief_tables(profile: Profile) -> tuple[Table, Table]:
-    """Returns the cores and functions for a terminal, with the use of cycles in one column."""
+    """Returns two tables of a profile for the terminal, cores and functions, with the use of cycles in one column."""
     cores = sum_by(profile.spent, lambda spent: spent.core)
     core_rows = [
         (core, cycles, cores.get(core, CycleSum()).executions, _spent_text(cores.get(core, CycleSum())))
@@ -55,14 +55,14 @@ def brief_tables(profile: Profile) -> tuple[Table, Table]:
 
 
 def _spent_text(spent: CycleSum) -> str:
-    """Returns the shares of at least half a percent, the largest first."""
+    """Returns how cycles were spent, as text with the shares of at least half a percent."""
     shares = sorted(zip(spent.cycles, HEADS, strict=True), key=lambda share: -share[0])
     parts = [f"{100 * cycles / spent.total:.0f} % {head}" for cycles, head in shares if cycles * 200 >= spent.total > 0]
     return ", ".join(parts)
 
 
 def core_table(profile: Profile) -> Table:
-    """Returns each core's cycles by use. Each row adds up to the observed cycles."""
+    """Returns a table of each core's cycles by their use. Each row adds up to the observed cycles."""
     by_core = sum_by(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
@@ -72,7 +72,7 @@ def core_table(profile: Profile) -> Table:
 
 
 def function_table(profile: Profile, top: int | None) -> Table:
-    """Returns the functions by their own cycles."""
+    """Returns a table of functions by their own cycles."""
     whole = inclusive_cycles(profile)
     rows = [
         (
@@ -86,7 +86,7 @@ def function_table(profile: Profile, top: int | None) -> Table:
 
 
 def path_table(profile: Profile, top: int | None) -> Table:
-    """Returns the call paths by the cycles of their last function."""
+    """Returns a table of call paths by the cycles of their last function."""
     by_path = sum_by(profile.spent, lambda spent: (spent.core, spent.stack))
     rows = [(core, path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()]
     return Table(
@@ -95,25 +95,27 @@ def path_table(profile: Profile, top: int | None) -> Table:
 
 
 def line_table(profile: Profile, top: int | None) -> Table:
-    """Returns the source lines by their cycles, over all call paths."""
+    """Returns a table of source lines by their cycles."""
     by_line = sum_by(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
     rows = [(core, line, *_cycle_cells(profile, core, item)) for (core, line), item in by_line.items()]
     return Table("lines", "Source lines", ("core", "line", *_cycle_heads(profile)), rows[:top])
 
 
 def _used_ways(profile: Profile) -> list[int]:
-    """Returns the indexes of `records.WAYS` that have cycles. The others would be columns of zeros."""
+    """Returns the indexes of the uses of cycles (`records.WAYS`) that occur in a profile.
+    The others would be columns of zeros.
+    """
     return [way for way in range(len(WAYS)) if any(spent.cycles[way] for spent in profile.spent)]
 
 
 def _cycle_heads(profile: Profile) -> tuple[str, ...]:
-    """Returns the heads of the columns of cycles."""
+    """Returns the heads of a table's columns of cycles."""
     per = ("per operation",) if profile.operations else ()
     return ("cycles", "% of core", *per, *(HEADS[way] for way in _used_ways(profile)))
 
 
 def _cycle_cells(profile: Profile, core: int, spent: CycleSum) -> tuple[Value, ...]:
-    """Returns the cells of the columns of cycles."""
+    """Returns the cells of a table's columns of cycles."""
     share = 100 * spent.total / max(1, profile.observed_cycles[core])
     per = (f"{spent.total / profile.operations:.1f}",) if profile.operations else ()
     return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_ways(profile)))

@@ -33,7 +33,7 @@ _FORM: Final = with_config(ConfigDict(extra="forbid"))
 @_FORM
 @dataclass(frozen=True, slots=True)
 class PathCycles:
-    """Cycles of one core at the end of one call path, on one source line."""
+    """The cycles of one core in the last function of one call path, on one source line."""
 
     core: Count
     stack: Stack
@@ -49,14 +49,14 @@ class PathCycles:
 
     @property
     def total(self) -> int:
-        """Returns the sum of all its cycles."""
+        """Returns the sum of the cycles of all uses."""
         return sum(self.cycles)
 
 
 @_FORM
 @dataclass(frozen=True, slots=True)
 class MaskedIntervals:
-    """Intervals in which interrupts of a priority were masked, all of one opener and closer."""
+    """The intervals in which interrupts of a priority were masked between the same two places in the code."""
 
     priority: Count
     core: Count
@@ -75,7 +75,7 @@ class MaskedIntervals:
 @_FORM
 @dataclass(frozen=True, slots=True)
 class LockUse:
-    """How long a core held a spinlock, or waited for it, at one pair of places."""
+    """How long a core held a spinlock, or waited for it, between the same two places in the code."""
 
     lock: Count
     name: str
@@ -95,7 +95,7 @@ class LockUse:
 @_FORM
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The cycles of one subject by function and cause."""
+    """A profile: every cycle of a run by core, call path, source line and use."""
 
     label: str
     axes: Mapping[str, str]
@@ -113,13 +113,13 @@ class Profile:
     """Sentences about cores that ended in a handler that nobody wrote."""
 
     def save(self, path: Path) -> None:
-        """Writes it as JSON. The same profile gives the same bytes."""
+        """Writes the profile as JSON. The same profile gives the same bytes."""
         fields = {"format": FORMAT, "ways": WAYS, **asdict(self)}
         write_whole(path, json.dumps({**fields, "sha256": profile_digest(fields)}, indent=0) + "\n", "the profile")
 
 
 def profile_digest(fields: Mapping[str, Any]) -> str:
-    """Returns the value of `sha256` for the other fields of a stored profile."""
+    """Returns the digest of a profile's fields, which is stored in `sha256`."""
     return hashlib.sha256(canonical(dict(fields)).encode()).hexdigest()
 
 
@@ -127,7 +127,7 @@ _STORED: Final = TypeAdapter(Profile)
 
 
 def load_profile(path: Path) -> Profile:
-    """Reads a file written by `Profile.save`. Raises ReportError."""
+    """Returns the profile of a file written by `Profile.save`. Raises ReportError."""
     return parse_profile(read_object(path, "the profile", ReportError), path_text(path))
 
 
@@ -161,7 +161,7 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
 
 
 class EndedProfileError(KeyboardInterrupt):
-    """An interrupt in the profiled section of the run, with the profile so far."""
+    """Raised if the user interrupts a profile. Contains the profile so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: Profile) -> None:
         super().__init__(*cause.args)
@@ -169,11 +169,12 @@ class EndedProfileError(KeyboardInterrupt):
 
 
 def profile_subject(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
-    """Runs the subject and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError.
-    EndedProfileError in place of a KeyboardInterrupt in the observed span."""
+    """Runs an image and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError.
+    EndedProfileError in place of a KeyboardInterrupt in the observed span.
+    """
 
     def request(_: ObservedMachine) -> ObservationRequest:
-        """Returns what to observe: the masking of each priority."""
+        """Returns what the virtual board must observe for a profile."""
         return ObservationRequest(priorities=architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:
@@ -187,7 +188,7 @@ def profile_subject(subject: Subject, progress: Progress = lambda *_: None) -> P
 
 
 def profile_recording(recording: Recording) -> Profile:
-    """Returns the profile of a recording, with names and source lines."""
+    """Returns the profile of a recorded run, with names and source lines."""
     subject, observed = recording.subject, recording.observed
     accounts = observed["cores"][: subject.cores]
     rows = [np.frombuffer(account["rows"], dtype=ROW) for account in accounts]
@@ -229,7 +230,7 @@ def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNames) -> 
 
 
 def _masked_intervals(row: "np.void", names: ImageNames) -> MaskedIntervals:
-    """Returns the masked intervals of one record, with names."""
+    """Returns the masked intervals of one packed record."""
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     return MaskedIntervals(
         int(row["priority"]), int(row["core"]),
@@ -240,7 +241,7 @@ def _masked_intervals(row: "np.void", names: ImageNames) -> MaskedIntervals:
 
 
 def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> LockUse:
-    """Returns the use of a spinlock of one record, with names."""
+    """Returns the use of a spinlock from one packed record."""
     start, end = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     number = int(row["lock"])
     return LockUse(
@@ -252,7 +253,7 @@ def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> Lo
 
 
 def _counted_operations(recording: Recording) -> int | None:
-    """Returns the count of a benchmark in the window. None if it does not count."""
+    """Returns the number of operations that a benchmark counted in the window. None if it does not count."""
     decoded = recording.decoded
     if decoded is None:
         return None
@@ -260,5 +261,5 @@ def _counted_operations(recording: Recording) -> int | None:
 
 
 def innermost_function(stack: Stack) -> str:
-    """Returns the last function of a call path that is not inlined, without an exception's number."""
+    """Returns the last function of a call path, without inlined functions."""
     return next(name.partition(" [")[0] for name in reversed(stack) if not name.endswith(INLINED))

@@ -30,7 +30,7 @@ _NO_FLOATS: Final = 1 << 4
 
 @dataclass(frozen=True, slots=True)
 class SavedTask:
-    """The stack of a task that does not run."""
+    """The stack of a task that is not running, with the frame that its kernel saved there."""
 
     frame: int
     """Address of the lowest word that the kernel stored."""
@@ -43,7 +43,8 @@ class SavedTask:
 def saved_registers(
     task: SavedTask, frames: Iterable[str], word: Word, is_code: Callable[[int], bool]
 ) -> dict[str, int]:
-    """The registers by name, by the first of the frames that fits. Empty if none does.
+    """Returns the registers of a task that is not running, by name, from the frame on its stack.
+    `frames`: the layouts to try, as in `KernelTasks.frames`. Empty if none fits.
 
     The words of a frame are those of `KernelTasks.frames`.
     """
@@ -55,13 +56,14 @@ def saved_registers(
 
 
 def _can_be_task(registers: dict[str, int], stack: range, is_code: Callable[[int], bool]) -> bool:
+    """Whether these can be the registers of a task that is not running."""
     state, address, pointer = registers["xpsr"], registers["pc"], registers["sp"]
     in_stack = not stack or stack.start <= pointer <= stack.stop
     return state & _THUMB != 0 and state & _EXCEPTION == 0 and address & 1 == 0 and is_code(address) and in_stack
 
 
 def _read(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
-    """None where there is no memory, or a word that cannot be there."""
+    """Returns the registers that a saved frame of this layout contains. None if it cannot be one."""
     registers: dict[str, int] = {}
     at, exc_return = task.frame, task.exc_return
     has_floats = exc_return is not None and not exc_return & _NO_FLOATS
@@ -82,7 +84,7 @@ def _read(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] |
 
 
 def _tells_floats(name: str, value: int) -> bool | None:
-    """Whether the word says that there is floating-point state. None if it is no such word."""
+    """Whether a word of the frame says that floating-point registers were saved. None if it cannot be such a word."""
     if name == "flag":
         return value == 1 if value <= 1 else None
     returns_to_task = value & _EXC_RETURN == _EXC_RETURN and value & _THREAD and value & _PROCESS_STACK
@@ -90,7 +92,7 @@ def _tells_floats(name: str, value: int) -> bool | None:
 
 
 def _names(part: str, *, has_floats: bool) -> Iterable[str]:
-    """One name for each word of a part of a frame."""
+    """Returns the register names of one part of a frame's layout, such as `r4-r11`."""
     registers = re.fullmatch(r"([rs])(\d+)-\1(\d+)", part)
     if registers is not None:
         return [f"{registers[1]}{number}" for number in range(int(registers[2]), int(registers[3]) + 1)]
@@ -100,7 +102,7 @@ def _names(part: str, *, has_floats: bool) -> Iterable[str]:
 
 
 def _with_core_frame(registers: dict[str, int], at: int, word: Word, *, has_floats: bool) -> dict[str, int] | None:
-    """Adds what the core stored as it left the task (Armv7-M Architecture Reference Manual, DDI 0403E.e, B1.5.6)."""
+    """Returns the registers with those that the core itself stored (Armv7-M Architecture Reference Manual, B1.5.6)."""
     names = (*_CORE_FRAME, *(*_FLOATS, "fpscr") * has_floats)
     values = [word(at + 4 * number) for number in range(len(names))]
     if None in values:

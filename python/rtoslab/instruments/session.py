@@ -43,7 +43,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservationRequest:
-    """The observations to make besides cycles."""
+    """What the virtual board must observe besides cycles."""
 
     priorities: tuple[int, ...] = ()
     keep_intervals: int = 0
@@ -65,7 +65,7 @@ class ObservationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """The recorded observations."""
+    """Everything that was observed in a run of an image."""
 
     subject: Subject
     clock_hz: int
@@ -86,7 +86,7 @@ class Recording:
 
 
 class EndedRecordingError(KeyboardInterrupt):
-    """A recording that was interrupted in its observed span, with the observations so far."""
+    """Raised if the user interrupts a recording. Contains what was recorded so far."""
 
     def __init__(self, cause: KeyboardInterrupt, recording: Recording) -> None:
         super().__init__(*cause.args)
@@ -94,7 +94,7 @@ class EndedRecordingError(KeyboardInterrupt):
 
 
 def open_machine(subject: Subject) -> ObservedMachine:
-    """Returns the subject's board at reset, with its settings and its image. Raises ImageFileError, SettingError."""
+    """Returns a virtual board at reset with the subject's image loaded. Raises ImageFileError, SettingError."""
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
     apply_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
@@ -104,10 +104,11 @@ def open_machine(subject: Subject) -> ObservedMachine:
 def record_run(
     subject: Subject, prepare: Callable[[ObservedMachine], ObservationRequest], progress: Progress = lambda *_: None
 ) -> Recording:
-    """Runs the subject and records the observations. `prepare` says what to observe, once the image is loaded.
-    Raises RunError if the observed span is not reached, ImageFileError, SymbolError. EndedRecordingError in place of
-    a KeyboardInterrupt in the span. Warns with a BoardWarning of each feature that the image used and the board does
-    not model."""
+    """Runs an image and records what is observed. `prepare` says what to observe, once the image is loaded.
+    Raises RunError if the observed span is not reached, ImageFileError, SymbolError. EndedRecordingError in place of a
+    KeyboardInterrupt in the span. Warns with a BoardWarning of each feature that the image used and the board does not
+    model.
+    """
     machine = open_machine(subject)
     try:
         return _Session(subject, machine, prepare(machine), progress).run()
@@ -117,7 +118,7 @@ def record_run(
 
 
 class _Session:
-    """One run of a subject under the observer."""
+    """One run of an image under observation."""
 
     def __init__(
         self, subject: Subject, machine: ObservedMachine, request: ObservationRequest, progress: Progress
@@ -176,7 +177,9 @@ class _Session:
         return recording
 
     def _run_interruptibly(self) -> KeyboardInterrupt | None:
-        """Runs to the end of the observed span. Returns the interrupt that ended it earlier, or None."""
+        """Runs to the end of the observed section. Returns the user's interrupt, or None.
+        Returns the interrupt that ended it earlier, or None.
+        """
         try:
             self._run_to_end()
         except KeyboardInterrupt as cause:
@@ -203,14 +206,14 @@ class _Session:
         self.machine.trace_pins(self.request.pins)
 
     def _run_to_start(self) -> None:
-        """Runs to the start of the observed span."""
+        """Runs to the start of the observed section."""
         if self.subject.expected is not None:
             self._run_until_window(1, "set-up", SETUP_LIMIT_S)
         elif self.subject.stretch.start is not None:
             self._run_until_place(self.subject.stretch.start, "the start", None)
 
     def _run_to_end(self) -> None:
-        """Runs to the end of the observed span."""
+        """Runs to the end of the observed section."""
         stretch = self.subject.stretch
         if self.subject.expected is not None:
             self._run_until_window(2, "window", SETUP_LIMIT_S)
@@ -273,13 +276,15 @@ class _Session:
         return "cycles"
 
     def _taken_events(self) -> NDArray[np.void]:
-        """Returns the events so far, without those of the window's watch."""
+        """Returns the events so far, without those of the watched window state."""
         taken = np.concatenate([*self.events, np.empty(0, dtype=EVENT)])
         samples: NDArray[np.void] = taken[taken["id"] != IDENT_WINDOW]
         return samples
 
     def _receive_records(self) -> DecodedRun | None:
-        """Runs until a benchmark has sent its records. Returns them decoded, or None for another image."""
+        """Runs until a benchmark has sent its records, and returns them decoded. None for another image.
+        Returns them decoded, or None for another image.
+        """
         if self.subject.expected is None:
             return None
         self._run_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
@@ -291,19 +296,20 @@ class _Session:
             ) from None
 
     def _read_word(self, address: int) -> int:
-        """Returns a word of memory."""
+        """Returns a 32-bit word of the board's memory."""
         return int.from_bytes(self.machine.read(address, 4), "little")
 
 
 def in_order(events: NDArray[np.void]) -> NDArray[np.void]:
-    """Returns events by cycle. A handler that ends with a tail call returns from that function first, in the same
-    cycle."""
+    """Returns events in the order of time.
+    A handler that ends with a tail call returns from that function first, in the same cycle.
+    """
     ordered: NDArray[np.void] = events[np.lexsort((events["kind"] != KIND_RETURN, events["cycle"]))]
     return ordered
 
 
 def _latest_events(events: NDArray[np.void]) -> NDArray[np.void]:
-    """Returns the last event of each kind, core and identifier: the state at the start of the span."""
+    """Returns the last event of each kind, core and identifier: the state at the start of the observed section."""
     ordered = in_order(events)
     keys = (ordered["kind"].astype(np.int64) << 32) | (ordered["core"].astype(np.int64) << 16) | ordered["id"]
     _, last = np.unique(keys[::-1], return_index=True)
@@ -312,7 +318,7 @@ def _latest_events(events: NDArray[np.void]) -> NDArray[np.void]:
 
 
 def find_cut_reason(recording: Recording) -> str:
-    """Returns the reason why the observed span ended early. Empty if it did not."""
+    """Returns why the observed section ended early. Empty if it did not."""
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:
         return ""

@@ -6,7 +6,7 @@ from rtoslab.base import Table
 
 
 def rich_table(table: Table, top: int | None = None) -> RichTable:
-    """Returns the table, or its first rows, for a terminal. Columns of numbers are right-aligned."""
+    """Returns a table, or its first rows, for the terminal. Columns of numbers are right-aligned."""
     shown = RichTable(title=table.title, title_justify="left")
     for index, name in enumerate(table.columns):
         cells = [str(row[index]) for row in table.rows if row[index] is not None]
@@ -18,5 +18,5 @@ def rich_table(table: Table, top: int | None = None) -> RichTable:
 
 
 def is_number(text: str) -> bool:
-    """Whether the text is a number as the tables write it. A dash stands for none."""
+    """Whether a table's text is a number, or a dash for none."""
     return text == "-" or text.replace(",", "").replace(".", "", 1).lstrip("+-").isdigit()

@@ -8,12 +8,14 @@ from rtoslab.instruments.profiler import LockUse, Profile, innermost_function
 
 
 def lock_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
-    """Returns one table by call and one by place, with the longest first. They are empty on one core."""
+    """Returns two tables of spinlocks: by call and by place in the code, the longest first.
+    They are empty on one core.
+    """
     return _calls_table(profile, top), _places_table(profile, top)
 
 
 def _calls_table(profile: Profile, top: int | None) -> Table:
-    """Returns holds and waits by call."""
+    """Returns a table of how long each call held and awaited spinlocks."""
     calls: dict[tuple[str, int, str, str], list[LockUse]] = defaultdict(list)
     for lock in profile.locks:
         calls[lock.name, lock.core, _use_text(lock), owning_call(lock.start, profile)].append(lock)
@@ -28,7 +30,7 @@ def _calls_table(profile: Profile, top: int | None) -> Table:
 
 
 def _places_table(profile: Profile, top: int | None) -> Table:
-    """Returns holds and waits by the places where they begin and end."""
+    """Returns a table of how long spinlocks were held and awaited, by places in the code."""
     rows = [
         (
             lock.name, lock.core, _use_text(lock), lock.longest_cycles, _us_text(lock.longest_cycles, profile),
@@ -50,5 +52,5 @@ def _use_text(use: LockUse) -> str:
 
 
 def _us_text(cycles: int, profile: Profile) -> str:
-    """Returns cycles as microseconds."""
+    """Returns cycles as microseconds, as text."""
     return f"{cycles * 1e6 / profile.clock_hz:.2f}"

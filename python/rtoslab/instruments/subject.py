@@ -21,7 +21,7 @@ DEFAULT_CYCLES = 5_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """The observed section of an image's run. By default from reset, for `cycles`."""
+    """The section of an image's run that is observed. By default from reset, for `cycles`."""
 
     start: str | None = None
     """A symbol, a 0x address or a decimal number of cycles since reset."""
@@ -33,7 +33,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """An image, the board it runs on and the section of the run that is observed."""
+    """An image to observe, its board, and the section of the run."""
 
     label: str
     elf: Path
@@ -51,7 +51,7 @@ class Subject:
 
 
 class SubjectOptions(TypedDict, total=False):
-    """The options of a subject besides its name. A missing one has its default."""
+    """The options of `make_subject` besides the name. A missing one has its default."""
 
     kernel: str | None
     """By default the usual kernel. For an image, the kernel whose functions it has."""
@@ -76,8 +76,9 @@ def make_subject(
     window_ms: int | None = None,
     stretch: Stretch | None = None,
 ) -> Subject:
-    """Returns a subject by the path of an image, or by a benchmark's name, which is built.
-    Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError."""
+    """Returns the image to observe: that of a path, or of a benchmark, which is built.
+    Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
+    """
     if is_file(Path(name)):
         stretch = stretch or Stretch()
         if window_ms is not None:

@@ -12,7 +12,7 @@ SurveyRow = tuple[str, Profile, MaskedIntervals]
 
 
 def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
-    """Returns the table of masked interrupts of this priority by kernel and call, with the longest first."""
+    """Returns a table of the longest masked interrupts of several profiles, by kernel and call."""
     calls: dict[tuple[str, str], list[SurveyRow]] = defaultdict(list)
     clock_hz = 0
     for profile in profiles:
@@ -28,7 +28,7 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
 
 
 def _longest_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
-    """Returns the cells of one call: the longest interval, with sums over all benchmarks."""
+    """Returns the row of one call: its longest masked interval, with sums over all benchmarks."""
     benchmark, _, worst = max(findings, key=lambda finding: finding[2].longest_cycles)
     count, total = (
         sum(finding.count for _, _, finding in findings),

@@ -36,20 +36,23 @@ _LOW_BYTE: Final = 0xFFFF_FF00
 
 @dataclass(frozen=True, slots=True)
 class _Structure:
+    """The members of a C structure of the kernel, with their places."""
+
     members: Mapping[str, MemberPlace]
 
     def offset(self, member: str) -> int | None:
+        """Returns the offset of a member in bytes. None if there is no such member."""
         place = self.members.get(member)
         return None if place is None else place.offset
 
     @property
     def bytes(self) -> int:
-        """Its size, as far as its members say."""
+        """Returns the size of the structure, as far as its members tell."""
         return max((place.offset + place.bytes for place in self.members.values()), default=0)
 
 
 class TaskList:
-    """The tasks of one image's kernel."""
+    """Lists the tasks of an image's kernel for a debugger."""
 
     def __init__(self, catalogue: Catalogue, image: Path, cpu: str, cores: int) -> None:
         """`cpu`: the board's architecture, as in board.toml."""
@@ -67,18 +70,22 @@ class TaskList:
 
     @property
     def kernel(self) -> str | None:
-        """The kernel's name. None if the image has none that is known."""
+        """Returns the kernel's name. None if the image contains no known kernel."""
         return None if self._kernel is None else self._kernel.title
 
     def of(self, snapshot: "Snapshot") -> list[TaskRow]:
-        """The tasks of a board that stands so. Empty before the kernel has any, and without a kernel that is known."""
+        """Returns the tasks of a board at the moment of a snapshot. Empty if there are none, or the kernel is unknown.
+        Empty before the kernel has any, and without a kernel that is known.
+        """
         if self._kernel is None or self._block is None:
             return []
-        return _Reader(snapshot.open(), self._kernel, self._tasks, self._structures, self._cores, self._is_v6m).rows()
+        return _TaskReader(
+            snapshot.open(), self._kernel, self._tasks, self._structures, self._cores, self._is_v6m
+        ).rows()
 
 
-class _Reader:
-    """Reads one board."""
+class _TaskReader:
+    """Reads the tasks of a kernel from the memory of one halted board."""
 
     def __init__(
         self,
@@ -103,7 +110,7 @@ class _Reader:
         self._code = SymbolIndex(machine.symbols())
 
     def rows(self) -> list[TaskRow]:
-        """One for each task, those that execute first."""
+        """Returns a row for each task for the debugger, running tasks first."""
         running = self._running()
         states = dict.fromkeys(running, "running")
         for block, state in self._listed():
@@ -116,7 +123,7 @@ class _Reader:
         ]
 
     def _running(self) -> dict[int, int]:
-        """Control block -> core."""
+        """Returns the core of each running task, by the task's control block."""
         words: dict[int, int] = {}
         with suppress(RtoslabError):
             smp = self._cores > 1 and self._kernel.probes is not None and self._kernel.probes.current_task_smp
@@ -133,7 +140,7 @@ class _Reader:
         return running
 
     def _listed(self) -> Iterator[tuple[int, str]]:
-        """Control blocks in the kernel's lists, and the lists' states."""
+        """Yields the control block of each task in the kernel's lists, with its state."""
         for ring in self._tasks.rings:
             for head, state in ring.heads.items():
                 for address in self._heads(head, self._structures.get(ring.head, _Structure({})).bytes):
@@ -145,7 +152,7 @@ class _Reader:
             yield from ((block, "") for block in self._table(table))
 
     def _heads(self, name: str, size: int) -> Iterator[int]:
-        """The addresses of the heads in a variable: of `name[0]` the first one alone."""
+        """Yields the addresses of the list heads in a variable, which may be an array. `name[0]`: only the first."""
         name, only, _ = name.partition("[0]")
         address, held = self._sizes.get(name, (0, 0))
         if address and size:
@@ -153,6 +160,7 @@ class _Reader:
             yield from (address + size * place for place in range(min(count, _TASKS_MOST)))
 
     def _ring(self, ring: TaskRing, head: int) -> Iterator[int]:
+        """Yields the control blocks of the tasks in a circular list."""
         first = self._offset(ring.head, ring.first)
         end = 0 if ring.end is None else self._offset(ring.head, ring.end, inside=True)
         following = self._offset(ring.node, ring.next)
@@ -169,6 +177,7 @@ class _Reader:
             node, seen = self._word(node + following), seen + 1
 
     def _chain(self, chain: TaskChain, first: str) -> Iterator[int]:
+        """Yields the control blocks of the tasks in a list that links them directly."""
         following = self._block.offset(chain.next)
         symbol, _, member = first.partition(":")
         structure, _, name = member.partition(".")
@@ -186,6 +195,7 @@ class _Reader:
                 return
 
     def _table(self, table: TaskTable) -> Iterator[int]:
+        """Yields the control blocks of the tasks in an array of pointers."""
         base = self._word(self._sizes.get(table.table, (0, 0))[0])
         count = self._word(self._sizes.get(table.count, (0, 0))[0])
         if base and count and count <= _TASKS_MOST:
@@ -193,7 +203,9 @@ class _Reader:
             yield from (block for block in blocks if block)
 
     def _offset(self, structure: str, member: str | None, *, inside: bool = False) -> int | None:
-        """Returns the offset of a member. `inside`: a structure in a structure begins where its first member does."""
+        """Returns the offset of a structure's member, or None.
+        `inside`: a structure in a structure begins where its first member does.
+        """
         members = self._structures.get(structure, _Structure({})).members
         if member is None:
             return None
@@ -203,6 +215,7 @@ class _Reader:
         return min(within, default=None)
 
     def _about(self, block: int, state: str) -> str:
+        """Returns a text on a task for the debugger: name, state, priority."""
         name = self._name(block) or f"0x{block:08x}"
         urgency = self._member(block, self._facts.priority)
         parts = [state] if state else []
@@ -211,17 +224,21 @@ class _Reader:
         return f"{name} [{', '.join(parts)}]" if parts else name
 
     def _name(self, block: int) -> str:
+        """Returns a task's name. Empty if it has none."""
         names = (*self._tasks.names, self._facts.name)
         name = next((member for member in names if member in self._block.members), "")
         return read_text_member(self._block.members, name, block, self._bytes)
 
     def _bytes(self, address: int, count: int) -> bytes:
+        """Returns bytes of the board's memory. Empty where there is none."""
         with suppress(RunError), simulator_errors(RunError):
             return self._machine.read(address, count)
         return b""
 
     def _registers(self, block: int) -> list[tuple[str, int]]:
-        """Those that the task continues with. Empty if its frame is none that is known."""
+        """Returns the registers with which a task will continue. Empty if its frame is unknown.
+        Empty if its frame is none that is known.
+        """
         pointer = self._member(block, self._tasks.frame_pointer or self._facts.stack_pointer)
         if not pointer:
             return []
@@ -238,6 +255,7 @@ class _Reader:
         return list(registers.items())
 
     def _stack(self, block: int) -> range:
+        """Returns the addresses of a task's stack. Empty if unknown."""
         begin = self._member(block, self._facts.stack)
         size = self._member(block, self._facts.bytes)
         words = self._member(block, self._facts.words)
@@ -245,14 +263,18 @@ class _Reader:
         return range(begin, begin + length) if begin and length else range(0)
 
     def _is_code(self, address: int) -> bool:
-        """Whether it is in a function of the image. One in assembly may have no size and reaches to the next."""
+        """Whether an address is in a function of the image.
+        One in assembly may have no size and reaches to the next.
+        """
         return self._code.find(address) is not None
 
     def _member(self, block: int, member: str | None) -> int | None:
+        """Returns the value of a member of a task's control block, or None."""
         place = self._block.members.get(member or "")
         return None if place is None else place.read(self._word, block)
 
     def _word(self, address: int) -> int | None:
+        """Returns a 32-bit word of the board's memory. None where there is none."""
         if not address:
             return None
         with suppress(RunError), simulator_errors(RunError):
@@ -261,5 +283,7 @@ class _Reader:
 
 
 def _signed(urgency: int, place: MemberPlace) -> int:
-    """The priority with its sign. A member of a kernel holds none in the upper half of its range but negative ones."""
+    """Returns a priority as a signed number: values in the upper half of the member's range are negative.
+    A member of a kernel holds none in the upper half of its range but negative ones.
+    """
     return urgency - (1 << 8 * place.bytes) if urgency >> (8 * place.bytes - 1) else urgency

@@ -12,8 +12,9 @@ from rtoslab.targets import MemberPlace, current_task_addresses, read_text_membe
 
 
 def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
-    """Returns core -> address of the word that points at its running task's control block. Empty if it is not known.
-    On two cores of an image whose kernel was built for one, the word of that one."""
+    """Returns, for each core, the address of the kernel's pointer to the current task. Empty if it is unknown.
+    Empty if it is not known. On two cores of an image whose kernel was built for one, the word of that one.
+    """
     for number in (cores, 1):
         with suppress(SymbolError):
             return current_task_addresses(machine, kernel, number) if kernel else {}
@@ -21,15 +22,16 @@ def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int
 
 
 def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
-    """Returns control block -> the task's name, read from the board's memory at the end of the run.
-    Tasks of the same name get their block's address after it. A block that cannot be read is named by its address."""
+    """Returns the name of each task by its control block, read from memory at the end of the run.
+    Tasks of the same name get their block's address after it. A block that cannot be read is named by its address.
+    """
     result = {block: _task_name(recording, block) for block in sorted(blocks) if block}
     names = list(result.values())
     return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in result.items()}
 
 
 def _task_name(recording: Recording, block: int) -> str:
-    """Returns a task's name from its control block, or a name with the block's address."""
+    """Returns a task's name from its control block, or a name made of its address."""
     facts = recording.subject.kernel.memory if recording.subject.kernel else None
     if facts is None or facts.task_block is None:
         return f"task {block:#x}"
@@ -44,7 +46,7 @@ _CACHE: dict[tuple[str, str], dict[str, MemberPlace]] = {}
 
 
 def _structure_members(recording: Recording, structure: str) -> dict[str, MemberPlace]:
-    """Returns the place of each member of a structure. Cached by image."""
+    """Returns the place of each member of a C structure, cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:
         _CACHE[key] = structure_members(recording.subject.elf, structure)

@@ -38,7 +38,7 @@ LOCKS: Final = "spinlocks"
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """A line of the timeline: `group` is a core, `tasks` or `spinlocks`."""
+    """A line of a timeline: a core, a task or a spinlock."""
 
     group: str
     name: str
@@ -46,7 +46,7 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Something that lasted: a task's turn, a handler, a call, a held lock. Cycles since reset."""
+    """Something that lasted for a time: a task's turn, a handler, a call, a held lock. Cycles since reset."""
 
     track: Track
     name: str
@@ -59,7 +59,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A level change of a pin."""
+    """A change of a pin's level, with its cycle."""
 
     cycle: int
     pin: str
@@ -68,7 +68,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """All spans by start, and all pin edges by cycle."""
+    """What ran when in a section of a run: all spans and pin edges."""
 
     label: str
     clock_hz: int
@@ -85,12 +85,12 @@ class Timeline:
 
 
 def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline:
-    """Runs the subject and returns what ran when. Raises RunError, ImageFileError, SymbolError."""
+    """Runs an image and returns the timeline of what ran when. Raises RunError, ImageFileError, SymbolError."""
     services: dict[int, str] = {}
     words: dict[int, int] = {}
 
     def request(machine: ObservedMachine) -> ObservationRequest:
-        """Returns what to observe: kernel calls, task words, threads, locks, exceptions and pins."""
+        """Returns what the virtual board must observe: kernel calls, tasks, locks, exceptions and pins."""
         kernel = subject.kernel
         names = sorted({name for many in kernel.symbols.values() for name in many}) if kernel else []
         calls = {}
@@ -108,7 +108,7 @@ def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> T
 
 
 class _TimelineReader:
-    """Builds spans from the recorded events, in order of time."""
+    """Builds the spans of a timeline from recorded events, in order of time."""
 
     def __init__(self, recording: Recording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
         self.recording = recording
@@ -162,7 +162,7 @@ class _TimelineReader:
             self.spans.append(Span(track, name, start, end, facts, ended))
 
     def _on_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a write to the word that points at a core's running task."""
+        """Handles a write to the kernel's pointer to the current task."""
         on = ident - IDENT_CURRENT
         if value not in self.no_task:
             self.current[on] = value
@@ -170,7 +170,7 @@ class _TimelineReader:
             self._add_span(Track(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
     def _on_thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a return to a thread: the end of one task's span and the start of another's."""
+        """Handles a task switch: the end of one task's span and the start of another's."""
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
         before = self.running.get(core)
         if before is not None and before[0] != name:
@@ -190,8 +190,7 @@ class _TimelineReader:
             self._add_span(Track(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency)
 
     def _call_track(self, core: int) -> Track:
-        """Returns the track of a call: that of the handler that made it, or of its task, also if that moves to
-        another core."""
+        """Returns the track on which a call is shown: that of the handler or the task that made it."""
         if self.handlers.get(core):
             return Track(f"core {core}", HANDLERS)
         return Track(TASKS, self.running.get(core, (f"core {core}", 0))[0])
@@ -232,12 +231,12 @@ class _TimelineReader:
         self.edges.append(Edge(max(cycle, self.start), pin_name(self.recording.subject.board.chip, ident), value))
 
     def _lock_name(self, number: int) -> str:
-        """Returns the kernel's name of a spinlock."""
+        """Returns the kernel's name for a spinlock's number."""
         kernel = self.recording.subject.kernel
         return (kernel.locks if kernel else {}).get(number, f"spinlock {number}")
 
     def _close_spans(self) -> None:
-        """Adds the spans that are still open at the end."""
+        """Adds the spans that have not ended at the end of the run."""
         for core, (name, since) in self.running.items():
             self._add_span(Track(f"core {core}", TASKS), name, since, self.end, ended=False)
         for core, stack in self.handlers.items():

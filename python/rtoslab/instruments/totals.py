@@ -13,7 +13,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(slots=True)
 class CycleSum:
-    """Sums of cycles by `records.WAYS`, of instructions and of calls."""
+    """Sums of cycles by their use, of instructions and of calls."""
 
     cycles: list[int] = field(default_factory=lambda: [0] * len(WAYS))
     executions: int = 0
@@ -21,11 +21,11 @@ class CycleSum:
 
     @property
     def total(self) -> int:
-        """Returns the sum of all cycles."""
+        """Returns the sum of the cycles of all uses."""
         return sum(self.cycles)
 
     def add_cycles(self, item: PathCycles) -> None:
-        """Adds one entry of a profile."""
+        """Adds the cycles of one entry of a profile."""
         for way, cycles in enumerate(item.cycles):
             self.cycles[way] += cycles
         self.executions += item.executions
@@ -33,7 +33,7 @@ class CycleSum:
 
 
 def sum_by(spent: Iterable[PathCycles], key: Callable[[PathCycles], Key]) -> dict[Key, CycleSum]:
-    """Returns the sums by key, most cycles first."""
+    """Returns the sums of the entries of a profile with the same key, most cycles first."""
     by_key: dict[Key, CycleSum] = defaultdict(CycleSum)
     for entry in spent:
         by_key[key(entry)].add_cycles(entry)
@@ -41,7 +41,7 @@ def sum_by(spent: Iterable[PathCycles], key: Callable[[PathCycles], Key]) -> dic
 
 
 def sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSum]:
-    """Returns (core, function) -> the cycles of its own instructions, with those of functions inlined into it."""
+    """Returns the cycles of each function's own instructions, by (core, function)."""
     return sum_by(profile.spent, lambda spent: (spent.core, innermost_function(spent.stack)))
 
 
@@ -52,7 +52,9 @@ def sums_by_class(profile: Profile) -> dict[str, CycleSum]:
 
 
 def inclusive_cycles(profile: Profile) -> Counter[tuple[int, str]]:
-    """Returns (core, function) -> cycles of it and of all it called. Recursion counts each cycle once."""
+    """Returns the cycles of each function and of all it called, by (core, function).
+    Recursion counts each cycle once.
+    """
     counts: Counter[tuple[int, str]] = Counter()
     for spent in profile.spent:
         for name in {name.partition(" [")[0] for name in spent.stack}:

@@ -69,7 +69,7 @@ _ANSWER_BYTES: Final = STORED_BYTES
 
 @dataclass(frozen=True, slots=True)
 class TracedSlice:
-    """A span as the file has it."""
+    """A span of a timeline as a row of the trace's SQL tables."""
 
     group: str
     track: str
@@ -82,7 +82,7 @@ class TracedSlice:
 
 @dataclass(frozen=True, slots=True)
 class TraceContents:
-    """The contents of a trace. Cycles since reset."""
+    """The content of a trace file: slices and pin edges. Cycles since reset."""
 
     label: str
     clock_hz: int
@@ -93,7 +93,7 @@ class TraceContents:
 
 
 def trace_contents(timeline: Timeline) -> TraceContents:
-    """Returns a timeline in the form in which it is written."""
+    """Returns a timeline in the form in which a trace file contains it."""
     slices = [
         TracedSlice(
             span.track.group, span.track.name, span.name, span.start, span.end,
@@ -105,7 +105,7 @@ def trace_contents(timeline: Timeline) -> TraceContents:
 
 
 class TraceDatabase:
-    """A database of one trace."""
+    """A trace as SQL tables, in memory."""
 
     def __init__(self, trace: TraceContents) -> None:
         self._database = sqlite3.connect(":memory:")
@@ -126,11 +126,11 @@ class TraceDatabase:
         self._database.set_progress_handler(self._exceeds_limits, _TURN)
 
     def answer_named(self, name: str) -> Table:
-        """Returns the answer to a named query."""
+        """Returns the result of a predefined query."""
         return self.answer_query(NAMED[name], title=name)
 
     def answer_latency(self, begin: str, end: str, limit_cycles: int) -> Table:
-        """Returns the times from each slice of one name to the next one of the other, the longest first."""
+        """Returns the times from each slice named `begin` to the next one named `end`, the longest first."""
         return self.answer_query(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
     def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> Table:
@@ -154,7 +154,7 @@ class TraceDatabase:
 
 
 def _limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
-    """Returns the first rows. Raises ValueError if they have too many bytes together."""
+    """Returns the first rows of an SQL result. Raises ValueError if they have too many bytes together."""
     rows, held = [], 0
     for row in islice(cursor, _ROWS_MOST):
         held += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
@@ -165,18 +165,18 @@ def _limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
 
 
 def _plain_cell(cell: object) -> str | int | None:
-    """Returns a cell as a text or an integer."""
+    """Returns a cell of an SQL result as a text or an integer."""
     return cell if cell is None or isinstance(cell, int) else f"{cell:g}" if isinstance(cell, float) else str(cell)
 
 
 def _authorise_reads(action: int, *_: object) -> int:
-    """Allows SQLite to read, but not to attach a file or to write."""
+    """Tells SQLite whether an action is allowed: reading is, attaching a file and writing are not."""
     allowed = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
 
 def _slice_rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
-    """Yields the rows of the table `slice`."""
+    """Yields the rows of the SQL table `slice`."""
     by_track: dict[tuple[str, str], list[TracedSlice]] = {}
     for slice_ in sorted(slices, key=lambda traced_slice: (traced_slice.start, -traced_slice.end)):
         by_track.setdefault((slice_.group, slice_.track), []).append(slice_)
@@ -198,7 +198,7 @@ def _slice_rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]
 
 
 def _nesting_depths(many: Sequence[TracedSlice]) -> list[int]:
-    """Returns for each slice the number of slices of its track around it."""
+    """Returns, for each slice, how many slices of its track contain it."""
     ends: list[int] = []
     depths = []
     for traced_slice in many:
@@ -210,7 +210,7 @@ def _nesting_depths(many: Sequence[TracedSlice]) -> list[int]:
 
 
 def _handler_cycles(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
-    """Returns the cycles of each task's slice in which a handler ran. Neither overlap among themselves."""
+    """Returns the cycles of each task's slice during which a handler ran. Neither overlap among themselves."""
     slices, first = [], 0
     for task in tasks:
         while first < len(handlers) and handlers[first].end <= task.start:

@@ -21,7 +21,7 @@ def picoseconds(timeline: Timeline, cycle: int) -> int:
 
 
 def vcd_text(timeline: Timeline) -> str:
-    """Returns the whole file."""
+    """Returns the content of a VCD file with the wires of a timeline."""
     changes = _wire_changes(timeline)
     stream = io.StringIO()
     label = one_line(timeline.label).replace("$", "_")
@@ -38,7 +38,9 @@ def vcd_text(timeline: Timeline) -> str:
 
 
 def _wire_changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
-    """Returns (cycle, (scope, wire), level) in order of time. A wire with nested spans is high while any lasts."""
+    """Returns every level change of a wire, (cycle, (scope, wire), level), in the order of time.
+    A wire with nested spans is high while any lasts.
+    """
     changes = [(edge.cycle, ("pins", edge.pin), edge.level) for edge in timeline.edges]
     steps: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for span in timeline.spans:

@@ -45,7 +45,9 @@ _UNKNOWN_SETTING: Final = ("the same code may take more or less time", None)
 
 
 def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str, str]:
-    """Returns the settings to compare, keyed by the concept's id. `one_kernel`: all sides have the same kernel."""
+    """Returns the board settings to compare, keyed by the concept's id.
+    `one_kernel`: all sides have the same kernel.
+    """
     return {
         STATE_PREFIX + key: str(value)
         for key, value in state.items()
@@ -54,12 +56,12 @@ def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str
 
 
 def absent_value(concept_id: str) -> str | None:
-    """Returns the value of a setting that is missing from a state that was read. None if a missing one says nothing."""
+    """Returns the value of a board setting that was not read. None if a missing one says nothing."""
     return _NOT_ENABLED if _without_core(concept_id.removeprefix(STATE_PREFIX)).startswith(f"{_URGENCY}irq") else None
 
 
 def state_concept(concept_id: str) -> Concept:
-    """Returns the concept of a setting. Its title names the register."""
+    """Returns the concept (a condition of a fair comparison) of a board setting. Its title names the register."""
     key = concept_id.removeprefix(STATE_PREFIX)
     setting = _without_core(key)
     title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_setting_title(setting), *_UNKNOWN_SETTING)
@@ -68,7 +70,7 @@ def state_concept(concept_id: str) -> Concept:
 
 
 def manifest_concept_id(concept_id: str) -> str:
-    """Returns the id of the concept for the same thing in manifests."""
+    """Returns the id of the concept that describes the same setting in manifests."""
     return _without_core(concept_id.removeprefix(STATE_PREFIX))
 
 
@@ -79,8 +81,7 @@ def _without_core(key: str) -> str:
 
 
 def _setting_title(key: str) -> str:
-    """Returns the title of a setting that has no row in `_KNOWN_SETTINGS`: the urgency of an interrupt or exception,
-    or the key itself."""
+    """Returns the title of a board setting."""
     if not key.startswith(_URGENCY):
         return key
     exception = key.removeprefix(_URGENCY)

@@ -62,7 +62,7 @@ def _folders_text(by_folder: Mapping[str, str]) -> str:
 
 
 def _level_option(words: Sequence[str]) -> str | None:
-    """Returns the last `-O` option."""
+    """Returns the last `-O` option of a compiler call, or None."""
     return next((word for word in reversed(words) if word.startswith("-O")), None)
 
 

@@ -16,7 +16,7 @@ BuildRecord = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A condition that both sides of a fair comparison have in common."""
+    """A condition that must be equal on both sides of a fair comparison, such as the optimisation level."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class Concept:
     """Whether it is read from the board as the window opened. Then no option sets it."""
 
     def value_text(self, value: str) -> str:
-        """Returns a raw value as a reader's text, such as `on` for `1`."""
+        """Returns a raw value of the condition as a reader's text, such as `on` for `1`."""
         if self.off_on is None:
             return value
         return self.off_on[0] if value in {"0", "false", ""} else self.off_on[1]
@@ -59,13 +59,14 @@ def _flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
     """Returns a function that reads the last compiler flag with this prefix from a build's record."""
 
     def read(build: BuildRecord) -> str | None:
+        """Returns the last compiler flag with the prefix, or None."""
         return next((flag for flag in reversed(build.get("flags", [])) if flag.startswith(prefix)), None)
 
     return read
 
 
 def _feature_reader(name: str) -> Callable[[BuildRecord], str | None]:
-    """Returns a function that reads a feature from a build's record."""
+    """Returns a function that reads a board feature from a build's record."""
     return lambda build: build.get("features", {}).get(name)
 
 
@@ -109,7 +110,7 @@ CONCEPTS: Final = (*KERNEL_CONCEPTS, *(concept for concept, _ in BUILD_CONCEPTS)
 
 
 def concept_values(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
-    """Returns the raw values of all concepts that apply to a point, keyed by the concept's id."""
+    """Returns the values of all conditions of fairness that apply to a point, keyed by the concept's id."""
     build = manifest.get("build")
     if not isinstance(build, dict):
         return {}
@@ -141,7 +142,7 @@ def kernel_of_point(catalogue: Catalogue, manifest: Mapping[str, Any], kernel_na
 
 
 def _macro_value(source: str | None, macros: Mapping[str, str]) -> str | None:
-    """Returns the value of a concept's macro. A source that begins with `=` is a fixed value."""
+    """Returns the value of the macro that decides a condition. A source that begins with `=` is a fixed value."""
     if source is None:
         return None
     return source[1:] if source.startswith("=") else macros.get(source)

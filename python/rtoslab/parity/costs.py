@@ -26,7 +26,7 @@ UNSEALED: Final = 1
 
 
 class Cost(Strict):
-    """The effect on benchmarks' time of changing one key from one value to another."""
+    """The measured effect on benchmarks' time of changing one configuration key from one value to another."""
 
     kernel: str
     board: str
@@ -56,7 +56,7 @@ def _reverse_percent(percent: float) -> float:
 
 
 class CostFile(Strict):
-    """The file as a whole."""
+    """The content of a file of measured costs."""
 
     format: int = UNSEALED
     seal: str = ""
@@ -65,20 +65,22 @@ class CostFile(Strict):
 
     @property
     def digest(self) -> str:
-        """Returns the seal of the content."""
+        """Returns the digest of the content, which `seal` must have."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
 
 def read_costs(root: Path) -> tuple[Cost, ...]:
-    """Returns the costs stored in the working directory, then those of the checkout. Raises as `read_cost_file`
-    does."""
+    """Returns the stored costs of configuration changes: the working directory's, then the checkout's.
+    Raises as `read_cost_file` does.
+    """
     paths = dict.fromkeys([Path.cwd() / COSTS_FILE, root.resolve() / COSTS_FILE])
     return tuple(cost for path in paths for cost in read_cost_file(path))
 
 
 def read_cost_file(path: Path) -> tuple[Cost, ...]:
-    """Returns the costs of a file whose seal holds, or none where there is no file.
-    Raises CatalogueError naming file and key, PlanError for costs that were edited."""
+    """Returns the costs of configuration changes that a file stores. Empty if there is no file.
+    Raises CatalogueError naming file and key, PlanError for costs that were edited.
+    """
     if not path.is_file():
         return ()
     costs = read_toml(path, CostFile)
@@ -93,9 +95,10 @@ def read_cost_file(path: Path) -> tuple[Cost, ...]:
 
 
 def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()) -> list[Cost]:
-    """Returns the costs of every key that is the only difference between some points. A value that is not set is `as
-    usual`.
-    `place_bound_ids`: the identities (`id`) of points whose figures may depend on the place of their code."""
+    """Returns the cost of every configuration key that is the only difference between some points.
+    A value that is not set is `as usual`. `place_bound_ids`: the identities (`id`) of points whose figures may depend
+    on the place of their code.
+    """
     groups: dict[tuple[str, ...], list[tuple[dict[str, str], PlacedTime]]] = {}
     for time in placed_times(points, place_bound_ids):
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
@@ -131,7 +134,7 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
 
 
 def _ratio_to_percent(ratio: float) -> float:
-    """Returns the change in percent of a ratio, with two decimals."""
+    """Returns a ratio as a change in percent, with two decimals."""
     return round(100 * (ratio - 1), 2) + 0.0
 
 

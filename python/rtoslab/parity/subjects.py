@@ -14,8 +14,9 @@ _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 
 
 def lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
-    """Returns the measured points as subjects, each named by its kernel, its configuration or its run. The first
-    of several placements counts."""
+    """Returns the measured points as sides of a comparison, each named by its difference from the others.
+    The first of several placements counts.
+    """
     unique = _distinct_points(points)
     names = series_names([point for point, _ in unique], with_cores=False)
     return [
@@ -30,7 +31,7 @@ def lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[Lin
 
 
 def _point_state(stored: StoredPoint) -> Mapping[str, str | int]:
-    """Returns the board's settings as the point's window opened. Empty if there is no number."""
+    """Returns the board's settings when the point's window opened. Empty if there is no number."""
     return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}
 
 
@@ -49,7 +50,9 @@ def _distinct_points(points: Sequence[StoredPoint]) -> list[tuple[PointId, Store
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
-    """Returns the differences among a report's points. Costs come from these points and from the stored files."""
+    """Returns the unfair differences among a report's points, with their known costs.
+    Costs come from these points and from the stored files.
+    """
     costs_of_points = costs_from_runs(
         [point.result for point in points if isinstance(point.result, MeasuredPoint)], place_dependent_results(points)
     )

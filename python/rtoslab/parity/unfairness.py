@@ -17,7 +17,7 @@ MOST_NAMES = 3
 
 @dataclass(frozen=True, slots=True)
 class LintSubject:
-    """One point that takes part in a comparison."""
+    """One point that takes part in a comparison, with its name and settings."""
 
     side: str
     """The side that it represents: a kernel, a run, a configuration."""
@@ -29,7 +29,7 @@ class LintSubject:
 
 @dataclass(frozen=True, slots=True)
 class Unfairness:
-    """A concept that differs, with all benchmarks where it differs in the same way."""
+    """A condition that differs between compared points, with all benchmarks that it affects."""
 
     concept: Concept
     board: str
@@ -41,13 +41,13 @@ class Unfairness:
 
     @property
     def sentence(self) -> str:
-        """The unfairness in one sentence."""
+        """Returns the unfair difference in one sentence."""
         sides = "; ".join(f"{words} for {_names_text(who)}" for words, who in self.values.items())
         return f"{self.concept.title}: {sides}. Unfair because {self.concept.why_unfair}."
 
     @property
     def cost_text(self) -> str:
-        """Returns the costs in the compared benchmarks. If none of these was measured, in those that were."""
+        """Returns the known costs of the difference, as text. If none of these was measured, in those that were."""
         costs_text = [f"{change}: {_percent_text(item, self.benchmarks)}" for change, item in self.costs]
         unknown = (
             "set it to the same value and measure again"
@@ -68,7 +68,7 @@ def group_comparable(subjects: Iterable[LintSubject]) -> list[list[LintSubject]]
 def find_unfairness(
     catalogue: Catalogue, groups: Iterable[Sequence[LintSubject]], costs: Sequence[Cost] = ()
 ) -> list[Unfairness]:
-    """Returns the differences within each group, ordered by concept."""
+    """Returns the unfair differences within each group of points."""
     merged: dict[tuple[str, str, str], Unfairness] = {}
     for group in groups:
         benchmark, board = group[0].point.benchmark, group[0].point.board
@@ -89,7 +89,7 @@ def find_unfairness(
 def _group_unfairness(
     catalogue: Catalogue, group: Sequence[LintSubject], board: str, benchmark: str, costs: Sequence[Cost]
 ) -> Iterable[Unfairness]:
-    """Yields the concepts that differ within one group."""
+    """Yields the conditions that differ within one group of points."""
     kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
     facts = [concept_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
     states = _setting_facts(group)
@@ -110,7 +110,7 @@ def _group_unfairness(
 
 
 def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
-    """Returns the board's settings of each subject, keyed by concept."""
+    """Returns the board settings of each point, keyed by concept."""
     one_kernel = len({_kernel_name(subject) for subject in group}) == 1
     states = [state_facts(subject.state, one_kernel=one_kernel) for subject in group]
     meanings = {key: absent_value(key) for state in states for key in state}
@@ -129,7 +129,7 @@ def _change_costs(
     sides: Sequence[tuple[LintSubject, str]],
     costs: Sequence[Cost],
 ) -> Iterable[tuple[str, Cost]]:
-    """Yields the known cost for each kernel of a change from the first side's value to the second's."""
+    """Yields the known cost of the difference for each kernel."""
     (first, before), (second, after), *_ = sides
     for kernel, facts in kernels.items():
         key = "" if facts is None else config_key(concept, facts)
@@ -144,14 +144,13 @@ def _change_costs(
 
 
 def _option_forms(subject: LintSubject, kernel: str, key: str, value: str) -> tuple[str, ...]:
-    """Returns the forms in which a sweep may have written a side's value: itself, or `as usual` where the side did
-    not set it."""
+    """Returns the forms in which a sweep may have written a configuration value."""
     unsaid = _kernel_name(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)
 
 
 def _percent_text(cost: Cost, benchmarks: Sequence[str]) -> str:
-    """Returns the largest changes in percent by benchmark, with their bands."""
+    """Returns the largest changes in percent by benchmark, as text."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
     shown = ", ".join(
@@ -161,8 +160,7 @@ def _percent_text(cost: Cost, benchmarks: Sequence[str]) -> str:
 
 
 def _band_text(cost: Cost, name: str) -> str:
-    """Returns the band of a change, if it has two different ends, and whether it may be an effect of the place of
-    the code."""
+    """Returns the range of a change over placements as text, if it has two different ends."""
     least, most = map(_format_signed, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
     bands = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]

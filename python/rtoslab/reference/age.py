@@ -14,22 +14,22 @@ from rtoslab.targets import timing_version
 
 
 def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
-    """Returns what has changed since a point was measured: files of this project, "the virtual board". Empty if nothing
-    has. A change of comments alone does not count.
+    """Returns what has changed since a point was measured: project files, "the virtual board". Empty if nothing has.
+    A change of comments alone does not count.
 
-    Points share most files, so call it for many of them within one cache scope."""
+    Points share most files, so call it for many of them within one cache scope.
+    """
     return _changed_files(root, [point.manifest])
 
 
 def changes_since_reference(root: Path, reference: Reference) -> list[str]:
-    """Returns what has changed since the points and weights of a file were measured."""
+    """Returns what has changed since the points and sizes of a reference file were measured."""
     measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
     return _changed_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
 
 
 def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
-    """Returns the files of this project that differ from the manifests' digests, and "the virtual board" if its timing
-    differs."""
+    """Returns the project files that differ from the manifests' digests, and "the virtual board" if its timing does."""
     files = {
         item
         for manifest in manifests

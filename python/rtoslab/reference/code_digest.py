@@ -37,6 +37,7 @@ def code_digest(name: str, content: bytes) -> str:
 
 
 def _code(name: str, content: bytes) -> bytes:
+    """Returns the content of a source file without comments and without superfluous space."""
     kind = Path(name).suffix
     try:
         text = content.decode()
@@ -57,19 +58,22 @@ def _code(name: str, content: bytes) -> bytes:
 
 
 def _squeeze(text: str) -> str:
-    """Drops blank lines and the space at the ends of lines."""
+    """Returns a text without blank lines and without space at the ends of lines."""
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)
 
 
 def read_code_digests(root: Path) -> Mapping[str, str]:
-    """Returns the digest of the code by the SHA-256 of the file. Raises AlteredError for a file edited by hand."""
+    """Returns the digest of a file's code (without comments) by the SHA-256 of the file.
+    Raises AlteredError for a file edited by hand.
+    """
     path = root / "reference" / FILE
     return _read(path, sha256_of(path)) if path.is_file() else {}
 
 
 @cache
 def _read(path: Path, _sha256: str) -> Mapping[str, str]:
+    """Returns the stored digests of code by the SHA-256 of the file. Raises AlteredError."""
     try:
         return dict(
             pair
@@ -81,7 +85,7 @@ def _read(path: Path, _sha256: str) -> Mapping[str, str]:
 
 
 def add_code_digests(root: Path, names: Iterable[str]) -> None:
-    """Adds the pairs of files of the checkout as they are now. Raises StoreError."""
+    """Adds the digests of these files, as they are now, to the stored ones. Raises StoreError."""
     today = {sha256_of(root / name): today_code(root, name) for name in set(names) if (root / name).is_file()}
     known = read_code_digests(root)
     if not today.keys() <= known.keys():

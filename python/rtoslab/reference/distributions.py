@@ -14,10 +14,10 @@ STORED_COLUMNS: Final = tuple(name for name in COLUMNS if name != "start_cycle")
 
 
 def samples_to_distribution(series: SeriesSamples) -> dict[str, Any]:
-    """Returns the series as JSON: `columns` (those that the target could fill) and `rows`, each a number of samples,
-    then one of them.
+    """Returns a series of samples as a distribution: each different sample with its number.
 
-    The rows ascend, so the same samples give the same text in any order."""
+    The rows ascend, so the same samples give the same text in any order.
+    """
     columns = [name for name in STORED_COLUMNS if getattr(series, name)]
     samples = Counter(zip(*(getattr(series, name) for name in columns), strict=True))
     return {
@@ -28,8 +28,7 @@ def samples_to_distribution(series: SeriesSamples) -> dict[str, Any]:
 
 
 def count_values(stored: Mapping[str, Any]) -> int:
-    """Returns the number of values that `distribution_to_samples` would make: a row of a few bytes may stand for any
-    number. Raises ValueError."""
+    """Returns how many samples a stored distribution stands for. Raises ValueError."""
     counts: list[int] = [row[0] for row in stored["rows"]]
     if not all(type(count) is int and count > 0 for count in counts):
         raise ValueError("a distribution's row does not begin with a number of samples")
@@ -37,8 +36,9 @@ def count_values(stored: Mapping[str, Any]) -> int:
 
 
 def distribution_to_samples(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the series of a distribution in the form of `SeriesSamples`, with equal samples side by side. Raises
-    ValueError."""
+    """Returns the samples of a distribution in the form of `SeriesSamples`, with equal samples side by side.
+    Raises ValueError.
+    """
     plain = {name: value for name, value in stored.items() if name not in {"columns", "rows"}}
     columns, rows = stored["columns"], stored["rows"]
     if not set(columns) <= set(STORED_COLUMNS) or any(len(row) != len(columns) + 1 for row in rows):

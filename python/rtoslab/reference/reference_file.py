@@ -29,7 +29,7 @@ _PLACED: Final = "placed"
 
 @dataclass(frozen=True, slots=True)
 class StoredWeight:
-    """The size of a program of the kernel, and how it was built."""
+    """The size of a kernel's program as a reference file stores it, and how it was built."""
 
     path: Path
     weight: ProgramWeight
@@ -38,7 +38,7 @@ class StoredWeight:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The content of one file: a paper's points with one kernel, measured or n/a, and the sizes of its programs."""
+    """The content of a reference file: a paper's points with one kernel, and the sizes of its programs."""
 
     path: Path
     paper: str
@@ -50,20 +50,22 @@ class Reference:
 
 
 def reference_path(root: Path, paper: str, kernel: str) -> Path:
-    """Returns the path of a paper's reference results for a kernel."""
+    """Returns the path of the reference file of a paper for a kernel."""
     return root / FOLDER / paper / f"{kernel}.jsonl"
 
 
 def reference_paths(root: Path, paper: str = "*") -> list[Path]:
-    """Returns every file of a paper, or of all."""
+    """Returns the paths of all reference files of a paper, or of all papers."""
     return sorted((root / FOLDER).glob(f"{paper}/*.jsonl"))
 
 
 def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredWeight] = ()) -> None:
-    """Writes the points that were measured or are n/a. A failed one is no reference. Raises StoreError.
+    """Writes a reference file with the points that were measured or are n/a. A failed one is no reference.
+    Raises StoreError.
 
     A point in several placements is written in the first, with its values in all. One that failed in the first
-    placement is left out, whatever the others' results are."""
+    placement is left out, whatever the others' results are.
+    """
     own = [point for point in points if placement_number(point.result.point) == "0"]
     measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
     groups = group_placements(point.result for point in points if isinstance(point.result, MeasuredPoint))
@@ -84,10 +86,12 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
 
 
 def read_reference(path: Path, like_points: Collection[PointId] | None = None) -> Reference:
-    """Reads one file. Raises AlteredError naming it if it was altered, or is of another version.
+    """Returns the content of a reference file.
+    Raises AlteredError naming it if it was altered, or is of another version.
 
     `like_points`: read only points with a benchmark and board of these, and no weights. All references together take
-    seconds to read, most of it for samples of points that nobody asked for."""
+    seconds to read, most of it for samples of points that nobody asked for.
+    """
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
         head, *lines = unseal_lines(text)
@@ -106,7 +110,7 @@ def read_reference(path: Path, like_points: Collection[PointId] | None = None) -
 
 
 def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[str]:
-    """Returns the lines that `json_line` could have written for these points, so that no other line needs parsing."""
+    """Returns the lines of a reference file that may contain one of these points."""
     prefixes = {
         tuple(f'"{key}":{json.dumps(getattr(point_id, key))}' for key in ("benchmark", "board")) for point_id in points
     }
@@ -114,7 +118,9 @@ def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[
 
 
 def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yields the lines parsed. Raises ValueError for more samples than a record stream may have."""
+    """Yields the parsed lines of a reference file. Raises ValueError for too many samples.
+    Raises ValueError for more samples than a record stream may have.
+    """
     left = SERIAL_VALUES
     for line in lines:
         parsed = parse_object(line)
@@ -125,6 +131,7 @@ def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def _parse_header(path: Path, line: str) -> dict[str, Any]:
+    """Returns the first line of a reference file, parsed. Raises AlteredError."""
     header = parse_object(line)
     if (header["format"], header["paper"], header["kernel"]) != (FORMAT, path.parent.name, path.stem):
         raise ValueError("its format, paper or kernel is another one")
@@ -138,6 +145,7 @@ def with_kernel_name(point: StoredPoint, kernel: str) -> StoredPoint:
 
 
 def _point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a point as a reference file stores it."""
     result = point.result
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
     if isinstance(result, MeasuredPoint) and result.series:
@@ -146,6 +154,7 @@ def _point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, A
 
 
 def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
+    """Returns the point that a line of a reference file stores."""
     stored = line["result"]
     if "series" in stored:
         stored["series"] = [distribution_to_samples(series) for series in stored["series"]]
@@ -155,11 +164,13 @@ def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, A
 
 
 def _values_as_json(placed: PlacedValues) -> dict[str, Any]:
+    """Returns the numbers of a point in all placements as JSON."""
     values = [[*name, list(numbers)] for name, numbers in placed.by_name.items()]
     return {_PLACED: {"run_id": placed.run_id, "values": values}}
 
 
 def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
+    """Returns the numbers of a point in all placements from JSON."""
     by_name = {
         (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(number) for number in numbers)
         for metric, stat, unit, occurrence, numbers in line["values"]
@@ -168,4 +179,5 @@ def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
 
 
 def _weight_from_json(path: Path, line: Mapping[str, Any]) -> StoredWeight:
+    """Returns the size of a program that a line of a reference file stores."""
     return StoredWeight(path, ProgramWeight.model_validate(line[_WEIGHT]), line["manifest"])

@@ -11,18 +11,20 @@ _SEAL: Final = "sha256"
 
 
 def json_line(value: Mapping[str, Any]) -> str:
-    """Returns an object as one line. The same object gives the same line."""
+    """Returns an object as one line of JSON. The same object gives the same line."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True) + "\n"
 
 
 def seal_lines(objects: Iterable[Mapping[str, Any]]) -> str:
-    """Returns the objects as lines, followed by the seal."""
+    """Returns the objects as lines of JSON, followed by a line with their digest."""
     text = "".join(json_line(object_) for object_ in objects)
     return text + json_line({_SEAL: _digest(text)})
 
 
 def unseal_lines(text: str) -> list[str]:
-    """Returns the lines without their seal. Raises ValueError if they are not what was sealed."""
+    """Returns the lines before the digest line. Raises ValueError if the digest is not theirs.
+    Raises ValueError if they are not what was sealed.
+    """
     *lines, seal = text.splitlines(keepends=True) or [""]
     if parse_object(seal) != {_SEAL: _digest("".join(lines))}:
         raise ValueError("its checksum does not match")

@@ -16,7 +16,7 @@ from rtoslab.store import StoredPoint
 
 @dataclass(frozen=True)
 class StoredRow:
-    """One point in one configuration, with its values by placement."""
+    """The figures of one point in all its placements, without samples."""
 
     stands_for: PointId
     """The point whose values the row represents."""
@@ -33,7 +33,7 @@ class StoredRow:
 
 
 def row_from_points(represented_point: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
-    """Returns the row of a point from its measured placements. If none was measured, with the reason."""
+    """Returns the row of a point's figures from its measured placements. If none was measured, with the reason."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         return StoredRow(represented_point, kernel, "", (), without_log_path(reason))
@@ -83,7 +83,9 @@ def row_as_json(row: StoredRow) -> dict[str, Any]:
 
 
 def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
-    """Returns one row, whose values have `name` as their run id. Raises ValueError, LookupError, TypeError."""
+    """Returns a row from its JSON. Its values have `name` as their run id.
+    Raises ValueError, LookupError, TypeError.
+    """
     point = PointId.model_validate(line["point"])
     reason = str(line.get("reason", ""))
     values = tuple(

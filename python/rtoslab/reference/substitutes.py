@@ -18,8 +18,9 @@ REFERENCE_MARK: Final = "(reference)"
 def read_references(
     root: Path, paper: str = "*", like_points: Collection[PointId] | None = None
 ) -> Iterator[Reference]:
-    """Yields every reference of a paper, or of all. One that cannot be read is an AlteredWarning. `like_points`: see
-    `read_reference`."""
+    """Yields the content of every reference file of a paper, or of all papers.
+    One that cannot be read is an AlteredWarning. `like_points`: see `read_reference`.
+    """
     for path in reference_paths(root, paper):
         try:
             yield read_reference(path, like_points)
@@ -28,10 +29,11 @@ def read_references(
 
 
 def substitute_points(root: Path, points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Returns measured reference points of kernels that none of the points has, with a mark at each kernel's name.
+    """Returns reference points to show beside a user's points: of kernels that the user did not measure.
 
     They equal one of the points but for the kernel: the same benchmark, board, cores, window and configuration. A point
-    in two papers comes once."""
+    in two papers comes once.
+    """
     missing = {_axes_without_kernel(item.result.point): place for place, item in enumerate(points)}
     present = {point.result.point.kernel for point in points}
     substitutes: dict[tuple[int, str], StoredPoint] = {}
@@ -46,7 +48,7 @@ def substitute_points(root: Path, points: Sequence[StoredPoint]) -> list[StoredP
 
 
 def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Returns a paper's reference points of kernels that none of the points has, under the kernels' plain names."""
+    """Returns a paper's reference points for kernels that none of the user's points has."""
     present = {stored_point.result.point.kernel for stored_point in points}
     return [
         point
@@ -57,11 +59,10 @@ def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoi
 
 
 def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
-    """Returns the values of the paper's reference points in all placements, by the run id of each point in the first
-    one.
+    """Returns the numbers of the paper's reference points in all placements, by run id.
 
-    A run id is the digest of everything that can change a number, so they also hold for a point of a run that has
-    it."""
+    A run id is the digest of everything that can change a number, so they also hold for a point of a run that has it.
+    """
     return {placed.run_id: placed for reference in read_references(root, paper) for placed in reference.placed}
 
 
@@ -71,9 +72,10 @@ def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:
 
 
 def mark_as_reference(points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Returns the points with the mark at their kernels' names."""
+    """Returns the points with a mark at their kernels' names that says they are reference results."""
     return [with_kernel_name(point, f"{point.result.point.kernel} {REFERENCE_MARK}") for point in points]
 
 
 def _axes_without_kernel(point: PointId) -> str:
+    """Returns a point's identity without its kernel, as text."""
     return point.model_copy(update={"kernel": "", "title": ""}).model_dump_json()

@@ -20,7 +20,9 @@ _COMMIT: Final = 12
 
 
 def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
-    """Returns the differences between the named tree or exports and the measured ones. Empty if there are none."""
+    """Returns how the user's kernel tree or exports differ from those of a reference. Empty if they do not.
+    Empty if there are none.
+    """
     kernel = catalogue.kernels.get(reference.kernel)
     if kernel is None or kernel.tree is None:
         return []
@@ -32,7 +34,7 @@ def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
 
 
 def _point_changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mapping[str, Any]) -> list[str]:
-    """Returns the differences between the named tree or export and the one that a point was measured with."""
+    """Returns how the user's kernel tree or export differs from the one that a point was measured with."""
     build = manifest["build"]
     if tree.version != build["kernel_version"]:
         return [f"{kernel.id} is {tree.version}, not {build['kernel_version']}"]
@@ -66,4 +68,5 @@ def _commit_changes(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list
 
 
 def _commit_text(commit: str, dirty: bool) -> str:
+    """Returns a short commit hash, with a remark if files were edited."""
     return f"{commit[:_COMMIT]}{', edited' if dirty else ''}"

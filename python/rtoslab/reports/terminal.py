@@ -11,7 +11,7 @@ from rtoslab.analyses import (
     PlacedPoint,
     PlacementLookup,
     core_gains,
-    core_shares,
+    cycle_use_of_cores,
     kernel_pairs,
     lock_wait_part,
     pinning_note,
@@ -213,10 +213,10 @@ def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> lis
         return ["-", "-"]
     widest = cells[max(cells)]
     pair = next((gain for gain in core_gains(cells.values()) if gain.many_cores.point.run_id == widest.run_id), None)
-    spins = pair is not None and bool(core_shares(widest))
+    spins = pair is not None and bool(cycle_use_of_cores(widest))
     return [
         band_text(places.gain_ratio(pair), "x {:.2f}".format) if pair else "-",
-        band_text(places.figure_band(widest, lambda row: lock_wait_part(core_shares(row))), "{:.1%}".format)
+        band_text(places.figure_band(widest, lambda row: lock_wait_part(cycle_use_of_cores(row))), "{:.1%}".format)
         if spins
         else "-",
     ]

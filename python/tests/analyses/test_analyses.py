@@ -4,7 +4,7 @@ import pytest
 
 from rtoslab.analyses.axis_values import point_values, select_values
 from rtoslab.analyses.counts_per_second import core_gains, throughput
-from rtoslab.analyses.cycles import core_shares, lock_costs, lock_wait_cycles, top_functions
+from rtoslab.analyses.cycles import cycle_use_of_cores, lock_costs, lock_wait_cycles, top_functions
 from rtoslab.analyses.heap_fragmentation import worst_fragmentation
 from rtoslab.analyses.instrument_overhead import empty_measurement_costs, probe_effect
 from rtoslab.analyses.series import pinning_note, series_names
@@ -52,7 +52,7 @@ def test_pinned_and_unpinned_points_pair_with_the_same_single_core_point() -> No
 
 
 def test_cycles_add_up_to_the_window() -> None:
-    for share in core_shares(measured_point(2, wait=3_000_000)):
+    for share in cycle_use_of_cores(measured_point(2, wait=3_000_000)):
         assert sum(share.parts.values()) == share.cycles
         assert share.parts["application"] == 10_000_000
         assert share.parts["spinlock wait"] == 3_000_000
@@ -67,7 +67,7 @@ def test_sleep_while_waiting_for_a_lock_is_not_idle_time() -> None:
     assert point.virtual is not None
     asleep = point.virtual.cores[1].sleep_cycles
     message = point.virtual.model_copy(update={"lock_sleeps": (LockSleep(core=1, cycles=asleep),)})
-    one, other = core_shares(point.model_copy(update={"virtual": message}))
+    one, other = cycle_use_of_cores(point.model_copy(update={"virtual": message}))
     assert (one.parts["asleep for a lock"], one.parts["sleep"]) == (0, asleep)
     assert (other.parts["asleep for a lock"], other.parts["sleep"]) == (asleep, 0)
     assert asleep > 0

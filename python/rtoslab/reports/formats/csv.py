@@ -11,7 +11,7 @@ from rtoslab.analyses import (
     SPREAD_FIGURES,
     Band,
     PlacedPoint,
-    core_shares,
+    cycle_use_of_cores,
     latencies,
     lock_costs,
     placed_points,
@@ -122,7 +122,7 @@ def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | 
         yield "", "heap_peak", point.heap.peak_bytes, "bytes"
     for stack in point.stacks:
         yield stack.core, f"stack_used.{stack.name}", stack.used_bytes, "bytes"
-    for share in core_shares(point):
+    for share in cycle_use_of_cores(point):
         yield share.core, "window", share.cycles, "cycles"
         for part, cycles in share.parts.items():
             yield share.core, f"cycles.{part.replace(' ', '_')}", cycles, "cycles"

@@ -9,7 +9,7 @@ from rtoslab.analyses import (
     PlacedPoint,
     PlacementLookup,
     core_gains,
-    core_shares,
+    cycle_use_of_cores,
     histogram,
     latencies,
     placed_points,
@@ -30,7 +30,7 @@ def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
         "fairness": rate.fairness,
         "share_of_each_core": rate.core_parts,
         "least_over_most": rate.least_over_most,
-        "cycles_by_cause": {share.core: share.parts for share in core_shares(point)},
+        "cycles_by_cause": {share.core: share.parts for share in cycle_use_of_cores(point)},
     }
 
 

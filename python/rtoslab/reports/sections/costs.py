@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, core_shares, lock_costs, top_functions
+from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, cycle_use_of_cores, lock_costs, top_functions
 from rtoslab.reports.sections.naming import kernel_and_board, named_points, without_repeated_seeds
 from rtoslab.reports.table import ChartData, Section, TableData
 from rtoslab.results import MeasuredPoint
@@ -17,7 +17,7 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
     rows = [
         [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
         for test, series, point in named_points(points)
-        for share in core_shares(point)
+        for share in cycle_use_of_cores(point)
     ]
     if not rows:
         return None
@@ -50,7 +50,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
             **kernel_and_board(point.point),
         }
         for _, series, point in named_points(charted)
-        for share in core_shares(point)
+        for share in cycle_use_of_cores(point)
         for part in CYCLE_PARTS
     ]
     caption = "Share of each core's cycles in the window by cause."
@@ -103,7 +103,7 @@ def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
     rows, leading = [], []
     for test, series, point in named_points(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0
-        counts = sum(share.counts for share in core_shares(point))
+        counts = sum(share.counts for share in cycle_use_of_cores(point))
         functions = [
             function for function in top_functions(point, TOP_FUNCTIONS) if function.cycles / total >= SMALLEST_FUNCTION
         ]
