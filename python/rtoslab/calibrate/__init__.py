@@ -9,7 +9,13 @@ from rtoslab.calibrate.calibration_table import read_calibration_table
 from rtoslab.calibrate.readings import Readings, calibration_image, measure_board, virtual_board_runner
 from rtoslab.calibrate.report import findings_table, rows_table
 from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings, unexplained_rows
-from rtoslab.calibrate.silicon_figures import BoardFigures, KernelFigure, board_figures, figures_table, pair_figures
+from rtoslab.calibrate.silicon_figures import (
+    BoardFigures,
+    KernelFigure,
+    board_figures,
+    pair_figures,
+    silicon_comparison_table,
+)
 from rtoslab.calibrate.silicon_file import (
     KernelFigures,
     SiliconFile,

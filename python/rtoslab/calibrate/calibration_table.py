@@ -7,7 +7,7 @@ from rtoslab.catalogue import Catalogue, read_toml
 
 
 class Registers(Strict):
-    """Addresses that may be read, and written with 0, without effect."""
+    """The registers of a chip that calibration may read and write without effect."""
 
     ahb_read: int = 0
     ahb_write: int = 0
@@ -26,7 +26,7 @@ class Registers(Strict):
 
 
 class CalibrationRow(Strict):
-    """One micro-benchmark."""
+    """One micro-benchmark of the calibration image, with its number of values."""
 
     id: str
     title: str
@@ -38,7 +38,9 @@ class CalibrationRow(Strict):
 
 
 class CalibrationTable(Strict):
-    """The whole file. The keys that the build alone reads are here too, so that no unknown key passes."""
+    """The content of firmware/calibration/calibration.toml.
+    The keys that the build alone reads are here too, so that no unknown key passes.
+    """
 
     id: str
     title: str
@@ -53,5 +55,5 @@ class CalibrationTable(Strict):
 
 
 def read_calibration_table(catalogue: Catalogue) -> CalibrationTable:
-    """Reads the table of the checkout. Raises CatalogueError."""
+    """Returns the content of the checkout's calibration.toml. Raises CatalogueError."""
     return read_toml(catalogue.root / "firmware" / "calibration" / "calibration.toml", CalibrationTable)

@@ -24,7 +24,7 @@ Vector = NDArray[np.float64]
 
 
 class SettingsMatch:
-    """Compares the virtual board under settings with silicon. Each combination of settings runs once."""
+    """Compares the virtual board under any timing settings with silicon. Each combination of settings runs once."""
 
     def __init__(
         self, table: CalibrationTable, silicon: Readings, runs: RunSettings, defaults: Mapping[str, int]
@@ -51,7 +51,7 @@ class SettingsMatch:
         """Setting -> which values belong to its witnesses."""
 
     def simulator_values(self, values: SettingValues) -> Vector | None:
-        """Returns the virtual board's values under settings. None if it refuses a setting."""
+        """Returns the values that the virtual board measures under these timing settings. None if it refuses one."""
         known = tuple(values[key] for key in self.keys)
         if known not in self._values_by_settings:
             changed = {key: value for key, value in values.items() if value != self.defaults[key]}
@@ -63,17 +63,17 @@ class SettingsMatch:
         return self._values_by_settings[known]
 
     def cost(self, values: SettingValues) -> float:
-        """Returns the difference from silicon's centres, in cycles, summed over the rows' means."""
+        """Returns the difference from silicon's most probable values, in cycles, summed over the rows' means."""
         simulated = self.simulator_values(values)
         return float("inf") if simulated is None else float(self.weights @ np.abs(simulated - self.silicon_values))
 
     def excess(self, values: SettingValues) -> float:
-        """Returns the difference beyond silicon's bounds, in cycles, summed over the rows' means."""
+        """Returns the difference beyond silicon's uncertainty, in cycles, summed over the rows' means."""
         simulated = self.simulator_values(values)
         return float("inf") if simulated is None else self._excess_by_weight(simulated)
 
     def predicts_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
-        """Whether these steps together, by the slopes, leave no larger excess than `values`."""
+        """Whether these steps together, by a linear estimate, leave no larger excess than `values`."""
         simulated = self.simulator_values(values)
         assert simulated is not None
         for key, by in steps.items():
@@ -82,6 +82,7 @@ class SettingsMatch:
         return self._excess_by_weight(simulated) <= self.excess(values) + TOLERANCE_CYCLES
 
     def _excess_by_weight(self, simulated: Vector) -> float:
+        """Returns the weighted sum of the differences beyond silicon's bounds."""
         return float(self.weights @ np.abs(self._beyond_bounds(simulated)))
 
     def _beyond_bounds(self, simulated: Vector) -> Vector:
@@ -89,46 +90,47 @@ class SettingsMatch:
         return simulated - np.clip(simulated, self.low, self.high)
 
     def score(self, values: SettingValues) -> tuple[float, float]:
-        """Returns the excess, then the cost. A smaller score is better."""
+        """Returns how badly settings match silicon: the excess, then the cost. Smaller is better."""
         return round(self.excess(values), 6), round(self.cost(values), 6)
 
     def slack_cycles(self) -> float:
-        """Returns the width of silicon's bounds, in cycles, summed over the rows' means."""
+        """Returns the width of silicon's uncertainty, in cycles, summed over the rows' means."""
         return float(self.weights @ (self.high - self.low))
 
     def slope(self, values: SettingValues, key: str, by: int) -> Vector | None:
-        """Returns the change of each value by a step of a setting up (`by` 1) or down (-1), per unit. None if nothing
-        changes or the setting is refused."""
+        """Returns the change of each measured value by a step of a setting, per unit.
+        None if nothing changes or the setting is refused.
+        """
         here, present = self.simulator_values(values), self.simulator_values(with_moved_setting(values, key, by))
         if here is None or present is None or not np.any(present != here):
             return None
         return (present - here) * by
 
     def has_effect(self, values: SettingValues, key: str) -> bool:
-        """Whether a step of a setting changes any witness."""
+        """Whether a step of a setting changes any measured value."""
         return any(self.slope(values, key, by) is not None for by in (1, -1))
 
     def share_witness(self, one: str, other: str) -> bool:
-        """Whether two settings share a witness."""
+        """Whether a measured value exists that depends on both settings."""
         return one != other and bool(np.any(self.witnessed[one] & self.witnessed[other]))
 
     def largest_error_cycles(self, values: SettingValues, key: str) -> float:
-        """Returns the largest difference from silicon in a setting's witnesses, in cycles."""
+        """Returns the largest difference from silicon among the values that depend on a setting, in cycles."""
         simulated = self.simulator_values(values)
         assert simulated is not None
         return float(np.max(np.abs(simulated - self.silicon_values)[self.witnessed[key]], initial=0.0))
 
     def unexplained_cycles(self, values: SettingValues, key: str) -> float:
-        """Returns the largest difference beyond silicon's bounds in a setting's witnesses."""
+        """Returns the largest difference beyond silicon's bounds among the values that depend on a setting."""
         simulated = self.simulator_values(values)
         assert simulated is not None
         return float(np.max(np.abs(self._beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
 
     def setting_changes(self, values: SettingValues) -> list[str]:
-        """Returns the settings that are not at their defaults."""
+        """Returns the keys of the settings that are not at their defaults."""
         return [key for key in self.keys if values[key] != self.defaults[key]]
 
 
 def with_moved_setting(values: SettingValues, key: str, by: int) -> SettingValues:
-    """Returns the values with one setting moved by `by`."""
+    """Returns the settings with one of them changed by `by`."""
     return {**values, key: values[key] + by}

@@ -30,19 +30,21 @@ LIMIT_S: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Rounds of each row: id -> array of (values, rounds), cycles."""
+    """The readings of each calibration row in cycles: an array of (values, rounds) by row id."""
 
     rows: Mapping[str, NDArray[np.int64]]
 
     def centres(self) -> dict[str, NDArray[np.float64]]:
-        """Returns for each value the most frequent reading, or the median if none occurs in a third of the rounds. A
-        few rounds are disturbed even with masked interrupts."""
+        """Returns the most probable reading of each value: the most frequent one, or the median.
+        A few rounds are disturbed even with masked interrupts.
+        """
         return {name: np.array([_centre_and_bounds(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
 
     def bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Returns for each value the lowest and the highest reading that may be true. That is the centre, with all
-        readings at least two thirds as frequent, and down to a reading that occurred twice, because disturbances add
-        cycles. Around a median it is its standard error."""
+        """Returns for each value the lowest and the highest reading that may be true.
+        That is the centre, with all readings at least two thirds as frequent, and down to a reading that occurred
+        twice, because disturbances add cycles. Around a median it is its standard error.
+        """
         return {
             name: (
                 np.array([_centre_and_bounds(rounds)[1] for rounds in row]),
@@ -53,10 +55,11 @@ class Readings:
 
 
 def _centre_and_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
-    """Returns centre, lower and upper bound of a value's rounds.
+    """Returns the most probable reading of a value, and the lowest and the highest one that may be true.
 
     The error of a median is by the median absolute deviation: 1.4826 of it is a normal deviation, and a median's error
-    is 1.2533 times a mean's (Rousseeuw and Croux 1993)."""
+    is 1.2533 times a mean's (Rousseeuw and Croux 1993).
+    """
     if np.all(rounds == rounds[0]):
         return (float(rounds[0]),) * 3
     values, counts = np.unique(rounds, return_counts=True)
@@ -73,7 +76,7 @@ RunSettings = Callable[[Mapping[str, int]], Readings]
 
 
 def _bare_kernel_name(catalogue: Catalogue) -> str:
-    """Returns the name of the folder without a kernel, where only the image's own program runs."""
+    """Returns the name of the kernel folder that contains no kernel."""
     return next(name for name, kernel in catalogue.kernels.items() if not kernel.facts.services.get("tasks", False))
 
 
@@ -101,19 +104,21 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
 def measure_board(
     catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, target: Target, say: Callable[[str], None]
 ) -> Readings:
-    """Flashes the image on a board and returns its rows. Raises the errors of `hardware.measure_with_retries`,
-    DecodeError, RunError."""
+    """Flashes the calibration image on a real board and returns its readings.
+    Raises the errors of `hardware.measure_with_retries`, DecodeError, RunError.
+    """
     wire = read_wire_constants(catalogue.root)
     heard = measure_with_retries(target, built.elf, built.expected, wire, LIMIT_S, say)
     return _readings_of_run(table, decode(heard, wire, built.expected))
 
 
 def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, board: str) -> RunSettings:
-    """Returns a function that runs the image on the virtual board under settings, each combination once."""
+    """Returns a function that runs the calibration image on the virtual board under given settings."""
     facts, image, wire = catalogue.board(board).facts, built.elf.read_bytes(), read_wire_constants(catalogue.root)
     known: dict[tuple[tuple[str, int], ...], Readings] = {}
 
     def run(settings: Mapping[str, int]) -> Readings:
+        """Returns the readings of the calibration image under these settings."""
         key = tuple(sorted(settings.items()))
         if key not in known:
             output = _run_image(facts, image, settings)
@@ -124,6 +129,7 @@ def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: B
 
 
 def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
+    """Runs the calibration image on the virtual board. Returns its serial output."""
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, CALIBRATION_IMAGE)
@@ -139,6 +145,7 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
 
 
 def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> Readings:
+    """Returns the readings that a run of the calibration image reported."""
     values: dict[str, list[int]] = {}
     for sample in decoded.samples:
         values.setdefault(sample.metric, []).extend(sample.values)

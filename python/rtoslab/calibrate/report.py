@@ -11,7 +11,7 @@ from rtoslab.calibrate.settings_fit import SettingFinding, SettingsFit
 
 
 def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> Table:
-    """Returns a table of the timing rules: default, best fit and verdict of each."""
+    """Returns a table of the timing settings: default, best fit and verdict of each."""
     rows = [
         (
             finding.key,
@@ -39,6 +39,7 @@ def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> Table:
 
 
 def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
+    """Returns the verdict on one timing setting as text."""
     if not finding.has_effect:
         return "affects no row"
     if finding.unexplained_cycles:
@@ -52,11 +53,12 @@ def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
 
 
 def _short_key(key: str) -> str:
+    """Returns a setting's key without `timing.`."""
     return key.removeprefix("timing.")
 
 
 def rows_table(table: CalibrationTable, silicon: Readings, before: Readings, after: Readings) -> Table:
-    """Returns a table of the rows: silicon, its spread, and the virtual board's difference before and after the fit."""
+    """Returns a table of the calibration rows: silicon, and the virtual board's difference before and after the fit."""
     true, first, last = silicon.centres(), before.centres(), after.centres()
     rows: list[tuple[Value, ...]] = []
     for row in table.row:
@@ -70,5 +72,5 @@ def rows_table(table: CalibrationTable, silicon: Readings, before: Readings, aft
 
 
 def _largest_text(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
-    """Returns the difference with the largest magnitude as text."""
+    """Returns the largest difference as text."""
     return f"{difference[np.argmax(np.abs(difference))]:+g}"

@@ -25,7 +25,7 @@ Slopes = dict[str, dict[int, Vector]]
 
 
 def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
-    """Searches from the defaults to the best values of `keys`."""
+    """Returns the values of the settings `keys` that match silicon best."""
     best = _search_by_steps(match, keys, say)
     if match.excess(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
@@ -36,6 +36,7 @@ def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> Sett
 
 
 def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
+    """Improves the settings step by step until no change gives a better match."""
     values = dict(match.defaults)
     for _ in range(_STEPS):
         if match.excess(values) <= TOLERANCE_CYCLES:
@@ -49,7 +50,7 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
 
 
 def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
-    """Returns values with a better score after one move, or None."""
+    """Returns settings that match silicon better after one change, or None."""
     slopes = _slopes(match, values, keys)
     for candidates in (
         _single_moves(match, values, slopes),
@@ -63,7 +64,7 @@ def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[s
 
 
 def _slopes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> Slopes:
-    """Returns the slopes of the settings that could explain a remaining difference."""
+    """Returns the effect per unit of each setting that could explain a remaining difference."""
     left = _residual(match, values)
     slopes = {}
     for key in keys:
@@ -77,14 +78,14 @@ def _slopes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) ->
 
 
 def _residual(match: SettingsMatch, values: SettingValues) -> Vector:
-    """Returns silicon's values less the virtual board's."""
+    """Returns silicon's values minus the virtual board's."""
     simulated = match.simulator_values(values)
     assert simulated is not None
     return match.silicon_values - simulated
 
 
 def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
-    """Yields the moves of one setting that its slopes suggest."""
+    """Yields settings with one of them changed, as their slopes suggest."""
     left = _residual(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
@@ -95,7 +96,10 @@ def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -
 
 
 def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
-    """Returns the step that makes the sum of weight · |left - step · slope| least."""
+    """Returns the integer step that makes the sum of weight ·
+    left - step · slope
+    least.
+    """
     where = np.flatnonzero(slope)
     steps, weights = left[where] / slope[where], (weight * np.abs(slope))[where]
     order = np.argsort(steps)
@@ -104,7 +108,7 @@ def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
 
 
 def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
-    """Yields the most promising moves of two settings together, by their slopes."""
+    """Yields settings with two of them changed together, the most promising first."""
     left, promised = _residual(match, values), []
     for one, other in combinations(slopes, 2):
         if not match.share_witness(one, other):
@@ -119,7 +123,7 @@ def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> 
 
 
 def _moves_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
-    """Yields every value of one setting within REACH, for settings whose effect is not linear."""
+    """Yields settings with one of them at every value within REACH, since effects may not be linear."""
     for key in slopes:
         for by in range(-REACH, REACH + 1):
             if by and values[key] + by >= 0:
@@ -127,7 +131,7 @@ def _moves_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[Setti
 
 
 def _repeat_move(match: SettingsMatch, before: SettingValues, values: SettingValues) -> SettingValues:
-    """Repeats the last move as long as it helps."""
+    """Repeats the last change of the settings as long as it helps."""
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
         on = {key: value + direction[key] for key, value in values.items()}
@@ -137,7 +141,7 @@ def _repeat_move(match: SettingsMatch, before: SettingValues, values: SettingVal
 
 
 def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues:
-    """Takes back the changes that are not needed, and those that one other setting can replace."""
+    """Takes back changes of settings that are not needed, and those that one other setting can replace."""
     again = True
     while again:
         again = False
@@ -155,7 +159,7 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
 def _compensate(
     match: SettingsMatch, values: SettingValues, tried: SettingValues, keys: Sequence[str]
 ) -> SettingValues:
-    """Returns `tried`, with one setting of `keys` moved if it then is as good as `values`."""
+    """Returns the settings `tried`, with one of `keys` changed if the match then is as good as with `values`."""
     slopes = _slopes(match, tried, keys)
     for candidates in (_single_moves(match, tried, slopes), _moves_within_reach(tried, slopes)):
         best = min(candidates, key=match.score, default=tried)

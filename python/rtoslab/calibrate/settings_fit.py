@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class SettingFinding:
-    """The result of the fit for one setting."""
+    """The result of the fit for one timing setting: its best value and range."""
 
     key: str
     default: int
@@ -47,13 +47,13 @@ class SettingFinding:
 
     @property
     def differs(self) -> bool:
-        """Whether silicon refutes the default."""
+        """Whether silicon refutes the setting's default."""
         return self.has_effect and not self.low <= self.default <= self.high
 
 
 @dataclass(frozen=True, slots=True)
 class SettingGroup:
-    """Settings that compensate each other, so that the rows show only their common effect."""
+    """Timing settings that compensate each other, so that only their common effect can be measured."""
 
     keys: tuple[str, ...]
     differs: bool
@@ -62,7 +62,7 @@ class SettingGroup:
 
 @dataclass(frozen=True, slots=True)
 class SettingsFit:
-    """The result of the whole fit."""
+    """The result of a fit of all timing settings to silicon."""
 
     findings: tuple[SettingFinding, ...]
     groups: tuple[SettingGroup, ...]
@@ -110,16 +110,17 @@ def fit_settings(
 
 
 def _range_alone(match: SettingsMatch, best: SettingValues, key: str) -> tuple[int, int]:
-    """Returns the lowest and highest value of a setting that fits as well, with all others unchanged."""
+    """Returns the lowest and the highest value of a setting that fit as well, with all others unchanged."""
     return best[key] - _steps_without_loss(match, best, {key: -1}), best[key] + _steps_without_loss(
         match, best, {key: 1}
     )
 
 
 def _steps_without_loss(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> int:
-    """Returns how often these steps can be taken together without a worse fit."""
+    """Returns how often some changes of settings can be made together without a worse fit."""
 
     def good(times: int) -> bool:
+        """Whether the fit gets no worse if the changes are made `times` times."""
         return _is_as_good(match, best, {key: times * by for key, by in steps.items()})
 
     for times in range(_NEAR):
@@ -135,7 +136,7 @@ def _steps_without_loss(match: SettingsMatch, best: SettingValues, steps: Mappin
 
 
 def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[str]) -> list[dict[str, int]]:
-    """Returns steps of several settings whose effects cancel, by their slopes."""
+    """Returns changes of several settings whose effects cancel, by their slopes."""
     independent: dict[str, Vector] = {}
     trades = []
     for key in keys:
@@ -154,7 +155,7 @@ def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
 
 
 def _integral_steps(parts: list[tuple[str, float]]) -> dict[str, int] | None:
-    """Returns the ratios as integral steps, without those of zero. None if no small multiple is integral."""
+    """Returns ratios of settings as whole steps. None if no small multiple is whole."""
     for multiple in _MULTIPLES:
         steps = {key: multiple * part for key, part in parts if abs(part) > TOLERANCE_CYCLES**0.5}
         if all(abs(step - round(step)) < 1e-3 for step in steps.values()):
@@ -163,9 +164,10 @@ def _integral_steps(parts: list[tuple[str, float]]) -> dict[str, int] | None:
 
 
 def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[str]) -> list[dict[str, int]]:
-    """Returns steps of one setting that cancel a step of another, as far as silicon's rounds tell.
+    """Returns changes of one setting that cancel a change of another.
 
-    Slopes do not show them if values are rounded, as to the clock of a slower bus, or if the rounds differ."""
+    Slopes do not show them if values are rounded, as to the clock of a slower bus, or if the rounds differ.
+    """
     result = []
     for one, other in permutations(keys, 2):
         if not match.share_witness(one, other):
@@ -180,18 +182,18 @@ def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
 
 
 def _is_compensation(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> bool:
-    """Whether the steps together fit as well, and none of them alone does."""
+    """Whether the changes together fit as well, and none of them alone does."""
     return _is_as_good(match, best, trade) and not any(_is_as_good(match, best, {key: by}) for key, by in trade.items())
 
 
 def _is_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
-    """Whether the fit gets no worse by these steps."""
+    """Whether the fit gets no worse by these changes of settings."""
     tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
     return min(tried.values()) >= 0 and match.excess(tried) <= match.excess(best) + TOLERANCE_CYCLES
 
 
 def _values_along(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> list[SettingValues]:
-    """Returns the values along cancelling steps, in both directions, as far as the fit gets no worse."""
+    """Returns the settings reached by repeated cancelling changes, as far as the fit gets no worse."""
     back, on = (_steps_without_loss(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1))
     places = range(-back, on + 1)
     return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
@@ -203,12 +205,14 @@ def _distance(match: SettingsMatch, values: SettingValues) -> int:
 
 
 def _widen_range(edges: tuple[int, int], values: Sequence[int]) -> tuple[int, int]:
+    """Returns the range extended so that it contains the values."""
     return min(edges[0], *values), max(edges[1], *values)
 
 
 def _make_finding(
     match: SettingsMatch, best: SettingValues, key: str, edges: tuple[int, int] | None, groups: Sequence[SettingGroup]
 ) -> SettingFinding:
+    """Returns the result of the fit for one setting."""
     default = match.defaults[key]
     if edges is None:
         return SettingFinding(
@@ -222,7 +226,9 @@ def _make_finding(
 
 
 def unexplained_rows(silicon: Readings, model: Readings) -> dict[str, float]:
-    """Returns the rows outside the bounds of silicon's rounds, each with its largest difference in cycles."""
+    """Returns the calibration rows in which the model is outside silicon's bounds, each with its largest difference.
+    Differences are in cycles.
+    """
     simulated, bounds, result = model.centres(), silicon.bounds(), {}
     for row, (low, high) in bounds.items():
         worst = float(np.max(np.maximum(low - simulated[row], 0) + np.maximum(simulated[row] - high, 0)))

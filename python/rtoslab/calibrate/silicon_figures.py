@@ -22,7 +22,7 @@ _NORMAL: Final = 1.4826 * 1.2533
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFigure:
-    """A figure that one board gave, in cycles."""
+    """A kernel figure that one board measured, in cycles, with its error bar."""
 
     repeats: tuple[float, ...]
     """Its value in each run."""
@@ -36,7 +36,7 @@ class MeasuredFigure:
 
 @dataclass(frozen=True, slots=True)
 class BoardFigures:
-    """All figures of a board by name, and the reasons for missing ones."""
+    """All kernel figures of a board by name, and the reasons for missing ones."""
 
     figures: Mapping[str, MeasuredFigure]
     missing: Mapping[str, str]
@@ -47,7 +47,7 @@ class BoardFigures:
 
 @dataclass(frozen=True, slots=True)
 class KernelFigure:
-    """One figure on silicon and on the virtual board."""
+    """One kernel figure on silicon and on the virtual board."""
 
     name: str
     silicon: MeasuredFigure
@@ -57,16 +57,16 @@ class KernelFigure:
     """With the settings that fit silicon's rows. None if those are the defaults."""
 
     def difference_cycles(self, fitted: bool = False) -> float:
-        """Returns the virtual board's figure less silicon's, in cycles."""
+        """Returns the virtual board's figure minus silicon's, in cycles."""
         model = self.fitted_cycles if fitted and self.fitted_cycles is not None else self.default_cycles
         return model - self.silicon.cycles
 
     def difference_percent(self, fitted: bool = False) -> float:
-        """Returns the difference in percent of silicon's figure. 0 if that is zero."""
+        """Returns the virtual board's difference in percent of silicon's figure. 0 if that is zero."""
         return 100 * self.difference_cycles(fitted) / self.silicon.cycles if self.silicon.cycles else 0.0
 
     def is_within_error(self, fitted: bool = False) -> bool:
-        """Whether the difference is within the error bar."""
+        """Whether the virtual board's difference is within silicon's error bar."""
         return abs(self.difference_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
@@ -91,7 +91,7 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
 
 
 def _with_grain(metric: Metric, result: MeasuredPoint) -> Metric:
-    """Returns the metric with a resolution of at least one count, because the window may end before or after one."""
+    """Returns the figure with a resolution of at least one count, because the window may end before or after one."""
     counts = sum(counter.count for counter in result.counters)
     if metric.samples or not counts:
         return metric
@@ -99,13 +99,14 @@ def _with_grain(metric: Metric, result: MeasuredPoint) -> Metric:
 
 
 def figure_of_repeats(repeats: Sequence[Metric]) -> MeasuredFigure:
-    """Returns a figure of its repeats, with the error bar."""
+    """Returns a kernel figure from its repeats, with the error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _median_error(repeat.samples)) for repeat in repeats]
     return MeasuredFigure(values, max([(max(values) - min(values)) / 2, *errors]))
 
 
 def _median_error(samples: Sequence[float]) -> float:
+    """Returns the standard error of the median of samples."""
     if not samples:
         return 0.0
     values = np.asarray(samples, dtype=np.float64)
@@ -131,8 +132,8 @@ def pair_figures(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigu
     ]
 
 
-def figures_table(figures: Sequence[KernelFigure]) -> Table:
-    """Returns a table of the figures with their differences."""
+def silicon_comparison_table(figures: Sequence[KernelFigure]) -> Table:
+    """Returns a table that compares kernel figures on silicon with those of the virtual board."""
     columns = ("figure", "silicon, cycles", "error", "default, cycles", "differs by", "%", "best fit differs by", "%")
     rows: list[tuple[Value, ...]] = []
     for figure in figures:

@@ -26,7 +26,7 @@ SILICON: Final = "silicon"
 
 
 class FittedRule(Strict):
-    """The fitted value and range of one setting."""
+    """The fitted value and range of one timing setting."""
 
     default: int
     best: int
@@ -47,7 +47,7 @@ class SiliconFigure(Strict):
 
 
 class KernelFigures(Strict):
-    """All kernel figures that were measured with one kernel."""
+    """All kernel figures that were measured on silicon with one kernel."""
 
     kernel: str
     window_ms: int = Field(gt=0)
@@ -59,13 +59,13 @@ class KernelFigures(Strict):
     """Benchmark -> why it has none."""
 
     def board_figures(self) -> BoardFigures:
-        """Returns the figures as they were measured."""
+        """Returns the kernel figures in the form in which they were measured."""
         seen = {name: MeasuredFigure(figure.repeats, figure.error_cycles) for name, figure in self.figures.items()}
         return BoardFigures(seen, self.missing, self.images)
 
 
 class SiliconFile(Strict):
-    """A silicon.json: the rows of a board and the fit to them."""
+    """The content of a silicon.json: a real board's calibration rows and the fit to them."""
 
     format: Literal[1]
     rtoslab: str
@@ -85,12 +85,12 @@ class SiliconFile(Strict):
     """SHA-256 of all other content."""
 
     def readings(self) -> Readings:
-        """Returns the raw rounds."""
+        """Returns the raw readings of the calibration rows."""
         return Readings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
 def figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
-    """Returns a board's figures in the form of the file."""
+    """Returns a board's kernel figures in the form of a silicon.json."""
     figures = {
         name: SiliconFigure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
         for name, figure in seen.figures.items()
@@ -145,7 +145,7 @@ def write_silicon(path: Path, silicon: SiliconFile) -> None:
 
 
 def read_silicon(path: Path) -> SiliconFile:
-    """Reads a silicon.json. Raises CatalogueError if it is none, AlteredError if it was changed."""
+    """Returns the content of a silicon.json. Raises CatalogueError if it is none, AlteredError if it was changed."""
     table = read_object(path, "the calibration", CatalogueError)
     try:
         silicon = SiliconFile.model_validate(table)
@@ -163,9 +163,10 @@ def read_silicon(path: Path) -> SiliconFile:
 
 
 def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
-    """Returns the grade of each setting of a board, `silicon` for those that the file in its folder confirms.
+    """Returns the grade of each timing setting of a board, `silicon` for those that a silicon.json confirms.
 
-    Raises CatalogueError, AlteredError."""
+    Raises CatalogueError, AlteredError.
+    """
     entry = catalogue.board(board)
     defaults = {key: (default, grade) for key, default, _, grade in timing_settings(entry.facts.chip)}
     grades_ = {key: grade for key, (_, grade) in defaults.items()}

@@ -70,10 +70,10 @@ def choice_document(
 
 def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
     prose = tuple(filter(None, (_HOW, partly_present_text(comparison, names))))
-    return Section("figures", "Figures", prose, (), (figures_table(comparison, names, "Figures"),))
+    return Section("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
 
 
-def figures_table(comparison: KernelComparison, names: Mapping[str, str], title: str) -> TableData:
+def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, str], title: str) -> TableData:
     """Returns a table with kernels as columns and operations as rows."""
     rows = [
         [

@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.choose.answer import answer_sentences
 from rtoslab.choose.board_comparison import KernelComparison, make_comparison
 from rtoslab.choose.compared_operations import GENERAL, make_question, read_operations
-from rtoslab.choose.document import figures_table
+from rtoslab.choose.document import kernel_comparison_table
 from rtoslab.reference import StoredRow, row_from_points
 from rtoslab.reports import Document, Section, mark_deviations
 from rtoslab.results import MeasuredPoint, PointId
@@ -114,7 +114,7 @@ def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Sect
         " ".join(answer_sentences(comparison, _titles_by_id(catalogue, comparison))) for comparison in compared
     )
     tables = tuple(
-        figures_table(comparison, _titles_by_id(catalogue, comparison), _table_title(comparison, compared))
+        kernel_comparison_table(comparison, _titles_by_id(catalogue, comparison), _table_title(comparison, compared))
         for comparison in compared
     )
     return Section("kernels", "Kernels compared", prose, (), tables)

@@ -11,7 +11,6 @@ from rtoslab.calibrate import (
     Readings,
     SettingsFit,
     calibration_image,
-    figures_table,
     findings_table,
     fit_settings,
     make_silicon_file,
@@ -20,6 +19,7 @@ from rtoslab.calibrate import (
     read_silicon,
     rows_table,
     setting_grades,
+    silicon_comparison_table,
     unexplained_rows,
     virtual_board_runner,
     write_silicon,
@@ -130,7 +130,7 @@ def command(
     tables = [findings_table(fit_result, setting_grades(catalogue, name)), rows_table(table, seen, before, after)]
     compared = compare_with_virtual(request, kernel_figures, fit_result.settings) if request and kernel_figures else []
     if compared:
-        tables.append(figures_table(compared))
+        tables.append(silicon_comparison_table(compared))
     if output is not None:
         sha256 = built.elf_sha256
         write_silicon(

@@ -19,7 +19,7 @@ LEAST_CYCLES = 0.005
 
 @dataclass(frozen=True, slots=True)
 class FunctionShare:
-    """One function's share of the difference, in cycles per count or per sample."""
+    """One function's share of a difference in cycles between two sides."""
 
     function: str
     before: float
@@ -32,19 +32,21 @@ class FunctionShare:
 
     @property
     def delta(self) -> float:
-        """Returns the additional cycles. Negative: saved."""
+        """Returns the function's additional cycles on the second side. Negative if it saved some."""
         return self.after - self.before
 
     @property
     def per_call_delta(self) -> float | None:
-        """Returns the additional cycles of one call. None if the number of calls changed."""
+        """Returns the additional cycles of one call of the function. None if the number of calls changed."""
         if not self.calls_before or abs(self.calls_after / self.calls_before - 1) > 0.01:
             return None
         return self.after / self.calls_after - self.before / self.calls_before
 
 
 def attribute_cycles(pair: Pair) -> list[FunctionShare]:
-    """Returns the functions whose cycles differ, the largest difference first. Empty if a side has no profile."""
+    """Returns the functions whose cycles differ between two sides, the largest difference first.
+    Empty if a side has no profile.
+    """
     cycles_before, cycles_after = (
         _means_by_function(pair.before, cycles_by_function),
         _means_by_function(pair.after, cycles_by_function),
@@ -65,7 +67,9 @@ def attribute_cycles(pair: Pair) -> list[FunctionShare]:
 
 
 def _code_state(name: str, pair: Pair) -> str:
-    """Returns `same`, `moved` or `changed` for a function's code. Empty if it is not known."""
+    """Returns whether a function's code is the `same`, `moved` or `changed` on the second side. Empty if unknown.
+    Empty if it is not known.
+    """
     sides = [[result.code.get(name) for result in _results(figures)] for figures in (pair.before, pair.after)]
     if any(place is None for side in sides for place in side):
         return ""
@@ -76,13 +80,14 @@ def _code_state(name: str, pair: Pair) -> str:
 
 
 def _results(figures: PointFigures) -> Sequence[MeasuredPoint]:
+    """Returns the measured points behind the figures of one side, one for each placement."""
     return figures.placed_results or ([figures.result] if figures.result is not None else [])
 
 
 def _means_by_function(
     figures: PointFigures, by_function: Callable[[MeasuredPoint], dict[str, float]]
 ) -> dict[str, float]:
-    """Returns the mean over the point's placements by function. Empty if one has no profile."""
+    """Returns the mean of a number over the point's placements, for each function. Empty if one has no profile."""
     attributions = [by_function(result) for result in _results(figures)]
     if not all(attributions):
         return {}

@@ -29,7 +29,7 @@ UNSEALED: Final = 1
 
 
 class BaselinePoint(Strict):
-    """One point of a baseline with its figures."""
+    """One point of a baseline with its figures, and what they depend on."""
 
     benchmark: str
     kernel: str
@@ -53,13 +53,13 @@ class BaselinePoint(Strict):
 
     @property
     def point(self) -> PointId:
-        """Returns the point's axes. A baseline has no titles."""
+        """Returns the identity of the point. A baseline has no titles."""
         axes = {"benchmark", "kernel", "board", "cores", "window_ms", "config"}
         return PointId(title=self.benchmark, **self.model_dump(include=axes))
 
 
 class Baseline(Strict):
-    """`baselines/<name>.toml`."""
+    """The content of `baselines/<name>.toml`: stored figures that later runs are compared with."""
 
     format: int = FORMAT
     seal: str = ""
@@ -72,7 +72,7 @@ class Baseline(Strict):
 
     @property
     def digest(self) -> str:
-        """Returns the seal of the present content."""
+        """Returns the digest of the present content, which `seal` must have."""
         return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
 
@@ -93,8 +93,9 @@ def find_baseline(root: Path, name: str) -> Path:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Reads a baseline and checks its seal. Raises CatalogueError naming file and key, PlanError for an invalid rule
-    or edited figures."""
+    """Returns the baseline of a file after a check of its seal.
+    Raises CatalogueError naming file and key, PlanError for an invalid rule or edited figures.
+    """
     baseline = read_unsealed(path)
     again = f"`rtoslab baseline {path.stem}` measures its points and writes it again"
     if not baseline.seal:
@@ -105,7 +106,9 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def read_unsealed(path: Path) -> Baseline:
-    """Reads a baseline without its seal, to measure its points again. Raises as `read_baseline` does."""
+    """Returns the baseline of a file without a check of its seal, to measure its points again.
+    Raises as `read_baseline` does.
+    """
     baseline = read_toml(path, Baseline)
     for rule in baseline.rules.values():
         parse_limits(rule)
@@ -117,7 +120,7 @@ def read_unsealed(path: Path) -> Baseline:
 
 
 def brief_side(side: Side) -> Side:
-    """Returns the side with brief manifests, as a baseline has them."""
+    """Returns the side of a comparison with its manifests shortened to what a baseline stores."""
     return Side(
         side.name,
         [replace(figure, manifest=brief_manifest(figure.manifest)) for figure in side.figures],
@@ -125,7 +128,7 @@ def brief_side(side: Side) -> Side:
 
 
 def baseline_side(baseline: Baseline, name: str) -> Side:
-    """Returns a baseline as a side of a comparison."""
+    """Returns a baseline as one side of a comparison."""
     return Side(
         name,
         [
@@ -146,21 +149,23 @@ def baseline_side(baseline: Baseline, name: str) -> Side:
 
 
 def _parse_function(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
+    """Returns a function's entry in a baseline as an executed function."""
     return ExecutedFunction(code, instructions, calls)
 
 
 def _function_row(function: ExecutedFunction) -> tuple[str, float, float] | tuple[str, float]:
+    """Returns an executed function as its entry in a baseline."""
     plain = (function.code, _six_digits(function.calls))
     return plain if function.instructions is None else (*plain, _six_digits(function.instructions))
 
 
 def _six_digits(value: float) -> float:
-    """Returns the value with six digits. The window's end makes further ones meaningless."""
+    """Returns the value rounded to six digits. The window's end makes further ones meaningless."""
     return float(f"{value:.6g}")
 
 
 def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
-    """Makes a baseline of a side's figures. Raises PlanError if a point of it has none."""
+    """Makes a baseline of the figures of one side of a comparison. Raises PlanError if a point has none."""
     lost = [figure for figure in side.figures if figure.missing_reason]
     if lost:
         point, why = lost[0].point, lost[0].missing_reason
@@ -188,7 +193,7 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
 
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
-    """Writes the baseline as TOML. The same figures give the same bytes. Raises StoreError."""
+    """Writes a baseline as TOML. The same figures give the same bytes. Raises StoreError."""
     lines = [
         "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file. Edit only [rules]:",
         "# how much worse a figure may become, by its name.",

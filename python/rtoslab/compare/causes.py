@@ -26,7 +26,7 @@ _ONE_PERCENT: Final = 0.01
 
 
 class Cause(StrEnum):
-    """The kinds of causes for cycles that differ."""
+    """The kinds of causes for a difference in cycles, such as changed code."""
 
     CODE = "code"
     """The executed functions differ."""
@@ -42,7 +42,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A cause with its explanation."""
+    """The cause of a difference in cycles, with an explanation."""
 
     cause: Cause
     text: str
@@ -50,7 +50,9 @@ class Reason:
 
 
 def find_reason(before: PointFigures, after: PointFigures) -> Reason:
-    """Returns why the cycles of two exact points in one placement each may differ. Their manifests are brief."""
+    """Returns why the cycles of a point differ on two sides. Both were measured exactly, in one placement.
+    Their manifests are brief.
+    """
     if not before.code or not after.code:
         return Reason(Cause.UNKNOWN, "unknown: some executed code has no symbol, so the functions cannot be compared")
     if before.code != after.code:
@@ -68,7 +70,7 @@ def find_reason(before: PointFigures, after: PointFigures) -> Reason:
 
 
 def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Reason:
-    """Returns the reason if only the place of the code and the sources of other code may differ."""
+    """Returns why cycles differ though all executed code is the same."""
     built_from = _differing_keys(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
     unknown = "unknown: the executed code is the same"
@@ -84,13 +86,13 @@ def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Reason:
 
 
 def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
-    """Returns the functions whose code differs or that only one side executed, the largest change first."""
+    """Returns the names of functions whose code differs or that only one side executed, the largest change first."""
     names = [name for name in {*before, *after} if _code_of(before, name) != _code_of(after, name)]
     return sorted(names, key=lambda name: (-abs(_instructions(after, name) - _instructions(before, name)), name))
 
 
 def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str]) -> float | None:
-    """Returns the instructions per count or sample of these functions. None if they were not counted."""
+    """Returns the instructions per count (or sample) of these functions. None if they were not counted."""
     counts = [functions[name].instructions for name in names if name in functions]
     return None if None in counts else sum(count for count in counts if count is not None)
 
@@ -102,6 +104,7 @@ def function_changes_text(before: Mapping[str, ExecutedFunction], after: Mapping
 
 
 def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunction | None) -> str:
+    """Returns a text on how one function's code changed."""
     if before is None or after is None:
         return f"{name} ({'new' if before is None else 'gone'})"
     counted = before.instructions is not None and after.instructions is not None
@@ -109,22 +112,26 @@ def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunc
 
 
 def _code_of(functions: Mapping[str, ExecutedFunction], name: str) -> str:
+    """Returns the digest of a function's code. Empty if it was not executed."""
     return functions[name].code if name in functions else ""
 
 
 def _instructions(functions: Mapping[str, ExecutedFunction], name: str) -> float:
+    """Returns the executed instructions of a function, 0 if there are none."""
     return (functions[name].instructions or 0.0) if name in functions else 0.0
 
 
 def _differing_keys(before: Mapping[str, str], after: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
-    """Returns the keys with other values. An empty manifest differs from every other one."""
+    """Returns the manifest's keys with different values on the two sides.
+    An empty manifest differs from every other one.
+    """
     if not before or not after:
         return ["the manifest"]
     return [key for key in keys if before.get(key) != after.get(key)]
 
 
 def _state_changes(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
-    """Returns the keys with other values, if both sides recorded the state."""
+    """Returns the board settings with different values on the two sides, if both sides recorded them."""
     if not before or not after:
         return []
     keys = sorted({*before, *after})
@@ -136,12 +143,13 @@ def _state_changes(before: Mapping[str, str | int], after: Mapping[str, str | in
 
 
 def _other_work(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
-    """Returns the functions of the same code whose instructions differ, or whose calls if those were not counted."""
+    """Returns the functions with the same code that executed more or fewer instructions on the second side."""
     both = [(name, first, after[name]) for name, first in before.items() if name in after]
     return [f"{name} ({_work_text(first, second)})" for name, first, second in both if _is_other_work(first, second)]
 
 
 def _is_other_work(first: ExecutedFunction, second: ExecutedFunction) -> bool:
+    """Whether a function clearly did more or less work on the second side."""
     if first.instructions is not None and second.instructions is not None:
         return _differ_clearly(first.instructions, second.instructions)
     return _differ_clearly(first.calls, second.calls)
@@ -153,7 +161,7 @@ def _differ_clearly(first: float, second: float) -> bool:
 
 
 def _work_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
-    """Returns the instructions of a call, or those of a count where it was called more rarely."""
+    """Returns how a function's number of instructions differs, as text."""
     calls = f"{first.calls:.4g} to {second.calls:.4g} calls"
     if first.instructions is None or second.instructions is None:
         return calls
@@ -164,17 +172,19 @@ def _work_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
 
 
 def _waits_text(before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """Returns how the cycles per count that executed nothing changed, as a clause, which may be empty."""
+    """Returns how the waiting cycles per count differ, as a clause, which may be empty."""
     changes = [(name, after[name] - before[name]) for name in before if name in after]
     parts = [f"{name} {change:+.2f}" for name, change in changes if abs(change) >= 1]
     return f" ({', '.join(parts)} cycles per count)" if parts else ""
 
 
 def _differ_text(names: list[str]) -> str:
+    """Returns names with the verb "differ" or "differs"."""
     are_several = len(names) > 1 or names[0].endswith("s")
     return f"{_names_text(names)} {'differ' if are_several else 'differs'}"
 
 
 def _names_text(names: list[str]) -> str:
+    """Returns the first names and the number of further ones."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more

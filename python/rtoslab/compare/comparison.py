@@ -20,7 +20,7 @@ CHANGED_CODE: Final = "instructions.changed_code"
 
 
 class Verdict(StrEnum):
-    """The verdict on a figure. Less is better for every one of them."""
+    """The verdict on a figure of a comparison. Less is better for every figure."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """One figure on both sides."""
+    """One figure on both sides of a comparison, with its verdict."""
 
     pair: Pair
     before: Metric
@@ -51,7 +51,7 @@ class FigureChange:
 
     @property
     def delta(self) -> float:
-        """Returns the change in the metric's unit. More is worse."""
+        """Returns the change of the figure in its unit. Positive is worse. More is worse."""
         return self.after.value - self.before.value
 
     @property
@@ -64,7 +64,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The second side compared with the first."""
+    """Two sides compared, figure by figure."""
 
     before: Side
     after: Side
@@ -75,12 +75,12 @@ class Comparison:
 
     @property
     def claimed_changes(self) -> list[FigureChange]:
-        """Returns the changes that are worse or better."""
+        """Returns the figures that became worse or better beyond noise and placement."""
         return [change for change in self.changes if change.verdict in {Verdict.WORSE, Verdict.BETTER}]
 
     @property
     def visible_changes(self) -> list[FigureChange]:
-        """Returns the claimed changes, then those in one placement each."""
+        """Returns the claimed changes, then those of figures measured in one placement."""
         shown_verdicts = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
         single_placement = [
             change
@@ -91,17 +91,17 @@ class Comparison:
 
     @property
     def without_figures(self) -> list[Pair]:
-        """Returns the pairs in which only one side has a number."""
+        """Returns the pairs of points in which only one side has a number."""
         return [
             pair for pair in self.matching.pairs if bool(pair.before.missing_reason) != bool(pair.after.missing_reason)
         ]
 
 
 def compare_sides(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
-    """Compares every figure that both sides have.
+    """Compares every figure that two sides have.
 
-    A gate compares points with the same axes and placement, to the cycle, so any difference is one of these images.
-    Its sides have brief manifests.
+    A gate compares points with the same axes and placement, to the cycle, so any difference is one of these images. Its
+    sides have brief manifests.
     """
     matching = match_sides(before, after, same_axes=is_gate)
     figures = [
@@ -121,11 +121,12 @@ def compare_sides(before: Side, after: Side, *, is_gate: bool = False) -> Compar
 
 
 def _is_exact(pair: Pair) -> bool:
+    """Whether both points were measured exactly, without noise."""
     return pair.before.is_exact and pair.after.is_exact
 
 
 def _exact_change(pair: Pair, before: Metric, after: Metric, reason: Reason, *, is_gate: bool) -> FigureChange:
-    """Returns the change of an exact figure with its verdict."""
+    """Returns the change of a figure without noise, with its verdict."""
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # tolerates rounding
     if before.band or after.band:
@@ -145,7 +146,9 @@ def _exact_change(pair: Pair, before: Metric, after: Metric, reason: Reason, *, 
 
 
 def _cycles_reason(pair: Pair, *, is_brief: bool) -> Reason:
-    """Returns why the cycles of two exact points may differ. `is_brief`: their manifests are brief already."""
+    """Returns why the cycles of a point without noise differ on the two sides.
+    `is_brief`: their manifests are brief already.
+    """
     if is_brief:
         return find_reason(pair.before, pair.after)
     first, second = (
@@ -155,7 +158,7 @@ def _cycles_reason(pair: Pair, *, is_brief: bool) -> Reason:
 
 
 def _changed_code_figure(pair: Pair) -> FigureChange | None:
-    """Returns the change in instructions of functions whose code changed, per count or sample. None if none did.
+    """Returns the change in instructions of the functions whose code changed. None if none did.
 
     Instructions do not depend on the place. So they show a slowdown that a better place hides in the cycles.
     """
@@ -172,11 +175,12 @@ def _changed_code_figure(pair: Pair) -> FigureChange | None:
 
 
 def _verdict_of_delta(delta: float) -> Verdict:
+    """Returns the verdict on a change: worse, better or the same."""
     return Verdict.WORSE if delta > 0 else Verdict.BETTER if delta < 0 else Verdict.SAME
 
 
 def _noisy_changes(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[FigureChange]:
-    """Returns the changes of noisy points: medians by their samples, and bytes, which have no noise."""
+    """Returns the changes of figures with noise, judged by their samples."""
     changes = [
         FigureChange(*figure, _verdict_of_delta(figure[2].value - figure[1].value))
         for figure in figures
@@ -194,10 +198,12 @@ def _noisy_changes(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[Figur
 
 
 def _is_median(metric: Metric) -> bool:
+    """Whether a figure is a median or a count, which noise tests apply to."""
     return bool(metric.samples) or "." not in metric.id
 
 
 def _sort_key(change: FigureChange) -> tuple[int, float, str, str]:
+    """Returns the sort key of a change in tables."""
     order = (
         Verdict.WORSE,
         Verdict.BETTER,

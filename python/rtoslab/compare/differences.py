@@ -26,7 +26,7 @@ _SETTING: Final = "build.kernel_config."
 
 @dataclass(frozen=True, slots=True)
 class ManifestDifference:
-    """One key with one pair of values."""
+    """A key of the manifests that differs between two sides, with both values."""
 
     key: str
     before: str
@@ -36,9 +36,10 @@ class ManifestDifference:
 
 
 def manifest_differences(pairs: Sequence[Pair]) -> list[ManifestDifference]:
-    """Returns every key of the manifests that differs, compiler and kernel first, then by name.
+    """Returns every key of the manifests that differs between two sides, compiler and kernel first.
 
-    Settings that only one kernel's configuration has are last, because two kernels have hundreds of them."""
+    Settings that only one kernel's configuration has are last, because two kernels have hundreds of them.
+    """
     counts: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
         for key, before, after in _differing_keys(pair.before.manifest, pair.after.manifest):
@@ -50,12 +51,14 @@ def manifest_differences(pairs: Sequence[Pair]) -> list[ManifestDifference]:
 
 
 def _sort_group(difference: ManifestDifference) -> int:
+    """Returns the group by which a difference is sorted."""
     if difference.key.startswith(_SETTING) and NOT_SET in (difference.before, difference.after):
         return 2
     return 0 if difference.key.startswith(_FIRST) else 1
 
 
 def _differing_keys(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
+    """Yields each key that differs, with both values."""
     if not before or not after:  # a side without manifests
         return
     states = [any(key.startswith(STATE) for key in side) for side in (before, after)]

@@ -41,7 +41,7 @@ def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Secti
 
 
 def summary_text(comparison: Comparison) -> str:
-    """Returns the summary, in one or two sentences."""
+    """Returns the summary of a comparison, in one or two sentences."""
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
@@ -73,7 +73,8 @@ def summary_text(comparison: Comparison) -> str:
 
 
 def extremes_sentence(comparison: Comparison) -> str:
-    """Returns in which point the second side is fastest against the first, and in which slowest, as a sentence.
+    """Returns a sentence on the points in which the second side is fastest and slowest, compared with the first.
+
 
     Only differences in time that are claimed count. A side is called by what is compared over (a kernel's name), if
     that is one thing, else by its run.
@@ -102,6 +103,7 @@ def extremes_sentence(comparison: Comparison) -> str:
 
 
 def _changes_with_verdict(comparison: Comparison, verdict: Verdict) -> list[FigureChange]:
+    """Returns the changes with this verdict."""
     return [change for change in comparison.changes if change.verdict is verdict]
 
 
@@ -117,6 +119,7 @@ def change_text(change: FigureChange) -> str:
 
 
 def _subtitle(comparisons: Sequence[Comparison]) -> str:
+    """Returns the subtitle of a comparison's report."""
     pairs = [change.pair for comparison in comparisons for change in comparison.changes]
     exact = {pair.before.is_exact and pair.after.is_exact for pair in pairs}
     placed = any(change.placement_interval is not None for comparison in comparisons for change in comparison.changes)
@@ -135,6 +138,7 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
 
 
 def _sections(comparison: Comparison, suffix: str) -> list[Section]:
+    """Returns the sections of the report on one comparison."""
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
         _changes_section(comparison, f"changes{suffix}", against),
@@ -149,6 +153,7 @@ def _sections(comparison: Comparison, suffix: str) -> list[Section]:
 
 
 def _differences_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    """Returns the report's section on what differs between the sides besides figures."""
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
     rows = [
         [difference.key, difference.before, difference.after, str(difference.points or "")]
@@ -162,6 +167,7 @@ def _differences_section(comparison: Comparison, ident: str, against: str) -> Se
 
 
 def _changes_section(comparison: Comparison, ident: str, against: str) -> Section:
+    """Returns the report's section on figures that became worse or better."""
     tables = _unit_tables(comparison.claimed_changes, "largest effect first")
     same = sum(change.verdict is Verdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
@@ -171,6 +177,7 @@ def _changes_section(comparison: Comparison, ident: str, against: str) -> Sectio
 
 
 def _single_placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    """Returns the report's section on changes of figures in one placement."""
     changes = _changes_with_verdict(comparison, Verdict.ONE_PLACEMENT)
     if not changes:
         return None
@@ -193,6 +200,7 @@ def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]
 
 
 def _change_row(change: FigureChange) -> list[str]:
+    """Returns the table's row of a change."""
     result = change.placement_interval if change.sample_shift is None else change.sample_shift.interval
     interval = "" if result is None else f" [{number_text(result[0])} to {number_text(result[1])}]"
     return [
@@ -207,11 +215,12 @@ def _change_row(change: FigureChange) -> list[str]:
 
 
 def figure_text(metric: Metric) -> str:
-    """Returns the value, or for several placements the median with its band."""
+    """Returns a figure as text: its value, or for several placements the median with its range."""
     return number_text(metric.value) if metric.band is None else band_text(metric.band, number_text)
 
 
 def _open_cases_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    """Returns the report's section on differences that may be noise."""
     open_ones = [change for change in comparison.changes if change.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
     noisy = [change.sample_shift for change in comparison.changes if change.sample_shift is not None]
     if not noisy:
@@ -232,6 +241,7 @@ def _open_cases_section(comparison: Comparison, ident: str, against: str) -> Sec
 
 
 def _placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    """Returns the report's section on differences that the placement of the code may explain."""
     placed = [change for change in comparison.changes if change.placement_interval is not None]
     moved = [item for item in _changes_with_verdict(comparison, Verdict.PLACEMENT) if item.placement_interval is None]
     if not placed and not moved:
@@ -255,6 +265,7 @@ def _placement_section(comparison: Comparison, ident: str, against: str) -> Sect
 
 
 def _attribution_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    """Returns the report's section on the functions in which cycles differ."""
     tables = [
         table for pair in _pairs_with_times(comparison.visible_changes) if (table := _parts_table(pair)) is not None
     ]
@@ -277,6 +288,7 @@ def _pairs_with_times(changes: Iterable[FigureChange]) -> list[Pair]:
 
 
 def _parts_table(pair: Pair) -> TableData | None:
+    """Returns a table of the functions in which the cycles of a pair differ."""
     parts = attribute_cycles(pair)
     if not parts or pair.before.result is None:
         return None
@@ -299,6 +311,7 @@ def _parts_table(pair: Pair) -> TableData | None:
 
 
 def _missing_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+    """Returns the report's section on points without a figure on one side."""
     rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]
     rows += [[label, "only in " + comparison.after.name, ""] for label in comparison.matching.only_after]
     for pair in comparison.without_figures:
@@ -325,5 +338,5 @@ def _format_signed(value: float) -> str:
 
 
 def percent_text(change: FigureChange) -> str:
-    """Returns a change in percent with its sign, or `new` if there was nothing before."""
+    """Returns a change in percent with its sign, or `new` if the figure was 0 before."""
     return "new" if abs(change.percent) == float("inf") else f"{change.percent:+.2f} %"

@@ -16,7 +16,7 @@ CODE_DIGITS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class ExecutedFunction:
-    """One function in the window, on all cores."""
+    """One function that the window executed: the digest of its code, its instructions and calls."""
 
     code: str
     """Digest of its instructions, wherever they are."""
@@ -38,16 +38,19 @@ def executed_functions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
 
 
 def code_digest(result: MeasuredPoint) -> str:
-    """Returns one digest of all executed code. Empty if a function of it has none."""
+    """Returns one digest of all code that a point executed. Empty if the digest of a function is unknown."""
     return _digest(result, {name: place.digest for name, place in result.code.items()})
 
 
 def place_digest(result: MeasuredPoint) -> str:
-    """Returns one digest of the addresses of all executed code. Empty if a function of it has none."""
+    """Returns one digest of the addresses of all code that a point executed. Empty if one is unknown.
+    Empty if a function of it has none.
+    """
     return _digest(result, {name: place.address for name, place in result.code.items()})
 
 
 def _digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> str:
+    """Returns one digest of a property of all executed functions."""
     functions = {use.name for use in result.virtual.functions} if result.virtual else set()
     if not functions or not functions <= known.keys():
         return ""
@@ -56,6 +59,7 @@ def _digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> str:
 
 
 def _instructions_by_function(result: MeasuredPoint) -> dict[str, float]:
+    """Returns the executed instructions of each function, per count or sample."""
     if result.virtual is None:
         return {}
     counts = Counter[str]()

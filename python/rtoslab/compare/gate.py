@@ -24,7 +24,7 @@ _CLAUSES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of the gate."""
+    """The result of the gate, the comparison of a run with a baseline."""
 
     comparison: Comparison
     regressions: Sequence[tuple[FigureChange, Limit]]
@@ -35,13 +35,13 @@ class Judgement:
 
     @property
     def other_compiler(self) -> tuple[str, str] | None:
-        """The baseline's compiler and the run's, if they differ."""
+        """Returns the baseline's compiler and the run's, if they differ."""
         compilers = [difference for difference in self.comparison.differences if difference.key == COMPILER]
         return (compilers[0].before, compilers[0].after) if compilers else None
 
 
 def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
-    """Compares every figure of the baseline with the run's, and applies the rules."""
+    """Compares every figure of a baseline with a run's, and applies the limits."""
     comparison = compare_sides(baseline_side(baseline, name), brief_side(run), is_gate=True)
     differing = [item for item in comparison.changes if item.verdict is not Verdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
@@ -57,19 +57,22 @@ def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgeme
 
 
 def _figures_without_pair(pair: Pair) -> list[str]:
+    """Returns a clause for each figure that only one side has."""
     before, after = pair.before.metrics, pair.after.metrics
     gone = [f"{pair.label} no longer has the figure {key}" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
 def without_moved(judgement: Judgement) -> Judgement:
-    """Returns the judgement without the regressions of code that only moved."""
+    """Returns the judgement without regressions of figures whose code only moved."""
     rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
 
 
 def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
-    """Returns the plan of the baseline's points. Raises PlanError if one does not exist in this checkout."""
+    """Returns the plan that measures the baseline's points again.
+    Raises PlanError if one does not exist in this checkout.
+    """
     points: list[Point] = []
     for point in baseline.point:
         experiment = Experiment(
@@ -113,12 +116,13 @@ def verdict_text(judgement: Judgement) -> str:
 
 
 def loss_clauses(lost: Sequence[str]) -> str:
-    """Returns the first clauses, and the number of further ones."""
+    """Returns the first clauses of a list, and the number of further ones."""
     more = f"; and {len(lost) - _CLAUSES} more" if len(lost) > _CLAUSES else ""
     return "; ".join(lost[:_CLAUSES]) + more
 
 
 def _move_text(judgement: Judgement) -> str:
+    """Returns a sentence on regressions of code that only moved."""
     if not judgement.moved:
         return ""
     which = "All" if len(judgement.moved) == len(judgement.regressions) else str(len(judgement.moved))
@@ -132,7 +136,7 @@ def _cause_text(judgement: Judgement) -> str:
 
 
 def gate_document(judgement: Judgement) -> Document:
-    """Returns the comparison as a report, with the broken limits first."""
+    """Returns the gate's result as a report, with the broken limits first."""
     rows = [
         [
             regression.pair.label,

@@ -33,7 +33,7 @@ MOST_LINES = 7
 
 @dataclass(frozen=True, slots=True)
 class RunFigure:
-    """One figure of one point in one run, in one placement or in several."""
+    """One figure of one point in one run."""
 
     figure: Metric
     """The figure, for several placements the median with the band."""
@@ -41,7 +41,7 @@ class RunFigure:
     """The measured points by placement, each with its manifest."""
 
     def reason_unclaimed(self, before: "RunFigure") -> str:
-        """Returns why no move of the figure is claimed: PLACEMENT, ONE_PLACEMENT, or empty if it is claimed."""
+        """Returns why a change of the figure since `before` is not claimed. Empty if it is claimed."""
         if self._is_placed_apart(before):
             return PLACEMENT
         has_no_bands = self.figure.band is None and before.figure.band is None
@@ -49,7 +49,7 @@ class RunFigure:
         return ONE_PLACEMENT if has_no_bands and may_depend_on_place(self.figure.id, *manifests) else ""
 
     def _is_placed_apart(self, before: "RunFigure") -> bool:
-        """Whether the place of the code alone may have changed the figure."""
+        """Whether the placement of the code alone may have changed the figure since `before`."""
         if self.figure.band is not None or before.figure.band is not None:
             least, most = difference_interval(before.figure, self.figure)
             return least <= 0 <= most
@@ -62,7 +62,7 @@ class RunFigure:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The change of a figure since the run before."""
+    """The change of a figure from one run to the next."""
 
     run: int
     change: float
@@ -72,7 +72,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class FigureHistory:
-    """One figure of one point over the runs that have it."""
+    """One figure of one point over all runs that have it."""
 
     point: str
     metric: str
@@ -81,12 +81,12 @@ class FigureHistory:
     """Keyed by number of the run, from 1."""
 
     def value_in(self, run: int) -> float:
-        """Returns the figure in a run."""
+        """Returns the figure's value in a run."""
         return self.values[run].figure.value
 
     @property
     def changes(self) -> list[Move]:
-        """Returns all changes from run to run, claimed or not."""
+        """Returns all changes of the figure from run to run, claimed or not."""
         return [
             Move(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
@@ -95,12 +95,12 @@ class FigureHistory:
 
     @property
     def moves(self) -> list[Move]:
-        """Returns the claimed changes."""
+        """Returns the claimed changes of the figure."""
         return [change for change in self.changes if not change.unclaimed]
 
 
 def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> Document:
-    """Returns the report of figures over runs. Raises ReportError if no figure is in two of them."""
+    """Returns a report of figures over many runs. Raises ReportError if no figure is in two of them."""
     runs = list(dict.fromkeys(item.run for item in points))
     lines = [item for item in _figure_histories(points, patterns or USUAL_METRICS) if len(item.values) > 1]
     if not lines:
@@ -145,7 +145,7 @@ _SINGLE_PLACEMENT = "In one placement each"
 def _split_by_claim(
     lines: Sequence[FigureHistory],
 ) -> tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]]:
-    """Splits the figures: those that moved, that differ in one placement, that differ by placement only."""
+    """Splits figures into those that changed, that differ in one placement, and that differ by placement only."""
     groups: tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]] = ([], [], [])
     for line in lines:
         if line.moves:
@@ -156,6 +156,7 @@ def _split_by_claim(
 
 
 def _unmoved_text(lines: int, moved: int, single: int, placed: int) -> list[str]:
+    """Returns sentences on the figures without a claimed change."""
     parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never changed."]
     if placed:
         parts.append(
@@ -171,6 +172,7 @@ def _unmoved_text(lines: int, moved: int, single: int, placed: int) -> list[str]
 
 
 def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[FigureHistory]:
+    """Returns the history of each figure whose name matches a pattern."""
     lines: dict[tuple[str, str], FigureHistory] = {}
     runs: dict[object, int] = {}
     groups: dict[tuple[int, str], list[tuple[MeasuredPoint, Any]]] = {}
@@ -189,7 +191,7 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
 
 
 def _shared_metrics(points: Sequence[MeasuredPoint]) -> list[Metric]:
-    """Returns the metrics that a point has in all its placements, each as a median with its band."""
+    """Returns the figures that a point has in all its placements, each as a median with its range."""
     if len(points) == 1:
         return point_metrics(points[0])
     every = [{metric.id: metric for metric in point_metrics(point)} for point in points]
@@ -201,11 +203,13 @@ _UNNAMED_AXES = ("benchmark", "kernel", "board", "cores", "window")
 
 
 def _largest_change(line: FigureHistory) -> float:
+    """Returns the largest change of a figure in percent."""
     values = [line.value_in(run) for run in line.values]
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
 def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str]) -> TableData:
+    """Returns a table of figures that changed, with the changes."""
     rows = [
         [
             line.point,
@@ -219,11 +223,12 @@ def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str
 
 
 def _move_text(move: Move, names: dict[int, str]) -> str:
+    """Returns a change with the run in which it came, as text."""
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
 
 def _group_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[FigureHistory]]]:
-    """Groups the lines by unit, in charts of at most MOST_LINES."""
+    """Groups figures by unit, in charts of at most MOST_LINES."""
     groups_ = []
     for unit in dict.fromkeys(line.unit for line in lines):
         mine = [line for line in lines if line.unit == unit]
@@ -232,6 +237,7 @@ def _group_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[Figur
 
 
 def _chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
+    """Returns a chart of figures over runs."""
     rows = [
         {
             "x": run,
@@ -254,7 +260,7 @@ def _chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
 
 
 def _percent_of_first(value: float, line: FigureHistory) -> float:
-    """Returns the change in percent since the first figure of the line."""
+    """Returns a value's change in percent since the figure's first value."""
     first = line.value_in(min(line.values))
     return 100 * (value / first - 1) if first else 0.0
 
@@ -266,6 +272,7 @@ def _summary(
     names: dict[int, str],
     runs: int,
 ) -> str:
+    """Returns the summary of a report over many runs."""
     span_text = f"over {count_text(runs, 'run')}"
     if not moved and not single:
         return f"Nothing changed {span_text}{' beyond placement' if placed else ''}."

@@ -21,6 +21,7 @@ def as_json(comparisons: Sequence[Comparison]) -> str:
 
 
 def _comparison_object(comparison: Comparison) -> dict[str, Any]:
+    """Returns a comparison as a JSON object."""
     timed = {item.pair.label: item.pair for item in comparison.visible_changes if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
@@ -51,12 +52,13 @@ def _comparison_object(comparison: Comparison) -> dict[str, Any]:
 
 
 def _deviations(comparison: Comparison) -> Deviations:
-    """Returns the deviations of the kernels on both sides."""
+    """Returns the declared deviations of the kernels on both sides."""
     figures = (figure for side in (comparison.before, comparison.after) for figure in side.figures)
     return declared_deviations([figure.result for figure in figures if figure.result is not None])
 
 
 def _change_object(change: FigureChange) -> dict[str, Any]:
+    """Returns the change of a figure as a JSON object."""
     row: dict[str, Any] = {
         "point": change.pair.label,
         "metric": change.before.id,
@@ -83,7 +85,7 @@ def _change_object(change: FigureChange) -> dict[str, Any]:
 
 
 def complaint_if_worse(change: FigureChange) -> str | None:
-    """Returns a complaint if the figure became worse."""
+    """Returns a complaint if the figure became worse, else None."""
     return "is worse" if change.verdict is Verdict.WORSE else None
 
 

@@ -18,7 +18,7 @@ Axes = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The same point on both sides."""
+    """The same point on both sides of a comparison."""
 
     label: str
     """Its axes, without those compared over and those that all points share."""
@@ -28,7 +28,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The pairs of two sides, and the labels of points that only one side has."""
+    """The pairs of two sides of a comparison, and the points that only one side has."""
 
     over: dict[str, tuple[str, str]]
     """Axes compared over: name -> (first side's value, second side's)."""
@@ -40,7 +40,7 @@ class Matching:
 
 
 def match_sides(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
-    """Pairs the points of two sides, in the order of the first side."""
+    """Pairs the points of two sides of a comparison, in the order of the first side."""
     left = [point_axes(figure.point) for figure in before.figures]
     right = [point_axes(figure.point) for figure in after.figures]
     over = {} if same_axes else _axes_compared_over(left, right)
@@ -59,13 +59,13 @@ def match_sides(before: Side, after: Side, *, same_axes: bool = False) -> Matchi
 
 
 def point_axes(point: PointId) -> Axes:
-    """Returns a point's axes as texts, with the keys of its configuration."""
+    """Returns a point's axes (kernel, board and so on, and its configuration) as texts."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
     return {**axes, "cores": count_text(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
 
 
 def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
-    """Returns the axes with one value on each side, but not the same one."""
+    """Returns the axes on which all points of a side have one value, which is another one on the other side."""
     pairs = {}
     for name in dict.fromkeys(key for axes in (*left, *right) for key in axes):
         ours = {axes.get(name, "as usual") for axes in left}
@@ -76,6 +76,7 @@ def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str
 
 
 def _axes_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Returns the axes of a point by which it is paired."""
     return tuple(sorted((name, value) for name, value in axes.items() if name not in over))
 
 
@@ -89,6 +90,7 @@ def _shared_axes(points: Sequence[Axes]) -> Axes:
 
 
 def _point_label(axes: Axes, left_out: Collection[str]) -> str:
+    """Returns a point's label, made of the axes that differ."""
     plain = [axes[name] for name in _NAMED if name not in left_out]
     config = [f"{name}={value}" for name, value in axes.items() if name not in (*_NAMED, *left_out)]
     return " ".join([*plain, *config])

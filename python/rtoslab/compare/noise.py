@@ -27,7 +27,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The second set of samples against the first."""
+    """The shift of the median between two sets of samples, with its confidence interval and a test."""
 
     counts: tuple[int, int]
     medians: tuple[float, float]
@@ -40,17 +40,17 @@ class Shift:
 
     @property
     def difference(self) -> float:
-        """Returns the second median less the first."""
+        """Returns the second median minus the first."""
         return self.medians[1] - self.medians[0]
 
     @property
     def contains_zero(self) -> bool:
-        """Whether the interval contains zero."""
+        """Whether the confidence interval contains zero."""
         return self.interval[0] <= 0.0 <= self.interval[1]
 
 
 def median_shift(before: Sequence[float], after: Sequence[float]) -> Shift:
-    """Returns the shift of the median between two sets of at least one sample each, with interval and test."""
+    """Returns the shift of the median between two sets of samples, with confidence interval and test."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
     with extra_imports("report", "a comparison of noisy samples"):
@@ -70,8 +70,10 @@ def median_shift(before: Sequence[float], after: Sequence[float]) -> Shift:
 
 @lru_cache(maxsize=16)
 def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Returns the ranks of the medians of bootstrap resamples among the ordered samples of sets of these sizes, drawn
-    at once: the k-th of n uniform draws follows a beta distribution. The seed is always the same, and so are they."""
+    """Returns the ranks of the medians of bootstrap resamples among the ordered samples of sets of these sizes.
+    They are drawn at once: the k-th of n uniform draws follows a beta distribution. The seed is always the same, and so
+    are they.
+    """
     generator = np.random.default_rng(_SEED)
     middle = [((n + 1) // 2, n) for n in sizes]
     drawn = (generator.beta(k, n + 1 - k, RESAMPLES) * n for k, n in middle)
@@ -79,7 +81,7 @@ def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
 
 
 def claimed_shifts(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:
-    """Returns for each shift whether it is claimed, all tested together (Holm's step-down)."""
+    """Returns for each shift whether it is significant, all tested together (Holm's step-down)."""
     claimed = [False] * len(shifts)
     order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)
     for rank, index in enumerate(order):
@@ -90,5 +92,5 @@ def claimed_shifts(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:
 
 
 def has_too_few_samples(shift: Shift, comparisons: int, alpha: float = ALPHA) -> bool:
-    """Whether so few samples cannot give a claim among so many comparisons, however far apart they are."""
+    """Whether there are too few samples for any significant shift among so many comparisons."""
     return shift.least_p > alpha / comparisons

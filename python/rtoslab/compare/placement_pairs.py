@@ -14,7 +14,9 @@ from rtoslab.compare.sides import PointFigures, Side
 
 
 def join_placements(side: Side) -> Side:
-    """Joins the points of a side that differ only in their placement. Other points stay."""
+    """Returns the side of a comparison with points that differ only in their placement joined into one.
+    Other points stay.
+    """
     groups: dict[str, list[PointFigures]] = {}
     for figure in side.figures:
         groups.setdefault(_without_placement(figure).point.model_dump_json(), []).append(figure)
@@ -22,7 +24,7 @@ def join_placements(side: Side) -> Side:
 
 
 def difference_interval(before: Metric, after: Metric) -> tuple[float, float]:
-    """Returns the least and the most difference of the second figure from the first, over all placements."""
+    """Returns the least and the most difference of two figures over all placements."""
     width = max(metric.band.width for metric in (before, after) if metric.band is not None)
     (first_low, first_high), (second_low, second_high) = _value_range(before, width), _value_range(after, width)
     return second_low - first_high, second_high - first_low
@@ -40,23 +42,25 @@ def may_depend_on_place(metric: str, *manifests: Mapping[str, Any]) -> bool:
 
 
 def _placement(manifest: Mapping[str, Any]) -> int:
+    """Returns the number of the placement in a manifest."""
     build = manifest.get("build")
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
 def _value_range(metric: Metric, width: float) -> tuple[float, float]:
-    """Returns least and most of the band. A figure in one placement gets the other's width on both sides."""
+    """Returns least and most of a figure over placements. One in a single placement gets `width` on both sides."""
     if metric.band is None:
         return metric.value - width, metric.value + width
     return metric.band.least, metric.band.most
 
 
 def _without_placement(figures: PointFigures) -> PointFigures:
+    """Returns a point's figures without its placement."""
     return replace(figures, point=without_placement(figures.point))
 
 
 def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
-    """Joins points that differ only in their placement. Points with a failure among them stay."""
+    """Joins the figures of points that differ only in their placement. Points with a failure among them stay."""
     measured = [figures for figures in group if figures.is_exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # a failure in some placement is shown as it is
         return group
@@ -69,6 +73,6 @@ def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
 
 
 def join_metrics(metrics: Sequence[Metric]) -> Metric:
-    """Joins one figure of several placements: its median, with the band."""
+    """Returns one figure for its values in several placements: the median, with the range."""
     band = placement_band(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

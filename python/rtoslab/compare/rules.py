@@ -26,21 +26,25 @@ _UNITS: Final = {
 }
 
 
-# ruff: noqa: D102 (the class says what they are)
 class FigurePair(Protocol):
-    """A figure before and after: how much worse it became, in its unit and in percent."""
+    """The interface of a figure before and after a change."""
 
     @property
-    def before(self) -> Metric: ...
+    def before(self) -> Metric:
+        """Returns the figure before the change."""
+
     @property
-    def delta(self) -> float: ...
+    def delta(self) -> float:
+        """Returns the change in the figure's unit. Positive is worse."""
+
     @property
-    def percent(self) -> float: ...
+    def percent(self) -> float:
+        """Returns the change in percent of the figure before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How much a figure may grow."""
+    """How much a figure may grow, in its unit or in percent."""
 
     value: float
     unit: str
@@ -75,7 +79,7 @@ def parse_limits(text: str) -> tuple[Limit, ...]:
 
 
 class Rules:
-    """Limits by pattern of a figure's name. The longest pattern that fits counts."""
+    """Limits for figures, by pattern of their names. The longest pattern that fits counts."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._limits = {pattern: parse_limits(text) for pattern, text in texts.items()}
@@ -93,7 +97,7 @@ class Rules:
         return cls(texts)
 
     def limits(self, metric_id: str) -> tuple[Limit, ...]:
-        """Returns the limits of one figure."""
+        """Returns the limits of the figure with this name."""
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 

@@ -18,7 +18,7 @@ STATE: Final = "state."
 
 @dataclass(frozen=True, slots=True)
 class PointFigures:
-    """One point's figures, or why it has none."""
+    """The figures of one point, or the reason why it has none."""
 
     point: PointId
     metrics: Mapping[str, Metric]
@@ -48,14 +48,14 @@ class PointFigures:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison, under its name in reports."""
+    """One side of a comparison: the figures of points, under a name."""
 
     name: str
     figures: Sequence[PointFigures] = field(default=())
 
 
 def read_side(paths: Sequence[Path]) -> Side:
-    """Reads run directories that repeat a measurement, and pools the samples of noisy points. Raises StoreError."""
+    """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError."""
     figures_: dict[str, PointFigures] = {}
     for path in paths:
         points = RunDirectory.open(path).points()
@@ -88,11 +88,14 @@ def point_figures(stored: StoredPoint) -> PointFigures:
 
 
 def _missing_reason(result: Failed | NotApplicable) -> str:
+    """Returns why a point has no figure."""
     return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
 
 
 def _pool_figures(first: PointFigures, second: PointFigures) -> PointFigures:
-    """Pools two repeats of a point. Repeats of an exact point are equal, those of a noisy one are more samples."""
+    """Merges two repeats of a point into one.
+    Repeats of an exact point are equal, those of a noisy one are more samples.
+    """
     if first.is_exact or first.missing_reason:
         return first if not first.missing_reason else second
     shared = {
@@ -102,5 +105,6 @@ def _pool_figures(first: PointFigures, second: PointFigures) -> PointFigures:
 
 
 def _pool_metric(first: Metric, second: Metric) -> Metric:
+    """Merges the samples of two repeats of a figure."""
     samples = [*(first.samples or [first.value]), *(second.samples or [second.value])]
     return replace(first, value=median(samples), samples=samples)

@@ -13,7 +13,7 @@ _OF_VALUES = frozenset({"metric", "stat", "unit", "family", "clock_mhz"})
 
 
 class Absences:
-    """Gives the reason why the results have no value for a selection of axes."""
+    """Finds the reason why the results have no value for some figure of a paper."""
 
     def __init__(self, paper: PaperFolder, results: Sequence[AnyResult], kernels: Collection[str]) -> None:
         self._names = paper.facts.kernels
@@ -21,7 +21,7 @@ class Absences:
         self._kernels = kernels
 
     def reason(self, axes: Mapping[str, object]) -> str:
-        """Returns the reason in words, without a full stop."""
+        """Returns why there is no value at these coordinates (kernel, board, benchmark and others), as a clause."""
         kernel = str(axes.get("kernel", ""))
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
@@ -42,7 +42,7 @@ class Absences:
 
 
 def _matches_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
-    """Whether the result's point has the selected values, on the axes that points have."""
+    """Whether a result's point has these coordinates, on the axes that points have."""
     params = result.params if isinstance(result, MeasuredPoint) else {}
     for axis, required in axes.items():
         if axis in _OF_VALUES:

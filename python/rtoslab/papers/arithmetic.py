@@ -24,8 +24,9 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def evaluate_expression(expression: str, numbers: Mapping[int, float]) -> float:
-    """Returns the value of an expression. `r<id>` is the number of a published row. Raises CatalogueError naming the
-    expression."""
+    """Returns the value of an arithmetic expression over a paper's figures, in which `r7` is row 7 of published.csv.
+    `r<id>` is the number of a published row. Raises CatalogueError naming the expression.
+    """
     try:
         if len(expression) > _CHARS:
             raise ValueError(f"it has more than {_CHARS} characters")  # noqa: TRY301
@@ -38,7 +39,7 @@ def evaluate_expression(expression: str, numbers: Mapping[int, float]) -> float:
 
 
 def _node_value(node: ast.expr, numbers: Mapping[int, float]) -> float:
-    """Returns the value of a node of the expression."""
+    """Returns the value of a node of the expression's syntax tree."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         return node.value
     if isinstance(node, ast.Name) and node.id[:1] == "r" and node.id[1:].isdecimal():

@@ -16,7 +16,7 @@ State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "b
 
 @dataclass(frozen=True, slots=True)
 class ComparedRow:
-    """A published figure and our value of it."""
+    """A published figure of a paper and our value of it."""
 
     published: PublishedRow
     state: State
@@ -35,7 +35,7 @@ class ComparedRow:
 
     @property
     def ratio(self) -> float | None:
-        """Returns our value over the paper's."""
+        """Returns our value divided by the paper's."""
         number = self._divisor
         return self.our_value / number if self.our_value is not None and number else None
 
@@ -47,7 +47,7 @@ class ComparedRow:
 
     @property
     def _divisor(self) -> float | None:
-        """Returns the paper's number, unless a ratio would say nothing."""
+        """Returns the paper's number, or None if a ratio to it would say nothing."""
         return None if self.no_ratio else self.published.number
 
 
@@ -58,10 +58,11 @@ def compare_rows(
     kernels: Collection[str],
     sources: Mapping[str, Source],
 ) -> dict[int, ComparedRow]:
-    """Returns every published row that asks for a value of ours, by id.
-    `kernels` are those with results. `sources` say by run id where values come from. `values` are our values,
-    `stored` the results that say why one is missing. Raises ReportError if several values fit a row's mapping, or
-    one of another quantity."""
+    """Compares each published figure that has a value of ours with this value. Returns them by row id.
+    `kernels` are those with results. `sources` say by run id where values come from. `values` are our values, `stored`
+    the results that say why one is missing. Raises ReportError if several values fit a row's mapping, or one of another
+    quantity.
+    """
     deviating_runs = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
@@ -75,7 +76,7 @@ def compare_rows(
 
 
 def _differing_axes_text(fits: Sequence[Value]) -> str:
-    """Returns the axes on which several fitting values differ, in the form of lab_config."""
+    """Returns the axes on which several values for one published figure differ, as text."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
     places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
     differing = [
@@ -87,7 +88,7 @@ def _differing_axes_text(fits: Sequence[Value]) -> str:
 
 
 def _with_source(compared: ComparedRow, sources: Mapping[str, Source], deviating_runs: Collection[str]) -> ComparedRow:
-    """Returns the row with the source of its value."""
+    """Returns the compared figure with the source of our value."""
     if compared.value is None:
         return compared
     source = sources.get(compared.value.run_id)
@@ -102,7 +103,7 @@ def _compare_row(
     stored: Sequence[AnyResult],
     kernels: Collection[str],
 ) -> ComparedRow:
-    """Returns one published row with our value, or with the reason why there is none."""
+    """Compares one published figure with our value, or gives the reason why there is none."""
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"the sources of {name} were not added (`rtoslab tree add`), and it has no reference result"
@@ -126,7 +127,7 @@ def _compare_row(
 
 
 def _row_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> ComparedRow:
-    """Returns a row without a value of ours, with the reason from the stored results."""
+    """Returns a published figure for which we have no value, with the reason."""
     for result in stored:
         point = result.point
         if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):

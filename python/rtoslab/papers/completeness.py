@@ -11,8 +11,9 @@ _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
 
 
 def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
-    """Checks that every row that a file names is published, and that every value of ours that a row names can exist.
-    Raises CatalogueError naming file and row."""
+    """Checks that the files of a paper's folder fit each other and the catalogue.
+    Raises CatalogueError naming file and row.
+    """
     for file, what, rows in _row_references(paper):
         for ident in rows:
             if ident not in paper.published_rows:
@@ -32,7 +33,7 @@ def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
 
 
 def _value_selections(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
-    """Yields the file, the figure or statement, and its selections of values."""
+    """Yields the coordinates of our values that a paper's files name, with the file and the figure or statement."""
     for part in paper.facts.part:
         for figure in part.figure:
             yield "paper.toml", f"figure {figure.title!r}", [figure.where]
@@ -41,7 +42,7 @@ def _value_selections(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mappi
 
 
 def _require_known_names(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
-    """Raises CatalogueError for a selection of a kernel, board or benchmark that does not exist."""
+    """Raises CatalogueError if coordinates name a kernel, board or benchmark that does not exist."""
     for axis, known in (
         ("kernel", tuple(paper.facts.kernels)),
         ("board", tuple(catalogue.boards)),
@@ -54,7 +55,7 @@ def _require_known_names(catalogue: Catalogue, paper: PaperFolder, where: str, p
 
 
 def _row_references(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Yields the file, the table, statement or slip, and the rows that it names."""
+    """Yields the rows of published.csv that a paper's files name, with the file and the table, statement or slip."""
     for part in paper.facts.part:
         for table in part.table:
             yield "paper.toml", f"table {table.title!r}", table.rows

@@ -54,8 +54,9 @@ _BUILDS_PROSE = (
 def paper_document(
     catalogue: Catalogue, reproduction: Reproduction, in_builds: Mapping[str, str] | None = None
 ) -> Document:
-    """Returns the report before its format. `in_builds` says by statement in how many builds of the kernels it
-    holds."""
+    """Returns the report of a paper compared with a run.
+    `in_builds` says by statement in how many builds of the kernels it holds.
+    """
     paper, facts = reproduction.paper, reproduction.paper.facts
     titles = {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
     titles |= {board.id: board.facts.title for board in catalogue.boards.values()}
@@ -96,7 +97,7 @@ def paper_document(
 def claims_section(
     verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
 ) -> Section:
-    """Returns the section with every statement of the paper and our verdict, the contradicted ones first."""
+    """Returns the report's section with every statement of the paper and our verdict, the contradicted ones first."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     rows = [
         [verdict.claim.section, _statement_text(verdict), verdict.outcome_text, verdict.numbers_text, verdict.threshold]
@@ -113,7 +114,7 @@ def claims_section(
 
 
 def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
-    """Returns the section with every case of the statements that have several, with its numbers."""
+    """Returns the report's section with every case of the paper's statements, with its numbers."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
     tables = [
         TableData(
@@ -128,13 +129,13 @@ def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
 
 
 def _statement_text(verdict: ClaimVerdict) -> str:
-    """Returns the statement and the paper's own words."""
+    """Returns a statement of the paper with the paper's own words."""
     claim = verdict.claim
     return f'{claim.says} ("{claim.words}")' if claim.words else claim.says
 
 
 def citation_section(paper: PaperFolder) -> Section:
-    """Returns the section that says how to cite the paper."""
+    """Returns the report's section on how to cite the paper."""
     facts = paper.facts
     doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no known DOI."
     cited = f"{facts.authors}: {facts.title}. {facts.published_in}, {facts.year}.{doi}"
@@ -142,7 +143,7 @@ def citation_section(paper: PaperFolder) -> Section:
 
 
 def _conditions_section(reproduction: Reproduction) -> Section:
-    """Returns the section that compares the conditions of the paper's measurement with ours."""
+    """Returns the report's section that compares the conditions of the paper's measurement with ours."""
     paper = reproduction.paper
     main = {result.run_id for result in reproduction.results if isinstance(result, MeasuredPoint)}
     judged = [
@@ -192,7 +193,7 @@ def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
 
 
 def _part_section(reproduction: Reproduction, part: PaperSection) -> Section:
-    """Returns the section of a part of the paper: its tables and figures."""
+    """Returns the report's section on one part of the paper: its tables and figures."""
     paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
@@ -220,7 +221,9 @@ def _part_section(reproduction: Reproduction, part: PaperSection) -> Section:
 
 
 def _draw_figure(reproduction: Reproduction, figure: RedrawnFigure) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """Returns a figure and a note. Today's version is used where the authors' version has no value."""
+    """Returns a redrawn figure of the paper with its table, and a note.
+    Today's version is used where the authors' version has no value.
+    """
     drawn = redraw_figure(figure, reproduction, reproduction.values)
     if drawn is not None:
         return drawn, ""
@@ -232,8 +235,9 @@ def _draw_figure(reproduction: Reproduction, figure: RedrawnFigure) -> tuple[tup
 
 
 def _draw_trace(reproduction: Reproduction, figure: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """Returns a figure over time and a note. Reference results have no times, so a run of today's version is used
-    for them."""
+    """Returns a redrawn figure over time with its table, and a note.
+    Reference results have no times, so a run of today's version is used for them.
+    """
     several = any(value.band is not None for value in reproduction.values)
     traced = over_time_chart(
         figure,
@@ -272,7 +276,7 @@ def _version_notes(reproduction: Reproduction) -> list[str]:
 
 
 def _summary_text(reproduction: Reproduction) -> str:
-    """Returns the answer: how many statements hold, how near the figures are, and what that is based on."""
+    """Returns the summary of a reproduction: how many statements hold, and how near the figures are."""
     sentences = [*_statement_sentences(reproduction.verdicts), *_distance_sentences(reproduction)]
     points = sum(point.result.status == "measured" for point in reproduction.points)
     if points:

@@ -17,11 +17,11 @@ def paper_plan(
     setups: Sequence[str] | None = None,
     referenced_kernels: Collection[str] = (),
 ) -> Plan:
-    """Returns every point of every suite of the paper, then of its set-ups, each once. Raises UnknownNameError,
-    PlanError.
-    A kernel is measured in today's version and in the paper's, if that is here. `setups` are the ids of the set-ups,
-    None means all. `referenced_kernels` have reference results: a set-up of theirs is not measured with another
-    version."""
+    """Returns the plan with all points of a paper's experiments and set-ups, each once.
+    Raises UnknownNameError, PlanError. A kernel is measured in today's version and in the paper's, if that is here.
+    `setups` are the ids of the set-ups, None means all. `referenced_kernels` have reference results: a set-up of theirs
+    is not measured with another version.
+    """
     experiments = [
         _available_experiment(catalogue, paper, experiment)
         for suite in paper.suites
@@ -40,7 +40,7 @@ def paper_plan(
 
 
 def _without_redundant_trees(paper: PaperFolder, points: Sequence[Point]) -> Iterator[Point]:
-    """Yields the points without those of a version's further tree that an earlier tree of the version can measure."""
+    """Yields the points without those of a second source tree of the same kernel version."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     able = {
         (order[point.kernel], paper.facts.kernel_by_tree[point.kernel], repr(replace(point, kernel="")))
@@ -55,7 +55,9 @@ def _without_redundant_trees(paper: PaperFolder, points: Sequence[Point]) -> Ite
 
 
 def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
-    """Returns the paper's set-ups of these ids. None means all. Raises UnknownNameError."""
+    """Returns the paper's set-ups (alternative configurations) with these ids. None means all.
+    Raises UnknownNameError.
+    """
     known = {setup.id: setup for setup in paper.facts.setup}
     for name in requested or ():
         if name not in known:
@@ -64,7 +66,7 @@ def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[S
 
 
 def _available_experiment(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
-    """Returns the experiment with the benchmarks that exist, and with the paper's versions of its kernels."""
+    """Returns the experiment reduced to benchmarks that exist, with the paper's versions of its kernels."""
     present = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)
     versions = (

@@ -34,7 +34,7 @@ MOST_TOGETHER: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ChangeTrial:
-    """The distances from the paper's figures with one change, or several together."""
+    """How far our figures are from the paper's with one change of the configuration, or several together."""
 
     setup: Setup
     changed_figures: int
@@ -48,7 +48,9 @@ class ChangeTrial:
 
 
 def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
-    """Returns every single change as a set-up. Only benchmarks and boards with published figures count."""
+    """Returns every single change of the configuration that may explain a paper's figures, as a set-up.
+    Only benchmarks and boards with published figures count.
+    """
     points = paper_plan(catalogue, _with_setups(paper, ()), Options()).points
     points = tuple(point for point in points if _has_published_figure(paper, point))
     boards, benchmarks = (
@@ -75,8 +77,9 @@ def _has_parameter(catalogue: Catalogue, benchmark: str, key: str) -> bool:
 
 
 def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: dict[_Macros, bool]) -> bool:
-    """Whether the kernels have the setting that the change sets. Some ports fix it.
-    `known` are the answers so far. Each of them takes a run of CMake, and the value of a macro changes none."""
+    """Whether the kernels have the setting that a change sets. Some ports fix it. `known` are the answers so far.
+    Each of them takes a run of CMake, and the value of a macro changes none.
+    """
     try:
         points = paper_plan(catalogue, _with_setups(paper, (setup,)), Options()).points
     except PlanError:
@@ -90,7 +93,7 @@ def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: 
 
 
 def _have_settings(catalogue: Catalogue, points: Sequence[Point]) -> bool:
-    """Whether the points' kernels have all macros that are set."""
+    """Whether the points' kernels have all configuration macros that the points set."""
     try:
         require_settings(catalogue, points)
     except PlanError:
@@ -105,7 +108,7 @@ Change = Mapping[str, object]
 def _single_changes(
     catalogue: Catalogue, paper: PaperFolder, kernels: Sequence[str], boards: Sequence[str]
 ) -> Iterator[tuple[str, Change]]:
-    """Yields the title and the changed fields of every single change."""
+    """Yields the title and the fields of every single change of a paper's configuration."""
     for setup in paper.facts.setup:
         for kernel, options in setup.kernel.items():
             who = _ANY if tuple(kernels) == (kernel,) else kernel
@@ -126,15 +129,16 @@ def _single_changes(
 
 
 def _option_change(kernel: str, key: str, value: str) -> tuple[str, Change]:
-    """Returns the title and the changed fields of setting one option."""
+    """Returns the title and the fields of the change that sets one option."""
     if kernel == _ANY:
         return f"{key}={value}", {"config": {key: value}}
     return f"{key}={value} ({kernel})", {"kernel": {kernel: {key: value}}}
 
 
 def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Setup], options: Options) -> Plan:
-    """Returns the points of the suites that have published figures, and those of every change, each once.
-    Raises PlanError for a paper without such figures."""
+    """Returns the plan with the suites' points that have published figures, and those of every change.
+    Raises PlanError for a paper without such figures.
+    """
     plain = {repr(point): point for point in paper_plan(catalogue, _with_setups(paper, ()), options).points}
     plain = {
         key: item
@@ -166,7 +170,7 @@ def _has_published_figure(paper: PaperFolder, point: Point) -> bool:
 
 
 def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
-    """Whether the point is of the authors' version, or no tree of that version is here."""
+    """Whether the point's kernel is in the authors' version, or no tree of that version exists here."""
     trees = next((version.trees for version in paper.facts.version if version.kernel == point.kernel), ())
     return point.kernel in trees or not set(trees) & set(catalogue.buildable_kernels)
 
@@ -174,7 +178,9 @@ def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Point) 
 def try_changes(
     catalogue: Catalogue, paper: PaperFolder, setups: Iterable[Setup], points: Sequence[StoredPoint], options: Options
 ) -> list[ChangeTrial]:
-    """Returns the distances with each change, the closest to the paper first. Changes without figures are left out."""
+    """Returns how far our figures are from the paper's with each change, the closest first.
+    Changes without figures are left out.
+    """
     plain = _point_ids(catalogue, _with_setups(paper, ()), options)
     trials = []
     for setup in setups:
@@ -189,7 +195,7 @@ def try_changes(
 
 
 def _make_trial(changed: SetupResults, plain: Mapping[int, ComparedRow]) -> ChangeTrial:
-    """Returns the distances of a change, from its rows and those without it."""
+    """Returns how far our figures are from the paper's with one change."""
     own = changed.changed_rows()
     before, after = mean_distance({ident: plain[ident] for ident in own}), mean_distance(own)
     whole = mean_distance({**plain, **own})
@@ -197,7 +203,7 @@ def _make_trial(changed: SetupResults, plain: Mapping[int, ComparedRow]) -> Chan
 
 
 def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:
-    """Returns the distance of all the paper's figures without a change. 0 if there are none."""
+    """Returns how far our figures are from the paper's without a change. 0 if there are none."""
     single = _with_setups(paper, ())
     plain = _point_ids(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
@@ -205,8 +211,7 @@ def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[St
 
 
 def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[Setup]:
-    """Returns the best changes of several options combined: two, then three, and so on. Only changes that help
-    alone."""
+    """Returns combinations of the best changes: two, then three, and so on. Only changes that help alone."""
     chosen: list[Setup] = []
     options: set[str] = set()
     combined = []

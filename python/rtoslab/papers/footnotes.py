@@ -2,17 +2,17 @@
 
 
 class Footnotes:
-    """Numbers the reasons in the order of their first use."""
+    """Collects the footnotes of a table and numbers them."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def mark(self, reason: str) -> str:
-        """Returns the mark of a reason, such as ` [1]`."""
+        """Adds a footnote with this reason and returns its mark, such as ` [1]`."""
         number = self._numbers.setdefault(reason.rstrip("."), len(self._numbers) + 1)
         return f" [{number}]"
 
     @property
     def sentences(self) -> list[str]:
-        """Returns each reason with its number, in order."""
+        """Returns each footnote with its number, in order."""
         return [f"[{number}] {reason}." for reason, number in self._numbers.items()]

@@ -10,7 +10,7 @@ from rtoslab.papers.compare import ComparedRow
 
 @dataclass(frozen=True)
 class SetupResults:
-    """The paper's figures and statements in one of its other set-ups."""
+    """A paper's figures and statements under one of its alternative set-ups."""
 
     setup: Setup
     run_ids: frozenset[str]
@@ -24,7 +24,7 @@ class SetupResults:
     """The values of the points of the set-up, each with the point of the suites that it stands for."""
 
     def changed_rows(self) -> dict[int, ComparedRow]:
-        """Returns the figures whose value comes from a point of the set-up."""
+        """Returns the figures whose value was measured under the set-up."""
         return {
             ident: compared_row
             for ident, compared_row in self.compared.items()

@@ -24,7 +24,9 @@ _COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 
 
 def print_paper(reproduction: Reproduction, console: Console) -> None:
-    """Prints the figures we have a kernel for, and the statements. Says how many wait for a kernel of your own."""
+    """Prints a paper's figures beside ours, and the verdicts on its statements.
+    Says how many wait for a kernel of your own.
+    """
     here = [item for item in reproduction.compared.values() if item.state != "bring your own"]
     today = reproduction.today.compared if reproduction.today is not None else {}
     waiting = Counter(
@@ -86,7 +88,7 @@ def _print_statements(reproduction: Reproduction, console: Console) -> None:
 
 
 def _print_setups(reproduction: Reproduction, console: Console) -> None:
-    """Prints a line for each other set-up, with the statements that it changes."""
+    """Prints a line for each alternative set-up, with the statements that it changes."""
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
         console.print(_setup_line(reproduction, setup))
         for above, change in changed_verdicts(reproduction, setup):
@@ -97,7 +99,7 @@ def _print_setups(reproduction: Reproduction, console: Console) -> None:
 
 
 def _setup_line(reproduction: Reproduction, setup: SetupResults) -> str:
-    """Returns a sentence on the statements and the distance of a set-up."""
+    """Returns a sentence on the statements and figures under an alternative set-up."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
     text += f"{count_text(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
     far = setup_distances(reproduction, setup)

@@ -25,9 +25,10 @@ def one_placement_note(values: Sequence[Value]) -> str:
 def join_placements(
     values: Iterable[Value], reference_placements: Mapping[str, PlacedValues] | None = None
 ) -> list[Value]:
-    """Returns one value for those that differ in their placement alone: the median, with the band.
+    """Joins values that differ only in the placement of the code into one: the median with its range.
     `reference_placements` are values of reference results in all placements, by the run id of the point in the first
-    one. The same run id means that all inputs of the point are the same."""
+    one. The same run id means that all inputs of the point are the same.
+    """
     groups: dict[tuple[object, ...], dict[int, Value]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     names: dict[int, tuple[str, int]] = {}
@@ -48,7 +49,7 @@ def join_placements(
 
 
 def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]:
-    """Returns the values, followed by those that replace series which a kernel does not offer."""
+    """Returns the values, followed by copies that replace series which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
         for value in select_values(values, {"kernel": substitute.kernel, **substitute.by}):
@@ -61,7 +62,7 @@ def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]
 def _join_group(
     by_number: Mapping[int, Value], occurrence: object, reference_placements: Mapping[str, PlacedValues]
 ) -> Value:
-    """Returns one value for the values of a group, by placement."""
+    """Returns one value for a figure's values by placement."""
     first = by_number[min(by_number)]
     plain = replace(first, point=without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]

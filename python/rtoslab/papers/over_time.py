@@ -20,8 +20,10 @@ MOST_PEAKS: Final = 12
 def over_time_chart(
     figure: SampleTrace, measured: Iterable[MeasuredPoint], *, in_several_placements: bool = False
 ) -> tuple[ChartData, TableData] | None:
-    """Returns the chart, and its longest samples as a table. None if nothing of it is measured.
-    `in_several_placements`: the points are also in other placements than the one that is shown."""
+    """Returns a chart of a run's samples over time, and its longest samples as a table.
+    None if nothing of it is measured. `in_several_placements`: the points are also in other placements than the one
+    that is shown.
+    """
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for result in measured:
@@ -56,14 +58,14 @@ def sample_times(measured: MeasuredPoint, series: str) -> list[tuple[float, floa
 
 
 def longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Returns the samples within a twentieth of the longest, in the order of time, or the longest of them."""
+    """Returns the samples that are nearly as long as the longest, in the order of time."""
     longest = max(us for _, us in points)
     high = sorted((point for point in points if point[1] >= 0.95 * longest), key=lambda pair: -pair[1])
     return sorted(high[:MOST_PEAKS])
 
 
 def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Returns the longest sample of each section of time."""
+    """Returns only the longest sample of each section of time, so that a chart has fewer marks."""
     step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}
     for at, us in points:

@@ -16,7 +16,9 @@ from rtoslab.reports import ChartData, Record, TableData
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """A mark of a figure with its values. They are several only if they differ on the axes that the figure joins."""
+    """A mark in a redrawn figure, with the values that it shows.
+    They are several only if they differ on the axes that the figure joins.
+    """
 
     x: str
     series: tuple[str, ...]
@@ -25,26 +27,27 @@ class _Mark:
 
     @property
     def y(self) -> float:
-        """Returns the median of the values."""
+        """Returns the median of the mark's values."""
         return median(height.median for height in self.heights)
 
     @property
     def low(self) -> float:
-        """Returns the lowest value in any placement."""
+        """Returns the lowest of the mark's values in any placement."""
         return min(height.least for height in self.heights)
 
     @property
     def high(self) -> float:
-        """Returns the highest value in any placement."""
+        """Returns the highest of the mark's values in any placement."""
         return max(height.most for height in self.heights)
 
 
 def redraw_figure(
     figure: RedrawnFigure, reproduction: Reproduction, own_values: Sequence[Value]
 ) -> tuple[ChartData, TableData] | None:
-    """Returns the figure and its values as a table. None if nothing of it is measured.
-    A mark shows one value, or the median of those that differ on the axes of `join` alone, with the lowest and the
-    highest in any placement. Raises ReportError if its values differ on another axis."""
+    """Redraws a paper's figure from our values. Returns the chart and its values as a table.
+    None if nothing of it is measured. A mark shows one value, or the median of those that differ on the axes of `join`
+    alone, with the lowest and the highest in any placement. Raises ReportError if its values differ on another axis.
+    """
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
     chosen = select_values(own_values, figure.where)
     marks = []
@@ -67,9 +70,12 @@ def redraw_figure(
 
 
 def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
-    """Returns the marks in the order of the figure's lists. Unlisted ones come last, in the order of the values."""
+    """Returns a figure's marks in the order of its lists of names.
+    Unlisted ones come last, in the order of the values.
+    """
 
     def rank(axis: str, place: str) -> int:
+        """Returns the position of a coordinate in the figure's list."""
         listed = figure.where.get(axis)
         places = [str(label) for label in listed] if isinstance(listed, list | tuple) else []
         places = [*figure.labels] if not places and place in figure.labels else places
@@ -85,7 +91,7 @@ def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence
 
 
 def _mark_row(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reproduction: Reproduction) -> dict[str, Any]:
-    """Returns the chart's row of a mark."""
+    """Returns a mark as a row of the chart's data."""
     row: dict[str, Any] = {
         "x": float(mark.x)
         if figure.kind == "lines"
@@ -105,7 +111,7 @@ def _mark_row(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reprodu
 def _printed_marks(
     figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], reproduction: Reproduction
 ) -> list[dict[str, Any]]:
-    """Returns chart rows of the paper's own figures, beside our marks. Raises ReportError for one in another unit."""
+    """Returns the paper's printed figures as rows of the chart's data. Raises ReportError for one in another unit."""
     rows = []
     for printed in figure.printed:
         published = reproduction.paper.published_rows[printed.row]
@@ -134,12 +140,14 @@ def _printed_marks(
 
 
 def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, names: Mapping[str, str]) -> str:
-    """Returns the reader's name of a mark's series."""
+    """Returns a readable name of a mark's series."""
     return ", ".join(_axis_label(figure, axis, mark.values[0], names) for axis in series)
 
 
 def _band_in_unit(unit: str, value: Value) -> Band | None:
-    """Returns a value's band in a unit. None if it has no value in that unit."""
+    """Returns a value's range over placements in a unit. None if it cannot be converted.
+    None if it has no value in that unit.
+    """
     one = value.convert_to(unit)
     if one is None:
         return None
@@ -148,7 +156,7 @@ def _band_in_unit(unit: str, value: Value) -> Band | None:
 
 
 def _percent_of_base(figure: RedrawnFigure, value: Value, values: Sequence[Value]) -> Ratio | None:
-    """Returns the value in percent of the base value (`percent_of`) with the same other axes. None without a base."""
+    """Returns a value in percent of its base value (`percent_of` of the figure). None without a base."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
     base = select_values(values, {**alike, **figure.percent_of})
@@ -162,7 +170,7 @@ def _percent_of_base(figure: RedrawnFigure, value: Value, values: Sequence[Value
 
 
 def _axis_label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[str, str]) -> str:
-    """Returns the reader's name of a value on an axis."""
+    """Returns a readable name of a value's coordinate on an axis."""
     place = value.axis(axis)
     if place in figure.labels:
         return figure.labels[place]
@@ -174,8 +182,9 @@ def _axis_label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[s
 def _values_table(
     figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], reproduction: Reproduction
 ) -> TableData:
-    """Returns the values by mark and series. A cell without one has its reason, and notes have the samples and
-    versions."""
+    """Returns the values of a redrawn figure as a table, by mark and series.
+    A cell without one has its reason, and notes have the samples and versions.
+    """
     heads = list(dict.fromkeys(_series_label(figure, series, mark, reproduction.names) for mark in marks))
     axes = {_series_label(figure, series, mark, reproduction.names): mark.series for mark in marks}
     lines: dict[str, dict[str, _Mark]] = {}
@@ -208,13 +217,13 @@ def _values_table(
 
 
 def _mark_text(mark: _Mark) -> str:
-    """Returns the value of a mark with its range."""
+    """Returns the value of a mark with its range, as text."""
     least, most = _number_text(mark.low), _number_text(mark.high)
     return _number_text(mark.y) + ("" if least == most else f" ({least} to {most})")
 
 
 def _mark_record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reproduction: Reproduction) -> Record:
-    """Returns the mark as a row of numbers for the exported CSV."""
+    """Returns a mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
     source = reproduction.sources.get(value.run_id)
     axes = dict.fromkeys((figure.x, *series, "metric", "stat"))
@@ -235,7 +244,7 @@ def _mark_record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, repr
 
 
 def source_flags(source: Source | None) -> str:
-    """Returns the flags of a number's source, in words separated by `; `."""
+    """Returns where a value comes from, as flags separated by `; `."""
     if source is None:
         return ""
     return "; ".join(

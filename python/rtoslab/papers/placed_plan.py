@@ -11,9 +11,9 @@ from rtoslab.plan import Plan, Point, with_placements
 
 
 def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
-    """Returns the plan with `count` placements of each point whose place may matter and whose figures the paper
-    shows.
-    Points of set-ups, and of instruments that no figure and no statement names, stay in one. Raises PlanError."""
+    """Returns the plan with several placements of each point whose figures may depend on the placement.
+    Points of set-ups, and of instruments that no figure and no statement names, stay in one. Raises PlanError.
+    """
     shown = _shown_instruments(catalogue, paper)
     points: list[Point] = []
     for point in plan.points:
@@ -24,7 +24,7 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
 
 
 def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
-    """Whether the point is one of a set-up."""
+    """Whether a point belongs to one of the paper's alternative set-ups."""
     identity = point_id(catalogue, point)
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
@@ -32,7 +32,9 @@ def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool
 
 
 def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
-    """Returns by benchmark the instruments that figures, published rows and statements name. All if they name none."""
+    """Returns, for each benchmark, the instruments that the paper's figures and statements need.
+    All if they name none.
+    """
     places: list[Mapping[str, object]] = [row.value_axes for row in paper.published_rows.values() if row.lab_benchmark]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
@@ -60,7 +62,7 @@ def _as_texts(named: object) -> list[str]:
 
 
 def place_may_matter(catalogue: Catalogue, point: Point) -> bool:
-    """Whether the place of the code may change the point's figures, as far as is known before it is built."""
+    """Whether the addresses of the code may change the point's figures, as far as is known before it is built."""
     if point.not_applicable is not None:
         return False
     board, kernel = catalogue.board(point.board).facts, catalogue.kernel(point.kernel).facts

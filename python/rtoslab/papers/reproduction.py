@@ -19,7 +19,7 @@ from rtoslab.store import AnyResult, StoredPoint
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A paper compared with a run."""
+    """A paper compared with a run: figures, verdicts, sources and set-ups."""
 
     paper: PaperFolder
     points: tuple[StoredPoint, ...]
@@ -53,7 +53,7 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class Judge:
-    """Computes figures and verdicts from one set of results."""
+    """Computes a paper's figures and verdicts from one set of results."""
 
     catalogue: Catalogue
     paper: PaperFolder
@@ -62,13 +62,15 @@ class Judge:
     reference_placements: Mapping[str, PlacedValues] = field(default_factory=dict)
 
     def reader_names(self, results: Sequence[AnyResult]) -> dict[str, str]:
-        """Returns the readers' names. A kernel's has the version of these results."""
+        """Returns readable names for kernels, boards, benchmarks and series.
+        A kernel's has the version of these results.
+        """
         return reader_names(self.catalogue, self.paper, results, self.sources)
 
     def judge_results(
         self, results: Sequence[AnyResult], sizes: Sequence[Value], unbuilt: Sequence[Failed]
     ) -> tuple[list[Value], dict[int, ComparedRow], tuple[ClaimVerdict, ...], Absences]:
-        """Returns the values, the compared rows, the verdicts, and the reasons of missing values."""
+        """Returns the values, the compared figures, the verdicts, and the reasons of missing values."""
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
         values_ = [
             *with_substitutes(self.paper, join_placements(point_values(measured), self.reference_placements)),
@@ -92,10 +94,12 @@ def reproduce_paper(
     reference_weights: Sequence[StoredWeight] = (),
     reference_placements: Mapping[str, PlacedValues] | None = None,
 ) -> Reproduction:
-    """Compares every figure and judges every statement. Raises ReportError, CatalogueError, PlanError.
-    `reference_points` and `reference_weights` are reference results of kernels that are not here. A figure or
-    verdict that uses one says so. `reference_placements` are values in further placements, by the run id of the
-    first. A figure in several placements counts by its median, and a statement is judged in each."""
+    """Compares every figure of a paper with a run and judges every statement.
+    Raises ReportError, CatalogueError, PlanError. `reference_points` and `reference_weights` are reference results of
+    kernels that are not here. A figure or verdict that uses one says so. `reference_placements` are values in further
+    placements, by the run id of the first. A figure in several placements counts by its median, and a statement is
+    judged in each.
+    """
     own, unbuilt = weigh_programs(catalogue, paper, catalogue.buildable_kernels)
     lent = [weight for weight in reference_weights if weight.weight.point.kernel not in catalogue.buildable_kernels]
     sources = sources_by_run(paper, points, reference_points, own, lent)

@@ -26,15 +26,17 @@ _RATE: Final = "{:,.0f}".format
 
 
 def mean_distance(compared: Mapping[int, ComparedRow]) -> float | None:
-    """Returns how far our figures are from the paper's: the geometric mean of the larger over the smaller. None
-    without a figure."""
+    """Returns how far our figures are from the paper's: the geometric mean of the larger value divided by the smaller.
+    None without a figure.
+    """
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio]
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
 def setup_distances(reproduction: Reproduction, setup: SetupResults) -> tuple[float, float] | None:
-    """Returns the distances of the figures that the set-up changes: in the suites, and in the set-up. None without a
-    figure."""
+    """Returns how far the figures that a set-up changes are from the paper's: in the suites, and in the set-up.
+    None without a figure.
+    """
     own = setup.changed_rows()
     before, after = mean_distance({ident: reproduction.compared[ident] for ident in own}), mean_distance(own)
     return None if before is None or after is None else (before, after)
@@ -46,7 +48,7 @@ def count_ratios(compared: Mapping[int, ComparedRow]) -> int:
 
 
 def changed_verdicts(reproduction: Reproduction, setup: SetupResults) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
-    """Returns the statements that the set-up decides otherwise: the verdict of the suites, and that of the set-up."""
+    """Returns the statements on which a set-up changes the verdict: that of the suites, and that of the set-up."""
     above = {verdict.claim.id: verdict for verdict in reproduction.verdicts}
     return [
         (above[verdict.claim.id], verdict)
@@ -56,7 +58,7 @@ def changed_verdicts(reproduction: Reproduction, setup: SetupResults) -> list[tu
 
 
 def setups_section(reproduction: Reproduction) -> list[Section]:
-    """Returns a section on the set-ups that have points. Empty if there are none."""
+    """Returns the report's sections on the alternative set-ups that have points. Empty if there are none."""
     wanting = missing_trees(reproduction)
     if not _all_setups(reproduction) and not wanting:
         return []
@@ -101,7 +103,7 @@ def setups_section(reproduction: Reproduction) -> list[Section]:
 
 
 def missing_trees(reproduction: Reproduction) -> list[str]:
-    """Returns a sentence for each version of the paper that was neither measured here nor has a reference."""
+    """Returns a sentence for each kernel version of the paper that was not measured here and has no reference."""
     present = {source.kernel for source in reproduction.sources.values()}
     names = reproduction.paper.facts.kernels
     return [
@@ -114,12 +116,12 @@ def missing_trees(reproduction: Reproduction) -> list[str]:
 
 
 def _all_setups(reproduction: Reproduction) -> list[SetupResults]:
-    """Returns today's versions, then the paper's set-ups."""
+    """Returns the results with today's versions, then those of the paper's set-ups."""
     return [*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups]
 
 
 def _overview_rows(reproduction: Reproduction) -> list[list[str]]:
-    """Returns a row for each set-up: evidence, changed statements, figures, distance."""
+    """Returns a table row for each set-up: evidence, changed statements, figures, distance."""
     rows = []
     for setup in _all_setups(reproduction):
         far = (
@@ -139,7 +141,7 @@ def _overview_rows(reproduction: Reproduction) -> list[list[str]]:
 
 
 def _throughput_rows(reproduction: Reproduction) -> list[list[str]]:
-    """Returns the throughput of every point that a set-up changes, with the ratio to that of the suites."""
+    """Returns a table row for every throughput that a set-up changes."""
     here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
     rates = [
         {value.point.model_dump_json(): value for value in one.values if _is_throughput(value)}
@@ -155,7 +157,7 @@ def _throughput_rows(reproduction: Reproduction) -> list[list[str]]:
 
 
 def _throughput_text(other: Value | None, above: Value) -> str:
-    """Returns the throughput in a set-up with its ratio to the suites'."""
+    """Returns the throughput in a set-up with its ratio to the suites', as text."""
     if other is None:
         return NONE
     ratio = other.placement_band.ratio_to(above.placement_band)
@@ -163,12 +165,12 @@ def _throughput_text(other: Value | None, above: Value) -> str:
 
 
 def _is_throughput(value: Value) -> bool:
-    """Whether the value is a total throughput."""
+    """Whether a value is a total throughput."""
     return (value.metric, value.stat) == ("throughput", "total")
 
 
 def _figure_rows(reproduction: Reproduction) -> list[list[str]]:
-    """Returns a row for each published figure that a set-up changes, with our values and ratios."""
+    """Returns a table row for each published figure that a set-up changes, with our values and ratios."""
     own = [setup.changed_rows() for setup in _all_setups(reproduction)]
     kernels = {compared_row.published.kernel for compared_row in reproduction.compared.values()}
     boards = {compared_row.published.board for compared_row in reproduction.compared.values()}

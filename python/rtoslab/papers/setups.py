@@ -18,9 +18,10 @@ def setup_points(
     options: Options,
     known: Collection[str] = (),
 ) -> Iterator[Point]:
-    """Yields the points of the suites' experiments with the set-up's changes. Raises UnknownNameError, PlanError.
+    """Yields the points of a paper's experiments under one alternative set-up. Raises UnknownNameError, PlanError.
     They are of the authors' version where it is here. Today's version is used only if the authors' is not among
-    `known`, the kernels with reference results."""
+    `known`, the kernels with reference results.
+    """
     for experiment in experiments:
         for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.buildable_kernels, known).items():
             config = {**experiment.config, **setup.config_for(kernel)}
@@ -35,8 +36,7 @@ def setup_points(
 
 
 def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
-    """Returns the point of the suites that this point of the set-up represents, with the paper's name of its kernel.
-    None if it is not of the set-up."""
+    """Returns the suites' point that corresponds to a point of a set-up. None if it is not of the set-up."""
     changes = setup.config_for(point.kernel)
     experiment = _find_experiment(paper, point, point.kernel)
     meant = all(
@@ -69,8 +69,7 @@ def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointI
 
 
 def length_free_key(paper: PaperFolder, point: PointId) -> str:
-    """Returns the point's axes as a text, without the length of the measurement: --full and reference results have
-    other lengths."""
+    """Returns a point's identity as text, without the length of the measurement."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     longer = {"samples"}.union(*(experiment.full_config.keys() - experiment.sweep.keys() for experiment in experiments))
     config = {key: value for key, value in point.config.items() if key not in longer}
@@ -78,7 +77,7 @@ def length_free_key(paper: PaperFolder, point: PointId) -> str:
 
 
 def _find_experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experiment | None:
-    """Returns the first experiment of the suites that has the point's benchmark with the kernel on the board."""
+    """Returns the first of a paper's experiments with the point's benchmark, kernel and board."""
     for suite in paper.suites:
         for experiment in suite.experiments:
             kernels = (*experiment.kernels, *experiment.bring_your_own)
@@ -90,7 +89,7 @@ def _find_experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experim
 def _changed_kernels(
     paper: PaperFolder, setup: Setup, experiment: Experiment, here: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
-    """Returns the experiment's kernels that the set-up changes, each with the tree or kernel that is built for it."""
+    """Returns the kernels that a set-up changes, each with the tree or kernel that is built for it."""
     trees = {version.kernel: version.trees for version in paper.facts.version}
     changes = {}
     for kernel in (*experiment.kernels, *experiment.bring_your_own):

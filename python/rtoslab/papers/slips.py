@@ -11,13 +11,13 @@ KIND_TEXTS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 
 
 def slips_of_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip]:
-    """Returns the slips of a part of the paper, or of one of these rows."""
+    """Returns the slips (mistakes of the paper) that concern a part of the paper, or one of these rows."""
     shown = set(rows)
     return [slip for slip in paper.slips if slip.part == part_id or shown.intersection(slip.rows)]
 
 
 def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableData:
-    """Returns a table with one row per slip. Raises CatalogueError for arithmetic that cannot be computed."""
+    """Returns a table of the paper's mistakes (slips). Raises CatalogueError for arithmetic that cannot be computed."""
     rows = []
     for slip in slips:
         computed = f"{compute_slip(paper, slip):,.6g} {_slip_unit(slip, last=True)}".strip() if slip.computed else ""
@@ -29,12 +29,12 @@ def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableD
 
 
 def _slip_unit(slip: Slip, *, last: bool) -> str:
-    """Returns the unit of the printed value, or with `last` of the computed one. `us; samples` has both."""
+    """Returns the unit of a slip's printed value, or with `last` of the computed one. `us; samples` has both."""
     first, _, second = slip.unit.partition("; ")
     unit = second if last and second else first
     return UNITS.get(unit, unit)
 
 
 def compute_slip(paper: PaperFolder, slip: Slip) -> float:
-    """Returns the value of a slip's expression from the published figures."""
+    """Returns the right value for a slip (a mistake of the paper), computed from its published figures."""
     return evaluate_expression(slip.computed, paper.paper_numbers)

@@ -19,7 +19,7 @@ from rtoslab.store import AnyResult, StoredPoint
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The source of the values of one measured point."""
+    """Where the values of one measured point come from: kernel, version, run or reference."""
 
     kernel: str
     """The id under which it was measured, such as `freertos-10.2.1`."""
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass
 class SortedResults:
-    """A paper's results by their use, each under the paper's name of the kernel."""
+    """A paper's results sorted by their use: authors' versions, today's versions, set-ups."""
 
     main: list[AnyResult] = field(default_factory=list)
     today: dict[str, list[AnyResult]] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def sources_by_run(
     own: Sequence[StoredWeight] = (),
     lent: Sequence[StoredWeight] = (),
 ) -> dict[str, Source]:
-    """Returns the source of every measured point and weighed program by its run id."""
+    """Returns the source of every measured point and program size, by its run id."""
     points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
     weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
     return {
@@ -85,7 +85,9 @@ def _applies_to_board(rule: str, board: Mapping[str, Any]) -> bool:
 
 
 def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResults:
-    """Returns the results by their use. If two exist for one point, the version that the paper names first counts."""
+    """Sorts results into authors' versions, today's versions and set-ups.
+    If two exist for one point, the version that the paper names first counts.
+    """
     plain: dict[str, list[AnyResult]] = {}
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
@@ -117,7 +119,7 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResu
 def sort_weights(
     paper: PaperFolder, weights: Iterable[ProgramWeight]
 ) -> tuple[list[ProgramWeight], list[ProgramWeight]]:
-    """Returns the sizes of minimal programs: with the authors' versions, and with those of today in their place."""
+    """Sorts program sizes into those with the authors' versions, and those with today's versions in their place."""
     by_point: dict[str, dict[str, ProgramWeight]] = {}
     for weight in weights:
         role = paper.facts.kernel_by_tree.get(weight.point.kernel, weight.point.kernel)
@@ -135,20 +137,20 @@ def sort_weights(
 
 
 def _kernel_role(paper: PaperFolder, result: AnyResult) -> str:
-    """Returns the paper's name of the result's kernel."""
+    """Returns the paper's name for the kernel of a result."""
     return paper.facts.kernel_by_tree.get(result.point.kernel, result.point.kernel)
 
 
 def _under_kernel(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
-    """Returns a result with another name of its kernel, and perhaps another configuration."""
+    """Returns a result under another name of its kernel, and perhaps another configuration."""
     changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
 
 
 def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
-    """Returns the results of one kernel: the first that the paper names and that was measured, else the first that
-    is n/a.
-    If any placement was measured, only measured ones are returned."""
+    """Returns the results of the kernel version that the paper prefers, among several for the same points.
+    If any placement was measured, only measured ones are returned.
+    """
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     by_kernel: dict[str, list[AnyResult]] = {}
     for candidate in candidates:
@@ -159,6 +161,7 @@ def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[A
     is_named = any(name in order for name in by_kernel)
 
     def rank(name: str) -> tuple[bool, bool, int]:
+        """Returns the sort key of a kernel version, the preferred one first."""
         return (is_named and name not in order, not measured[name], order.get(name, len(order)))
 
     best = min(by_kernel, key=rank)
@@ -168,8 +171,7 @@ def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[A
 def replace_changed(
     paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
 ) -> list[AnyResult]:
-    """Returns the results of the suites with those of a set-up in their place. The length of the measurement may
-    differ."""
+    """Returns the suites' results with those of a set-up in their place. The length of the measurement may differ."""
     plain_results = (
         any_result for any_result in plain if length_free_key(paper, without_placement(any_result.point)) not in changed
     )
@@ -177,7 +179,7 @@ def replace_changed(
 
 
 def todays_setup(paper: PaperFolder, sorted_results: SortedResults, sources: Mapping[str, Source]) -> Setup | None:
-    """Returns today's versions as a set-up. None if no other version is used."""
+    """Returns the results with today's kernel versions as a set-up. None if no other version is used."""
     if not sorted_results.today:
         return None
     names = dict.fromkeys(

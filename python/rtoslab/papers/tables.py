@@ -26,9 +26,10 @@ AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of th
 
 
 def redraw_table(table: RedrawnTable, reproduction: Reproduction) -> TableData:
-    """Returns the table with the paper's figure, ours and their ratio, for each combination of `across`.
+    """Redraws a paper's table with the published figure, ours and their ratio.
     A table of one combination also has our number of samples, the version, and the values of today's version. With
-    several combinations these are in the note."""
+    several combinations these are in the note.
+    """
     published, compared = reproduction.paper.published_rows, reproduction.compared
     today = reproduction.today.compared if reproduction.today is not None else {}
     rows = _published_rows(table, published)
@@ -84,19 +85,19 @@ def redraw_table(table: RedrawnTable, reproduction: Reproduction) -> TableData:
 
 
 def _is_other_result(other: ComparedRow, above: ComparedRow | None) -> bool:
-    """Whether two rows have values of different results."""
+    """Whether two compared figures have values from different results."""
     return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
 
 def _samples_and_version(ours: ComparedRow | None) -> tuple[str, str]:
-    """Returns the number of samples of a value, and its version."""
+    """Returns the number of samples and the kernel version of our value, as texts."""
     if ours is None or ours.value is None:
         return NONE, NONE
     return f"{ours.value.n:,}", ours.source.version if ours.source is not None else NONE
 
 
 def _samples_note(values: Sequence[Value], full: bool) -> list[str]:
-    """Returns a sentence on the numbers of samples, unless the table has a column for them."""
+    """Returns a sentence on the numbers of samples."""
     counts = sorted({value.n for value in values})
     if full or not counts:
         return []
@@ -104,7 +105,7 @@ def _samples_note(values: Sequence[Value], full: bool) -> list[str]:
 
 
 def _row_records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
-    """Returns the row as numbers for the exported CSV: the paper's figure and ours."""
+    """Returns a published figure and ours as rows of numbers for the exported CSV."""
     axes: Record = {"row": row.id, "metric": row.metric, "stat": row.stat, "board": row.board}
     fields: Record = {"unit": row.unit, "kernel": row.kernel}
     here, band = ours.our_value, ours.band
@@ -122,7 +123,7 @@ def _row_records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
 
 
 def _lacks_band(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> bool:
-    """Whether a measured figure is in one placement, though others of the run are in several."""
+    """Whether a figure was measured in one placement only, though others of the run are in several."""
     return (
         compared_row.our_value is not None
         and compared_row.band is None
@@ -133,8 +134,9 @@ def _lacks_band(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) 
 def pairs_chart(
     table: RedrawnTable, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedRow]
 ) -> list[ChartData]:
-    """Returns one chart per unit: published figures and ours as two marks on a line. Empty if the table has no
-    number."""
+    """Returns charts with published figures and ours as two marks on a line, one chart for each unit.
+    Empty if the table has no number.
+    """
     rows = [row for row in _published_rows(table, published) if row.number is not None]
     kernels = {row.kernel for row in rows}
     stats = {row.stat for row in rows}
@@ -156,7 +158,7 @@ def pairs_chart(
 
 
 def here_text(compared_row: ComparedRow) -> str:
-    """Returns our cell: the value with as many decimals as the paper prints, with its band, or the state in words."""
+    """Returns the table's cell with our value, or the reason why there is none."""
     if compared_row.our_value is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
     text = band_text(
@@ -166,7 +168,7 @@ def here_text(compared_row: ComparedRow) -> str:
 
 
 def _value_text(compared_row: ComparedRow, here: float) -> str:
-    """Returns our value in the paper's form."""
+    """Returns our value with as many decimals as the paper prints."""
     text = compared_row.published.value
     if compared_row.published.number is None:
         return f"{here:,.4g}"
@@ -177,7 +179,9 @@ def _value_text(compared_row: ComparedRow, here: float) -> str:
 
 
 def ratio_text(compared_row: ComparedRow) -> str:
-    """Returns our value over the paper's. Of several placements also the range, where two decimals show it."""
+    """Returns our value divided by the paper's, as text, with the range over placements.
+    Of several placements also the range, where two decimals show it.
+    """
     if compared_row.ratio is None:
         return SENSELESS if compared_row.no_ratio and compared_row.our_value is not None else NONE
     text = f"{compared_row.ratio:.2f}"
@@ -194,17 +198,19 @@ def _published_rows(table: RedrawnTable, published: Mapping[int, PublishedRow]) 
 
 
 def _unit_text(text: str) -> str:
-    """Returns a unit as a reader writes it."""
+    """Returns a unit in readable form."""
     return UNITS.get(text, text)
 
 
 def _column_head(table: RedrawnTable, row: PublishedRow) -> str:
-    """Returns the head of a row's columns, from the fields of `across`."""
+    """Returns the head of a table's columns for a row's coordinates."""
     return " ".join(_unit_text(str(getattr(row, name))) for name in table.across)
 
 
 def _comparison_cells(row: PublishedRow | None, compared: Mapping[int, ComparedRow], notes: Footnotes) -> Sequence[str]:
-    """Returns the cells paper, here, ratio. A note says why a row has no value of ours."""
+    """Returns the table's cells for the paper's figure, ours and the ratio.
+    A note says why a row has no value of ours.
+    """
     if row is None:
         return NONE, NONE, NONE
     ours = compared.get(row.id)

@@ -17,9 +17,9 @@ BENCHMARK = "footprint"
 def weigh_programs(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
 ) -> tuple[list[StoredWeight], list[Failed]]:
-    """Builds and measures the size of every program that the paper asks for, with each of these kernels that is one
-    of its versions.
-    Returns the sizes, and the failures of programs that cannot be built. Raises PlanError."""
+    """Builds every program whose size the paper's report needs. Returns the sizes, and the failures.
+    Returns the sizes, and the failures of programs that cannot be built. Raises PlanError.
+    """
     weights = []
     failures = []
     for program in paper.facts.footprint:
@@ -38,7 +38,7 @@ def weigh_programs(
 
 
 def weight_values(weight: ProgramWeight) -> Iterator[Value]:
-    """Yields the sizes of a program's sections, counted as `size` does."""
+    """Yields the sizes of a program's sections as values, counted as `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
         yield Value(
@@ -47,7 +47,7 @@ def weight_values(weight: ProgramWeight) -> Iterator[Value]:
 
 
 def _program_point(program: WeighedProgram) -> PointId:
-    """Returns the axes of a minimal program."""
+    """Returns the identity of a minimal program's point."""
     return PointId(
         benchmark=BENCHMARK,
         title=f"footprint of the program {program.program}",

@@ -15,7 +15,7 @@ from rtoslab.images import Symbol
 
 @dataclass(frozen=True, slots=True)
 class OffsetCycles:
-    """An address within a line, with the mean of the function's cycles there."""
+    """A function's offset in a cache line, with the mean of its cycles there."""
 
     offset: int
     cycles: float
@@ -25,7 +25,7 @@ class OffsetCycles:
 
 @dataclass(frozen=True, slots=True)
 class PlacedFunction:
-    """One function's cycles per count or per sample, and its address, by placement."""
+    """One function's cycles and address in each placement of the code."""
 
     name: str
     cycles: Sequence[float]
@@ -37,12 +37,14 @@ class PlacedFunction:
 
     @property
     def spread_cycles(self) -> float:
-        """Returns the difference of its most and least cycles."""
+        """Returns the function's most cycles minus its least, over all placements."""
         return max(self.cycles) - min(self.cycles)
 
     @property
     def figure_correlation(self) -> float | None:
-        """Returns the correlation of its cycles with the figure. None where one of them does not change."""
+        """Returns how the function's cycles correlate with the benchmark's figure over placements.
+        None if one of them does not change.
+        """
         try:
             return correlation(self.cycles, self.figure)
         except StatisticsError:
@@ -50,8 +52,9 @@ class PlacedFunction:
 
     @property
     def cycles_by_offset(self) -> list[OffsetCycles]:
-        """Returns the mean cycles at each offset within a line, the quickest first. Empty where its address is
-        unknown."""
+        """Returns the function's mean cycles at each offset within a cache line, the quickest first.
+        Empty where its address is unknown.
+        """
         cycles_at: dict[int, list[float]] = defaultdict(list)
         for address, cycles in zip(self.addresses or (), self.cycles, strict=False):
             cycles_at[address % self.line_bytes].append(cycles)
@@ -60,8 +63,10 @@ class PlacedFunction:
 
     @property
     def explained_share(self) -> float | None:
-        """Returns the share of its cycles' variance that its offset in the line explains, less the share that as many
-        random offsets would. None where it had one offset only, or no two placements had the same."""
+        """Returns the share of the cycles' variance that the function's offset in the cache line explains.
+        The share that as many random offsets would explain is subtracted. None where it had one offset only, or no two
+        placements had the same.
+        """
         places = self.cycles_by_offset
         rest = len(self.cycles) - len(places)
         if len(places) < 2 or rest < 1 or not self.spread_cycles:
@@ -81,8 +86,9 @@ def functions_by_placement(
     line_bytes: int,
     least_spread: float,
 ) -> list[PlacedFunction]:
-    """Returns the functions whose cycles changed by at least `least_spread`, the most first. All inputs are by
-    placement."""
+    """Returns the functions whose cycles changed by at least `least_spread` between placements, the most first.
+    All inputs are by placement.
+    """
     addresses = [_addresses(symbol) for symbol in symbols]
     functions = []
     for name in sorted({name for cycle in cycles for name in cycle}):
@@ -104,6 +110,6 @@ def functions_by_placement(
 
 
 def _addresses(symbols: Sequence[Symbol]) -> dict[str, int]:
-    """Returns the addresses of names that belong to one function alone."""
+    """Returns the addresses of function names that occur once."""
     counts = Counter(symbol.name for symbol in symbols if symbol.is_function)
     return {symbol.name: symbol.address for symbol in symbols if symbol.is_function and counts[symbol.name] == 1}

@@ -15,7 +15,7 @@ EXPLAINS = 0.5
 
 
 def placement_document(studies: Sequence[PlacementStudy]) -> Document:
-    """Returns the report: for each study a section of figures and one of functions."""
+    """Returns the report on how placements change benchmarks' figures."""
     first = studies[0].point
     sections = [section for study in studies for section in (_figures_section(study), _functions_section(study))]
     return Document(
@@ -37,7 +37,7 @@ def _shared_config(studies: Sequence[PlacementStudy]) -> list[str]:
 
 
 def _band_sentence(name: str, band: Band) -> str:
-    """Returns a sentence on one figure over all placements."""
+    """Returns a sentence on the range of one figure over all placements."""
     placements = count_text(len(band.values), "placement")
     if not band.width:
         return f"{name}: {band.median:,.2f} in each of {placements}, so the placement has no effect."
@@ -48,6 +48,7 @@ def _band_sentence(name: str, band: Band) -> str:
 
 
 def _figures_section(study: PlacementStudy) -> Section:
+    """Returns the report's section on the figures of one benchmark by placement."""
     rows = [
         [name, *(f"{value:,.2f}" for value in (band.median, band.least, band.most)), f"{band.width_percent:.2f} %"]
         for name, band in study.bands.items()
@@ -65,6 +66,7 @@ def _figures_section(study: PlacementStudy) -> Section:
 
 
 def _functions_section(study: PlacementStudy) -> Section:
+    """Returns the report's section on the functions whose cycles change with the placement."""
     title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_section_suffix(study)}"
     if not study.functions:
         return Section(ident, title, [f"No function's own cycles changed by {LEAST_MOVED} or more per {study.unit}."])
@@ -88,6 +90,7 @@ def _functions_section(study: PlacementStudy) -> Section:
 
 
 def _functions_prose(study: PlacementStudy) -> list[str]:
+    """Returns sentences on the functions whose cycles change with the placement."""
     own = [function.name for function in study.functions if (function.explained_share or 0.0) >= EXPLAINS]
     text = (
         f"moved: largest minus smallest. r: correlation with all cycles per {study.unit}. own: the share of its "
@@ -121,6 +124,7 @@ def _instrument_text(study: PlacementStudy) -> str:
 
 
 def _format_share(value: float | None) -> str:
+    """Returns a share as text, or n/a."""
     return "n/a" if value is None else f"{value:.2f}"
 
 
@@ -130,7 +134,7 @@ def _format_offset(places: Sequence[OffsetCycles]) -> str:
 
 
 def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
-    """Returns every figure of every placement, and every function that moved, as plain values."""
+    """Returns every figure of every placement, and every function that moved, as JSON."""
     return {
         "studies": [
             {
@@ -148,6 +152,7 @@ def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
 
 
 def _band_as_json(band: Band) -> dict[str, Any]:
+    """Returns a figure's values over placements as JSON."""
     return {
         "cycles": list(band.values),
         "median": band.median,
@@ -158,6 +163,7 @@ def _band_as_json(band: Band) -> dict[str, Any]:
 
 
 def _function_as_json(function: PlacedFunction) -> dict[str, Any]:
+    """Returns a function's cycles and addresses by placement as JSON."""
     return {
         "name": function.name,
         "cycles": list(function.cycles),

@@ -18,7 +18,7 @@ LEAST_MOVED = 0.01
 
 @dataclass(frozen=True, slots=True)
 class PlacementStudy:
-    """The figures and functions of one benchmark on one board, by placement."""
+    """The figures and functions of one benchmark on one board in each placement of the code."""
 
     point: PointId
     """The point in placement 0."""
@@ -35,8 +35,9 @@ class PlacementStudy:
 
 
 def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[PlacementStudy]:
-    """Returns the studies of a plan by `with_placements`: one for each point that was measured in two placements or
-    more. Raises PlanError if there is none."""
+    """Returns a study of placements for each point that was measured in two or more.
+    Raises PlanError if there is none.
+    """
     groups: dict[str, list[tuple[Point, MeasuredPoint]]] = {}
     for point, outcome in zip(plan.points, outcomes, strict=True):
         if isinstance(outcome.result, MeasuredPoint):
@@ -59,6 +60,7 @@ def _failure_clause(outcomes: Sequence[Outcome]) -> str:
 
 
 def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> PlacementStudy:
+    """Returns the study of one point in its placements."""
     points = [point for point, _ in measured]
     results = [result for _, result in measured]
     figures = [{metric.id: metric for metric in leading_metrics(result)} for result in results]

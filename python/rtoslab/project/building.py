@@ -25,22 +25,23 @@ long as the longest line of the boards' flash or caches, or a multiple of it."""
 
 
 def padding_bytes(placement: int) -> int:
-    """Returns by how many bytes a placement's padding moves the code after it."""
+    """Returns the size of the padding that moves the code in a placement."""
     return placement * _STEP_BYTES % _SPAN_BYTES
 
 
 @contextmanager
 def placement_folder() -> Iterator[Path]:
-    """Yields a folder for the padding's source, outside the project."""
+    """Yields a temporary folder for the source of the padding that moves the code."""
     with tempfile.TemporaryDirectory(prefix="rtoslab-placement-") as folder:
         yield Path(folder)
 
 
 def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[int, Path] | None = None) -> None:
-    """Runs an image's build command. Its output goes to standard error. Raises BuildError, and ToolMissingError where
-    it does not start.
+    """Builds a user's image with the project's own command. Its output goes to standard error.
+    Raises BuildError, and ToolMissingError where it does not start.
 
-    `placement`: its number, and a folder for the padding's source."""
+    `placement`: its number, and a folder for the padding's source.
+    """
     if not image.build:
         return
     command = shlex.join(image.build)
@@ -63,8 +64,9 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
 
 
 def _padding_source(placement: int) -> str:
-    """Returns the assembler source of the padding. The flag R makes the linker retain it though nothing refers to
-    it."""
+    """Returns the assembler source of the padding that moves the code.
+    The flag R makes the linker retain it though nothing refers to it.
+    """
     size = padding_bytes(placement)
     space = f"    .space {size}\n" if size else ""
     return f'    .syntax unified\n    .section .text.rtoslab_placement, "axR", %progbits\n    .balign 4\n{space}'

@@ -33,7 +33,7 @@ PLACEMENT: Final = "placement"
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """One figure before and now."""
+    """One figure of a user's project in the baseline and now."""
 
     image: str
     item: str
@@ -49,8 +49,9 @@ class FigureChange:
 
     @property
     def delta(self) -> float:
-        """Returns the change in the figure's unit, positive if it is worse. For a number of calls it is the
-        distance."""
+        """Returns the change in the figure's unit, positive if it is worse.
+        For a number of calls it is the distance.
+        """
         moved = self.after.value - self.before.value
         return abs(moved) if self.before.unit == CALLS else moved
 
@@ -63,19 +64,19 @@ class FigureChange:
 
     @property
     def label(self) -> str:
-        """Returns the name that rules and people use."""
+        """Returns the figure's name as rules and messages use it."""
         return self.before.id
 
     @property
     def cause_text(self) -> str:
-        """Returns the cause, with the names of the functions whose code differs."""
+        """Returns the cause of the change, with the names of the functions whose code differs."""
         more = f" and {len(self.functions) - MOST_NAMES} more" if len(self.functions) > MOST_NAMES else ""
         return f"{self.cause}: {', '.join(self.functions[:MOST_NAMES])}{more}" if self.functions else self.cause
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectJudgement:
-    """The result of the gate."""
+    """The result of the gate for a user's project."""
 
     changes: tuple[FigureChange, ...]
     """The changes of every figure that both sides have."""
@@ -93,14 +94,14 @@ class ProjectJudgement:
 
     @property
     def failed(self) -> bool:
-        """Whether something became worse, or exceeds its budget."""
+        """Whether a figure became worse, or exceeds its budget."""
         return bool(self.regressions or self.exceeded_budgets)
 
 
 def judge_project(
     before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures], rules: Rules, *, moved: str
 ) -> ProjectJudgement:
-    """Compares every figure with its limit. `moved`: "pass" lets figures pass whose code only moved."""
+    """Compares every figure of a project with its limit. `moved`: "pass" lets figures pass whose code only moved."""
     changes: list[FigureChange] = []
     lost = _not_measured(after)
     notes: list[str] = []
@@ -144,8 +145,10 @@ def judge_project(
 
 
 def _is_compared(change: FigureChange) -> bool:
-    """Whether a change is compared with its limit. Instructions are compared only where code changed: the same code may
-    wait in a loop a turn longer in another placement."""
+    """Whether a change of a figure is compared with its limit.
+    Instructions are compared only where code changed: the same code may wait in a loop a turn longer in another
+    placement.
+    """
     return change.before.unit != INSTRUCTIONS or change.cause == CHANGED
 
 
@@ -169,7 +172,7 @@ def _different_conditions(then: ImageFigures, now: ImageFigures) -> str:
 
 
 def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> list[str]:
-    """Returns a clause for each item and figure that only one side has."""
+    """Returns a clause for each figure that only the baseline or only the project has."""
     result = []
     for key, item in then.items.items():
         if key not in now.items:
@@ -189,7 +192,7 @@ def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> l
 
 
 def _item_changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
-    """Returns the changes of an item's figures."""
+    """Returns the changes of the figures of a function, an interval or an image's sizes."""
     first, second = then.items[key], now.items[key]
     cause, functions = _change_cause(then, now, key)
     changes = []
@@ -206,6 +209,7 @@ def _item_changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -
 
 
 def _figure_unit(figure: str) -> str:
+    """Returns the unit of a figure by its name."""
     if figure in COUNTS:
         return CALLS
     if figure.startswith(INSTRUCTIONS):
@@ -214,11 +218,12 @@ def _figure_unit(figure: str) -> str:
 
 
 def _make_metric(label: str, unit: str, values: Sequence[float]) -> Metric:
+    """Returns a figure with its values over placements."""
     return Metric(label, unit, median_of_placements(values), band=Band(values) if len(values) > 1 else None)
 
 
 def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
-    """Returns why the cycles of an item differ, and the functions whose code changed, if that is the cause."""
+    """Returns why the cycles of a function or interval differ, and the functions whose code changed, if that is why."""
     before, after = then.items[key], now.items[key]
     if not before.code or not after.code:
         return UNKNOWN, ()
@@ -245,11 +250,12 @@ def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, Imag
 
 
 def _cause_sentence(change: FigureChange) -> str:
+    """Returns a sentence on the changed code, or an empty text."""
     return f" The code: {change.cause_text}." if change.functions else ""
 
 
 def project_sentence(judged: ProjectJudgement) -> str:
-    """Returns the gate's answer in sentences."""
+    """Returns the gate's answer for a project in sentences."""
     figures = count_text(len(judged.changes), "figure")
     if judged.unanswered:
         return f"The gate has no result: {loss_clauses(judged.unanswered)}."

@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ProjectItem:
-    """A function, an interval, or an image's sizes: figures by name, with a value for each placement."""
+    """The figures of a function, an interval or an image's sizes, with a value for each placement."""
 
     figures: Mapping[str, tuple[float, ...]]
     code: str = ""
@@ -54,7 +54,7 @@ class ProjectItem:
 
 @dataclass(frozen=True, slots=True)
 class ImageFigures:
-    """The figures of one image."""
+    """The figures of one image of a project, and the conditions of the measurement."""
 
     board: str
     cores: int
@@ -74,7 +74,7 @@ class ImageFigures:
 
     @property
     def is_measured(self) -> bool:
-        """Whether a function was called, or an interval ended."""
+        """Whether the image called a measured function, or ended a measured interval."""
         return any(value for item in self.items.values() for key in COUNTS for value in item.figures.get(key, ()))
 
 
@@ -83,7 +83,7 @@ IMAGE: Final = "image"
 
 @dataclass(frozen=True, slots=True)
 class _PlacedImage:
-    """An image in one placement."""
+    """An image of a project in one placement, with its measurements."""
 
     subject: Subject
     calls: MeasuredCalls | None
@@ -100,7 +100,7 @@ def measure_project(
 
 
 def function_label(function: ProjectFunction) -> str:
-    """Returns the name of a function's figures: its own name, with the kind of cycles if that is not the usual one."""
+    """Returns the name of a function in figures: its own, with the kind of cycles if that is not the usual one."""
     return function.name if function.by == "inclusive" else f"{function.name}, {function.by}"
 
 
@@ -137,7 +137,7 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
 
 
 def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> Subject:
-    """Returns the run that measures a project's image. Raises ImageFileError, PlanError."""
+    """Returns the observation that measures a project's image. Raises ImageFileError, PlanError."""
     stretch = Stretch(start=image.start, end=image.until)
     path = str(folder / image.elf)
     return make_subject(catalogue, path, board=image.board, cores=image.cores, window_ms=image.for_ms, stretch=stretch)
@@ -172,7 +172,7 @@ def _measure_placement(
 
 
 def find_function(calls: MeasuredCalls, required: ProjectFunction) -> MeasuredFunction:
-    """Returns a project's function among the measured ones."""
+    """Returns the measured function that the project file names."""
     return next(function for function in calls.functions if required.name in function.function.requested)
 
 
@@ -221,13 +221,14 @@ def _interval_item(
 
 
 def _spread_figures(spread: Spread | None) -> dict[str, tuple[float, ...]]:
-    """Returns the figures of a spread. Calls that never ended do not count."""
+    """Returns the statistics of a function's cycles as figures. Calls that never ended do not count."""
     if spread is None:
         return {}
     return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}
 
 
 def _instruction_figures(spread: Spread | None, kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Returns the statistics of a function's instructions as figures."""
     if spread is None:
         return {}
     values = {"min": spread.minimum, "median": spread.median, "max": spread.maximum}
@@ -235,7 +236,9 @@ def _instruction_figures(spread: Spread | None, kinds: Sequence[str]) -> dict[st
 
 
 def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
-    """Returns the digests of instructions and of addresses. Both are empty where one of the functions has none."""
+    """Returns the digests of the code and of the addresses of these functions. Empty if one is unknown.
+    Both are empty where one of the functions has none.
+    """
     sorted_names = sorted(names)
     if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""
@@ -244,11 +247,14 @@ def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) 
 
 
 def _digest(rows: Sequence[tuple[str, str | int]]) -> str:
+    """Returns a digest of names and values."""
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
 
 
 def _placement_problem(placed: Sequence[_PlacedImage]) -> str:
-    """Returns why the placements are invalid: the code did not move, or is not the same. Empty if they are valid."""
+    """Returns why placements of an image cannot be compared: the code did not move, or is not the same.
+    Empty if they are valid.
+    """
     if len(placed) == 1:
         return ""
     keys = [key for key in placed[0].items if key != IMAGE]
@@ -262,14 +268,14 @@ def _placement_problem(placed: Sequence[_PlacedImage]) -> str:
 
 
 def _merge_placements(items: Sequence[ProjectItem]) -> ProjectItem:
-    """Returns the item with the values of all placements."""
+    """Returns the figures of an item in all placements as one item."""
     shared = [key for key in items[0].figures if all(key in item.figures for item in items)]
     figures = {key: tuple(item.figures[key][0] for item in items) for key in shared}
     return replace(items[0], figures=figures)
 
 
 def _exceeded_budgets(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
-    """Returns a line for each exceeded budget, and why the measured part was cut short."""
+    """Returns a line for each budget that an image exceeds, and why the measurement was cut short."""
     lines: list[str] = []
     cut = next(
         (item.cut_reason for item in (placed.calls, placed.intervals) if item is not None and item.cut_reason), ""

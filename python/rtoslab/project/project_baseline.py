@@ -21,7 +21,7 @@ Value = float | tuple[float, ...]
 
 
 class BaselineImage(Strict):
-    """The conditions under which the figures of an image were measured."""
+    """The conditions under which an image of a project's baseline was measured."""
 
     board: str
     cores: int
@@ -32,7 +32,7 @@ class BaselineImage(Strict):
 
 
 class BaselineItem(Strict):
-    """A function, an interval, or an image's sizes."""
+    """The stored figures of a function, an interval or an image's sizes."""
 
     image: str
     name: str
@@ -47,14 +47,14 @@ class BaselineItem(Strict):
     """A number, or one for each placement where they differ."""
 
     def measured_item(self, placements: int) -> ProjectItem:
-        """Returns the item as it was measured."""
+        """Returns the figures in the form in which they were measured."""
         values = self.figures.items()
         figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
         return ProjectItem(figures, self.code, self.places, frozenset(self.functions))
 
 
 class ProjectBaseline(Strict):
-    """The baseline of a project, to which `rtoslab gate` compares its figures: rtoslab.baseline.toml."""
+    """The content of rtoslab.baseline.toml: the figures with which `rtoslab gate` compares a project."""
 
     format: int = FORMAT
     seal: str = ""
@@ -68,11 +68,11 @@ class ProjectBaseline(Strict):
 
     @property
     def digest(self) -> str:
-        """Returns the seal of its content."""
+        """Returns the digest of the content, which `seal` must have."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
     def image_figures(self) -> dict[str, ImageFigures]:
-        """Returns the figures as they were measured."""
+        """Returns the figures of each image in the form in which they were measured."""
         return {
             name: ImageFigures(
                 item.board, item.cores, item.compiler, item.placements,
@@ -84,7 +84,9 @@ class ProjectBaseline(Strict):
 
 
 def read_project_baseline(path: Path) -> ProjectBaseline:
-    """Reads a baseline. Raises CatalogueError naming file and key, PlanError where there is none."""
+    """Returns the content of an rtoslab.baseline.toml.
+    Raises CatalogueError naming file and key, PlanError where there is none.
+    """
     if not is_file(path):
         raise PlanError(f"There is no baseline {path_text(path)}; run `rtoslab baseline` to measure and write it.")
     baseline = read_toml(path, ProjectBaseline)
@@ -116,7 +118,9 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
 
 
 def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
-    """Writes the figures as a baseline. The same figures give the same bytes. Raises StoreError."""
+    """Writes the figures of a project as an rtoslab.baseline.toml. The same figures give the same bytes.
+    Raises StoreError.
+    """
     baseline = _make_baseline(figures, simulator)
     lines = [
         "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file.",
@@ -137,6 +141,7 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
 
 
 def _make_baseline(figures: Mapping[str, ImageFigures], simulator: str) -> ProjectBaseline:
+    """Returns the content of an rtoslab.baseline.toml for these figures."""
     images = {
         name: BaselineImage(
             board=entry.board, cores=entry.cores, compiler=entry.compiler, placements=entry.placements,

@@ -14,7 +14,7 @@ Positive = Annotated[int, Field(gt=0, lt=2**63)]
 
 
 class ProjectImage(Strict):
-    """An image and how it is built."""
+    """An image of a user's project, and how it is built and run."""
 
     elf: Annotated[str, Field(min_length=1)]
     """The path of the ELF file, relative to the project file's folder."""
@@ -38,7 +38,7 @@ class ProjectImage(Strict):
 
 
 class ProjectFunction(Strict):
-    """A function to measure, with its budget."""
+    """A function of a user's project to measure, with its budget."""
 
     image: str
     name: Annotated[str, Field(min_length=1)]
@@ -50,7 +50,7 @@ class ProjectFunction(Strict):
 
 
 class ProjectInterval(Strict):
-    """An interval from one instruction to another, with its budget."""
+    """An interval between two instructions of a user's project, with its budget."""
 
     image: str
     name: Annotated[str, Field(min_length=1)]
@@ -63,7 +63,7 @@ class ProjectInterval(Strict):
 
 
 class ProjectGate(Strict):
-    """The settings of `rtoslab gate`."""
+    """The settings of `rtoslab gate` in a project file."""
 
     baseline: Annotated[str, Field(min_length=1)] = BASELINE_FILE
     """The file with the baseline, relative to the project file's folder."""
@@ -83,7 +83,7 @@ DiagnoseKind = Literal[
 
 
 class ProjectDiagnose(Strict):
-    """The limits of `rtoslab diagnose`. A finding beyond them ends the command with exit code 3."""
+    """The limits of `rtoslab diagnose` in a project file. A finding beyond them ends the command with exit code 3."""
 
     masked_us: Annotated[float, Field(ge=0)] = 100.0
     """Interrupts masked after start-up, at a time."""
@@ -100,7 +100,7 @@ class ProjectDiagnose(Strict):
 
 
 class Project(Strict):
-    """A user's project: the content of rtoslab.toml."""
+    """The content of a user's rtoslab.toml."""
 
     image: dict[str, ProjectImage]
     function: tuple[ProjectFunction, ...] = ()
@@ -110,15 +110,14 @@ class Project(Strict):
 
 
 def read_project(folder: Path) -> Project:
-    """Reads the project of a folder. Raises CatalogueError naming file and key."""
+    """Returns the content of a folder's rtoslab.toml. Raises CatalogueError naming file and key."""
     project = read_toml(folder / PROJECT_FILE, Project)
     require_images(project)
     return project
 
 
 def require_images(project: Project) -> None:
-    """Raises CatalogueError where functions, intervals and images do not name each other, or where two have the same
-    name."""
+    """Raises CatalogueError if functions and intervals name no image, or two of them have the same name."""
     images = [("function", function) for function in project.function] + [
         ("interval", interval) for interval in project.interval
     ]

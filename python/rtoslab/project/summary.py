@@ -14,13 +14,13 @@ _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
 def regression_table(judged: ProjectJudgement) -> Table:
-    """Returns the figures beyond their limit, the largest share first."""
+    """Returns a table of the figures beyond their limit, the largest share first."""
     rows = [(*_change_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
     return Table("regressions", "Exceeded their limits", _COLUMNS, rows)
 
 
 def change_table(judged: ProjectJudgement) -> Table:
-    """Returns every other figure that changed."""
+    """Returns a table of all other figures that changed."""
     worse = [change for change, _ in judged.regressions]
     others = [figure_change for figure_change in judged.changes if figure_change.delta and figure_change not in worse]
     rows = [(*_change_cells(other), "placement" if other.overlap else "", other.cause_text) for other in others]
@@ -28,15 +28,18 @@ def change_table(judged: ProjectJudgement) -> Table:
 
 
 def _change_cells(change: FigureChange) -> tuple[str, str, str, str]:
+    """Returns the table's cells of a changed figure."""
     moved = change.after.value - change.before.value
     return change.label, _format_metric(change.before), _format_metric(change.after), f"{moved:+,g}"
 
 
 def _format_metric(metric: Metric) -> str:
+    """Returns a figure as text, with its range over placements."""
     return _format_number(metric.value) if metric.band is None else band_text(metric.band, _format_number)
 
 
 def _band_ends(metric: Metric) -> list[float] | None:
+    """Returns least and most of a figure over placements, or None."""
     return None if metric.band is None else [metric.band.least, metric.band.most]
 
 
@@ -45,7 +48,7 @@ def _format_number(value: float) -> str:
 
 
 def judgement_as_markdown(judged: ProjectJudgement) -> str:
-    """Returns the result for the summary of a pull request."""
+    """Returns the gate's result as Markdown, for the summary of a pull request."""
     lines = ["# rtoslab gate", "", escape_paragraph(project_sentence(judged)), ""]
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
@@ -58,11 +61,12 @@ def judgement_as_markdown(judged: ProjectJudgement) -> str:
 
 
 def _markdown_row(cells: Any) -> str:
+    """Returns a row of a Markdown table."""
     return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
 
 
 def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
-    """Returns the result as plain values."""
+    """Returns the gate's result as a JSON object."""
     limits = {change.label: str(limit) for change, limit in judged.regressions}
     return {
         "verdict": "unknown" if judged.unanswered else "worse" if judged.failed else "pass",
@@ -93,7 +97,7 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
 
 
 def judgement_as_junit(judged: ProjectJudgement) -> str:
-    """Returns JUnit XML with a test case for each figure, budget and missing answer."""
+    """Returns the gate's result as JUnit XML, with a test case for each figure, budget and missing answer."""
     limits = {change.label: limit for change, limit in judged.regressions}
     root = ET.Element("testsuites", name="rtoslab")
     suite = ET.SubElement(

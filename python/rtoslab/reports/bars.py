@@ -42,13 +42,15 @@ _INK: Final = "#000000"
 
 
 def uses_log_axis(chart: ChartData) -> bool:
-    """Whether the axis is logarithmic: the chart asks for it, and its values are above zero and span a decade."""
+    """Whether the chart's axis is logarithmic.
+    The chart must ask for it, and its values be above zero and span a decade.
+    """
     values = [float(row["y"]) for row in chart.rows if row.get("y") is not None]
     return chart.log and bool(values) and min(values) > 0 and max(values) >= 10 * min(values)
 
 
 def make_log_axis(chart: ChartData) -> alt.Axis:
-    """Returns a logarithmic axis. Over many decades its ticks are the powers of ten."""
+    """Returns a logarithmic chart axis. Over many decades its ticks are the powers of ten."""
     values = [float(row["y"]) for row in chart.rows]
     decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
     if len(decades) > _FEW_DECADES:
@@ -57,7 +59,7 @@ def make_log_axis(chart: ChartData) -> alt.Axis:
 
 
 def make_names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
-    """Returns an axis whose names wrap within `pixels` each. They are turned where a word alone is too long."""
+    """Returns a chart axis whose names wrap within `pixels` each. They are turned where a word alone is too long."""
     longest = max((len(word) for name in names for word in name.split()), default=0)
     for size in (12, 11, 10):
         if estimate_text_width("n" * longest, size) <= pixels - 4:
@@ -67,9 +69,9 @@ def make_names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
 
 
 def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Drawn:
-    """Draws bars by name, with a colour per series. A logarithmic axis has no zero, so it gets marks instead of bars.
-
-    `extra`: further layers, above the bars. The axis reaches to `least_top` at least.
+    """Draws a chart with an upright bar for each name, in a colour for each series.
+    A logarithmic axis has no zero, so it gets marks instead of bars. `extra`: further layers, above the bars. The axis
+    reaches to `least_top` at least.
     """
     log = uses_log_axis(chart)
     ours = [row for row in chart.rows if not is_published(row)]
@@ -103,7 +105,9 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
 
 
 def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns the rows, with one for the legend's entry of a paper's values if these are drawn across other bars."""
+    """Returns a chart's rows, with one for the legend's entry of a paper's values.
+    It is added if these values are drawn across other bars.
+    """
     mine = [{**row, "published": False} if row.get("series") != PUBLISHED else row for row in rows]
     if any(is_published(row) and row["series"] != PUBLISHED for row in rows):
         mine.append({"series": "published", "published": True})
@@ -117,7 +121,7 @@ def _bar_end(row: dict[str, Any]) -> float:
 
 
 def _are_numbers_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
-    """Whether the numbers are turned upright. None if there is room for none."""
+    """Whether a bar chart's numbers are turned upright. None if there is room for none."""
     widest = max((estimate_text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
     return False if widest <= slot else True if slot >= _UPRIGHT else None
 
@@ -130,7 +134,7 @@ def _label_room(rows: Sequence[dict[str, Any]], turned: bool | None) -> float:
 
 
 def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: float) -> alt.Y:
-    """Returns the axis of heights, with `room` pixels for numbers beyond the bars."""
+    """Returns a bar chart's axis of heights, with `room` pixels for numbers beyond the bars."""
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     if log:
         return alt.Y("y:Q", title=title, scale=alt.Scale(type="log", nice=True), axis=make_log_axis(chart))
@@ -150,7 +154,7 @@ def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: fl
 def _number_layers(
     base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | None, *, log: bool
 ) -> list[alt.Chart]:
-    """Returns the layers of numbers at bars: those above zero, and those below."""
+    """Returns a chart's layers with the numbers at bars: those above zero, and those below."""
     if turned is None or not any(row.get("text") for row in rows):
         return []
     away = 12 if log else 5
@@ -171,7 +175,7 @@ def _number_layers(
 
 
 def _on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
-    """Returns the axis of another field on the scale of the bars."""
+    """Returns a chart's axis for another field, on the scale of the bars."""
     place: alt.Y = base.encoding["y"].copy()
     place.shorthand = shorthand
     return place
@@ -201,7 +205,7 @@ def _published_layers(
 
 
 def draw_bar_panels(chart: ChartData) -> Drawn:
-    """Draws lying bars in a panel for each name, each on its own scale from zero. Numbers replace the axis.
+    """Draws a chart with lying bars: a panel for each name, each on its own scale from zero. Numbers replace the axis.
 
     With one series all names are in one panel.
     """
@@ -247,7 +251,7 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
 
 
 def _scale_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
-    """Returns the row with its lengths as parts of the longest in its panel."""
+    """Returns a chart's row with its lengths as parts of the longest bar in its panel."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
     lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _bar_end(row)}
     label = f"{row['x']}; {row['series']}: {float(row['y']):,.6g}"

@@ -118,6 +118,7 @@ def _cycles_text(row: dict[str, Any]) -> str:
 
 
 def _group_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
+    """Groups a chart's rows by board."""
     return _group(rows, lambda row: str(row.get("board", "")))
 
 
@@ -125,6 +126,7 @@ def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     """Groups tests by the letters that their names begin with: T1 to T8, P1 to P6."""
 
     def test_family(row: dict[str, Any]) -> str:
+        """Returns the letters that a row's test name begins with."""
         name = str(row.get("test", row.get("x", "")))
         word = name.split(" ", maxsplit=1)[0]
         letters = word.rstrip("0123456789-abc")
@@ -134,7 +136,7 @@ def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
 
 
 def _group(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
-    """Returns name -> rows, in the order of the names' first rows."""
+    """Groups a chart's rows by a name, in the order of the names' first rows."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(name_of(row), []).append(row)
@@ -142,7 +144,7 @@ def _group(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, li
 
 
 def _split_by_series(rows: Rows) -> list[list[dict[str, Any]]]:
-    """Returns the rows in parts with nearly equal numbers of series, at most MOST_SERIES each."""
+    """Splits a chart's rows into parts with nearly equal numbers of series, at most MOST_SERIES each."""
     series = list(dict.fromkeys(row.get("series") for row in rows))
     count = -(-len(series) // MOST_SERIES)
     size = -(-len(series) // count)
@@ -153,7 +155,7 @@ def _split_by_series(rows: Rows) -> list[list[dict[str, Any]]]:
 
 
 def _split_by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
-    """Returns the rows in parts of whole tests, at most MOST_BARS bars each, or one test alone."""
+    """Splits a chart's rows into parts of whole tests, with at most MOST_BARS bars each or one test alone."""
     parts: list[list[dict[str, Any]]] = []
     bars = 0
     for mine in _group(rows, lambda row: str(row["test"])).values():

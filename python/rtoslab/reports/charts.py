@@ -89,7 +89,9 @@ def convert_to_pdf(drawing: str) -> bytes:
 
 
 def _draw_gain(chart: ChartData) -> Drawn:
-    """Draws the throughput of several cores over that of one, with lines for no gain and for a perfect one."""
+    """Draws a chart of the throughput of several cores divided by that of one.
+    Lines show no gain and a perfect one.
+    """
     words = alt.Chart(
         alt.InlineData(values=[{"y": 1, "says": "no gain"}, {"y": 2, "says": "perfect on two cores"}])
     ).encode(y="y:Q")
@@ -103,7 +105,7 @@ def _draw_gain(chart: ChartData) -> Drawn:
 
 
 def _draw_heap(chart: ChartData) -> Drawn:
-    """Draws the peaks of the heap by test."""
+    """Draws a chart of the heap's peaks by test."""
     return draw_upright_bars(_bars_by_test(chart, "bytes", "peak of the heap, bytes"))
 
 
@@ -114,14 +116,14 @@ def _bars_by_test(chart: ChartData, height: str, title: str) -> ChartData:
 
 
 def _draw_cycles(chart: ChartData) -> Drawn:
-    """Draws the share of a core's cycles by cause."""
+    """Draws a chart of each core's cycles by cause."""
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
     return _draw_stacked_by_cause(chart.rows, "share", x)
 
 
 def _draw_losses(chart: ChartData) -> Drawn:
-    """Draws the cycles of a count by cause, in multiples of the lone core's."""
+    """Draws a chart of the cycles of a count by cause, in multiples of those on one core."""
     title = "cycles of a core per count, relative to one core alone"
     x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
     return _draw_stacked_by_cause(chart.rows, "multiple", x)
@@ -132,7 +134,7 @@ _WIDEST_NAME: Final = 340
 
 
 def _draw_stacked_by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
-    """Draws lying bars by test and run, stacked by cause."""
+    """Draws a chart with a lying bar by test and run, stacked by cause."""
     tests, lines = distinct_texts(rows, "test"), distinct_texts(rows, "row")
     widest = min(_WIDEST_NAME, 8 + max(estimate_text_width(name, 12) for name in lines))
     used = [part for part in CYCLE_PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]

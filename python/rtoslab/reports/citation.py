@@ -72,7 +72,7 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
 
 
 def _last_sessions(document: Document) -> list[Session]:
-    """Returns the last session of each run directory of the points."""
+    """Returns the last session of each run directory that the document's points come from."""
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
         with suppress(OSError):  # a failed point without stored data
@@ -94,5 +94,7 @@ def _commit_text(revision: str) -> str:
 
 
 def _distinct_matches(form: re.Pattern[str], texts: Iterable[object]) -> list[str]:
-    """Returns the texts that match `form`, each once. A manifest comes from outside, so it may contain others."""
+    """Returns the texts that match the regular expression `form`, each once.
+    A manifest comes from outside, so it may contain others.
+    """
     return list(dict.fromkeys(text for text in texts if isinstance(text, str) and form.fullmatch(text)))

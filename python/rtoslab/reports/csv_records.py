@@ -66,12 +66,12 @@ Cell = str | float | int | None
 
 
 def table_cells(table: TableData) -> list[list[Cell]]:
-    """Returns the head and the rows of a table's CSV file."""
+    """Returns a table as the head and rows of a CSV file."""
     return record_cells(table.records) if table.records else _split_table(table)
 
 
 def chart_cells(chart: ChartData) -> list[list[Cell]]:
-    """Returns the head and the rows of a chart's CSV file: its records, or the rows that it draws."""
+    """Returns a chart's data as the head and rows of a CSV file."""
     if chart.records:
         return record_cells(chart.records)
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
@@ -84,7 +84,7 @@ def chart_cells(chart: ChartData) -> list[list[Cell]]:
 
 
 def record_cells(records: Sequence[Record]) -> list[list[Cell]]:
-    """Returns the head and the rows of records. Raises TypeError where a number is a text."""
+    """Returns records as the head and rows of a CSV file. Raises TypeError where a number is a text."""
     axes = [name for name in dict.fromkeys(key for record in records for key in record) if name not in FIELDS]
     for record in records:
         for name in _NUMERIC_FIELDS:
@@ -96,7 +96,7 @@ def record_cells(records: Sequence[Record]) -> list[list[Cell]]:
 
 @dataclass(frozen=True, slots=True)
 class _CellNumber:
-    """A number as a cell shows it, in digits and a decimal point."""
+    """A number in a table's cell, with its range, unit, flags and note."""
 
     value: str
     low: str = ""
@@ -122,7 +122,7 @@ class _Column:
 
 
 def _split_table(table: TableData) -> list[list[Cell]]:
-    """Returns the head and the rows of a table without records, its numbers split from their bands, units and marks."""
+    """Returns a table of texts as CSV rows, with each number split from its range, unit and marks."""
     columns = [
         _Column(name, texts, [_parse_numbers(text) if is_number else [] for text in texts])
         for (name, is_number), texts in zip(
@@ -148,7 +148,7 @@ def _split_table(table: TableData) -> list[list[Cell]]:
 
 
 def _split_column(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
-    """Yields name and cells of the columns into which a column is split."""
+    """Yields the name and the cells of each CSV column into which a table's column is split."""
     if not column.list_length:
         yield column.name, column.texts
         return
@@ -163,13 +163,13 @@ def _split_column(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
 
 
 def _parse_numbers(text: str) -> list[_CellNumber]:
-    """Returns the numbers in a cell. Empty where any part of it is something else."""
+    """Returns the numbers in a table's cell. Empty if any part of it is something else."""
     numbers = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
     return [_parse_number(match) for match in numbers if match is not None] if all(numbers) else []
 
 
 def _parse_number(match: re.Match[str]) -> _CellNumber:
-    """Returns a matched number with its band, unit, flags and note."""
+    """Returns a matched number with its range, unit, flags and note."""
     parts = {name: text or "" for name, text in match.groupdict().items()}
     marks = f"{parts['about']}{parts['marks']}{parts['more_marks']}"
     return _CellNumber(
@@ -188,7 +188,7 @@ def _plain_digits(digits: str) -> str:
 
 
 def _cell_flags(column: _Column, at: int) -> list[str]:
-    """Returns the flags of a cell, with its column's name if that has numbers."""
+    """Returns the flags (such as "reference") of a table's cell."""
     if column.list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
         return numbers or [f"{column.name}: {flag}" for flag in _flags_of(column.texts[at])]
@@ -196,7 +196,7 @@ def _cell_flags(column: _Column, at: int) -> list[str]:
 
 
 def _cell_notes(column: _Column, at: int) -> list[str]:
-    """Returns the notes of a cell in a column of numbers, with the column's name."""
+    """Returns the notes of a table's cell."""
     text, numbers = column.texts[at].strip(), column.numbers[at]
     if not column.list_length or text in _NO_FIGURE:
         return []
@@ -205,16 +205,17 @@ def _cell_notes(column: _Column, at: int) -> list[str]:
 
 
 def _flags_of(cell: object) -> list[str]:
-    """Returns the flags of the marks in a text."""
+    """Returns the flags that the marks in a cell's text stand for."""
     return [flag for mark, flag in _FLAGS.items() if mark in cell] if isinstance(cell, str) else []
 
 
 def _join_flags(words: Iterable[str]) -> str:
+    """Returns the flags as one text, each once."""
     return "; ".join(dict.fromkeys(words))
 
 
 def _unused_name(name: str, heads: Iterable[Cell]) -> str:
-    """Returns the name, with underscores appended where a column has it already."""
+    """Returns a column name that no other column has, with underscores appended if necessary."""
     taken = set(heads)
     while name in taken:
         name += "_"
@@ -222,5 +223,5 @@ def _unused_name(name: str, heads: Iterable[Cell]) -> str:
 
 
 def _finite_or_none(cell: Cell) -> Cell:
-    """Returns the cell. None for a number that is infinite or none."""
+    """Returns a cell unchanged, or None for a number that is infinite or not a number."""
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell

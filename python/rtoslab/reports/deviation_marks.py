@@ -11,7 +11,8 @@ from rtoslab.results import MeasuredPoint
 def mark_deviations(
     document: Document, measured: Sequence[MeasuredPoint], names: Mapping[str, str] | None = None
 ) -> Document:
-    """Returns the document with mark and footnote in every table and chart that names a deviating kernel.
+    """Returns the document with a mark and a footnote in every table and chart that names a deviating kernel.
+
 
     If all results deviate, titles and captions are marked. `names`: other names of kernels -> id.
     """
@@ -23,7 +24,7 @@ def mark_deviations(
 def mark_deviations_by(
     document: Document, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
 ) -> Document:
-    """Returns the same as `mark_deviations` for figures that are no stored points."""
+    """Returns the document with marks and footnotes for these deviating kernels, as `mark_deviations` does."""
     if not kernels:
         return document
     also = [name for name, kernel in (names or {}).items() if kernel in kernels and name not in kernels]

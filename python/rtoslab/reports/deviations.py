@@ -18,7 +18,7 @@ _NAMING_KEYS: Final = {"series", "row", "x", "facet", "test"}
 
 
 def declared_deviations(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
-    """Returns kernel -> the checks that it fails as declared -> observation and reason."""
+    """Returns the checks of the port contract that each kernel fails as declared, with observation and reason."""
     by_kernel: dict[str, dict[str, str]] = {}
     for result in measured:
         if result.deviations:
@@ -27,7 +27,9 @@ def declared_deviations(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str
 
 
 def deviation_footnote(kernels: Deviations) -> str:
-    """Returns a sentence that explains the mark. Empty without deviating kernels."""
+    """Returns a footnote that explains the mark of deviating kernels. Empty without any.
+    Empty without deviating kernels.
+    """
     if not kernels:
         return ""
     text = "; ".join(
@@ -38,7 +40,9 @@ def deviation_footnote(kernels: Deviations) -> str:
 
 
 def mark_names(text: str, names: Iterable[str]) -> str:
-    """Returns the text with the mark after each of the names. A name that has the mark gets no second one."""
+    """Returns the text with the mark of deviating kernels after each of these names.
+    A name that has the mark gets no second one.
+    """
     for name in names:
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w.{MARK}-])", f"{name}{MARK}", text)
     return text
@@ -51,7 +55,7 @@ def mark_section(
     *,
     all_deviate: bool,
 ) -> Section:
-    """Returns the section with marks and footnotes in every table and chart.
+    """Returns the section with a mark and a footnote in every table and chart that names a deviating kernel.
 
     A table or chart without any of the names is marked in its title or caption if all results deviate. `other_names`:
     further names of these kernels.
@@ -66,7 +70,7 @@ def mark_section(
 
 
 def _flag_records(records: Sequence[Record], names: Sequence[str], *, all_deviate: bool) -> list[Record]:
-    """Returns the records, with a flag at those of deviating kernels. Published figures get none."""
+    """Returns the records with a flag at those of deviating kernels. Published figures get none."""
     return [
         {**record, "flags": "; ".join(filter(None, (str(record.get("flags") or ""), DEVIATES)))}
         if _is_deviating_record(record, names, all_deviate=all_deviate)
@@ -85,7 +89,7 @@ def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: b
 
 
 def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviate: bool) -> ChartData:
-    """Returns the chart with marks and an explanation in its caption."""
+    """Returns the chart with marks at deviating kernels and an explanation in its caption."""
     chart = replace(chart, records=_flag_records(chart.records, names, all_deviate=all_deviate))
     rows = [
         {
@@ -102,7 +106,7 @@ def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviat
 
 
 def _mark_table(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
-    """Returns the table with marks and an explanation in its note."""
+    """Returns the table with marks at deviating kernels and an explanation in its note."""
     table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.heads]
     rows = [

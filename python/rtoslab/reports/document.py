@@ -45,7 +45,7 @@ from rtoslab.store import StoredPoint
 def make_document(
     catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None, beside: Sequence[StoredPoint] = ()
 ) -> Document:
-    """Returns the report of stored points. Raises ReportError if there are none.
+    """Returns the report on stored points. Raises ReportError if there are none.
 
     `beside`: reference results, which are shown with these points' figures, but not counted.
     """
@@ -66,6 +66,7 @@ def make_document(
     places = PlacementLookup(placed)
 
     def of_one(section: Section | None) -> Section | None:
+        """Returns the section, with a note if figures are shown in one of several placements."""
         return note_middle_placement(section) if section is not None and places.has_several else section
 
     names = titles_by_id(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
@@ -127,7 +128,7 @@ def _conditions_text(
 
 
 def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
-    """Returns kernel -> version, by the manifests. Kernels in several versions are left out."""
+    """Returns the version of each kernel from the manifests. Kernels in several versions are left out."""
     result: dict[str, set[str]] = {}
     for point in points:
         build = point.manifest.get("build")
@@ -140,6 +141,7 @@ def _add_versions(section: Section, versions: Mapping[str, str]) -> Section:
     """Returns the section, with the kernel's version in each record that has none."""
 
     def of(records: Sequence[Record]) -> list[Record]:
+        """Returns the records with their kernel's version."""
         return [{"version": versions.get(_point_kernel(record)), **record} for record in records]
 
     return replace(
@@ -157,7 +159,7 @@ def _point_kernel(record: Record) -> str:
 
 
 def _intervals_by_benchmark(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Returns benchmark -> the series of intervals that make up one count."""
+    """Returns, for each benchmark, the series of intervals that make up one count."""
     result = {name: benchmark.facts.metric.intervals for name, benchmark in catalogue.benchmarks.items()}
     return {name: intervals for name, intervals in result.items() if intervals}
 

@@ -33,7 +33,7 @@ _LETTER: Final = 6
 
 
 def draw_with_footnote(chart: ChartData) -> str:
-    """Returns a chart as SVG for a file of its own, with the explanation of the mark on kernels below."""
+    """Returns a chart as SVG for a file of its own, with a footnote that explains the mark on kernels."""
     text, note = draw_chart(chart), chart.footnote
     size = _SIZE.search(text)
     if not note or size is None:

@@ -35,7 +35,7 @@ _LATEX = {
 
 
 def export_document(document: Document, folder: Path) -> list[Path]:
-    """Writes all files, replacing those of an earlier export, and returns their paths. Raises StoreError."""
+    """Writes each chart and table of a report as files. Returns their paths. Raises StoreError."""
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def export_document(document: Document, folder: Path) -> list[Path]:
 
 
 def exported_files(document: Document) -> Iterator[tuple[str, str | bytes]]:
-    """Yields (file name, content) of every chart and table, in the report's order.
+    """Yields the name and the content of each file that a report is exported as.
 
     Then the explanation of the mark on kernels, for which CSV files have no place, and the citation.
     """
@@ -79,12 +79,14 @@ def exported_files(document: Document) -> Iterator[tuple[str, str | bytes]]:
 
 
 def to_bibtex_file(citation: Citation) -> str:
-    """Returns the entry below its licence, which is text outside an entry and so a comment."""
+    """Returns a BibTeX file with the citation's entry, and its licence as a comment."""
     return f"% {citation.licence}\n\n{citation.bibtex}"
 
 
 def _unique_label(section: str, title: str, labels: set[str]) -> str:
-    """Returns the table's label, with a number where an earlier table of the document has it already. Notes it."""
+    """Returns a LaTeX label for a table, with a number if an earlier table has the same. Adds it to `labels`.
+    Notes it.
+    """
     plain = label = f"tab:{section}-{title}"
     number = 1
     while label in labels:
@@ -108,7 +110,9 @@ def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
 
 
 def to_latex(table: TableData, label: str, file_name: str) -> str:
-    """Returns a `table` environment with booktabs rules. Numbers are to the right, long texts in columns that wrap."""
+    """Returns a table as LaTeX: a `table` environment with booktabs rules.
+    Numbers are to the right, long texts in columns that wrap.
+    """
     specs = []
     for index, (_, number) in enumerate(table.heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40

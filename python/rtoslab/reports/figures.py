@@ -43,7 +43,7 @@ _NEAR: Final = 14
 
 
 def _height_axis(chart: ChartData) -> alt.Y:
-    """Returns the axis of heights, from zero or logarithmic."""
+    """Returns a chart's axis of heights, from zero or logarithmic."""
     flat = not any(row["y"] for row in chart.rows)
     log = uses_log_axis(chart)
     linear = alt.Scale(domain=[0, 1]) if flat else alt.Scale(zero=True, nice=True)
@@ -54,12 +54,16 @@ def _height_axis(chart: ChartData) -> alt.Y:
 
 
 def _draw_bars(chart: ChartData) -> Drawn:
-    """Draws upright bars by name, one per series. A logarithmic axis gets marks, because it has no zero."""
+    """Draws a chart of upright bars by name, in a colour for each series.
+    A logarithmic axis gets marks, because it has no zero.
+    """
     return draw_upright_bars(chart)
 
 
 def _draw_lines(chart: ChartData) -> Drawn:
-    """Draws a value along a number, one line per series. A paper's values are hollow diamonds, not joined."""
+    """Draws a chart of values along a number, with a line for each series.
+    A paper's values are hollow diamonds, not joined.
+    """
     series = distinct_texts(chart.rows, "series")
     places = sorted({float(row["x"]) for row in chart.rows})
     axis = alt.Axis(values=places) if len(places) <= MOST_TICKS else alt.Axis()
@@ -83,7 +87,7 @@ def _draw_lines(chart: ChartData) -> Drawn:
 
 
 def _place_numbers(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
-    """Returns the rows with `up`, the pixels by which a number is above its mark, below if negative.
+    """Returns a line chart's rows with `up`, the pixels by which a number is above its mark, below if negative.
 
     Numbers are above the highest line and below the lowest. 0: another line or number is too near for one.
     """
@@ -112,7 +116,7 @@ def _place_numbers(chart: ChartData, places: Sequence[float]) -> list[dict[str, 
 
 
 def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
-    """Returns the shapes of series: a diamond for a paper's, else a shape of its own, or a circle."""
+    """Returns the shapes of a chart's series: a diamond for a paper's, else one of its own, or a circle."""
     series = distinct_texts(legend_rows(rows), "series")
     printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
     others = [item for item in series if item not in printed]
@@ -132,7 +136,7 @@ def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: b
 
 
 def _draw_pairs(chart: ChartData) -> Drawn:
-    """Draws lying marks by name, joined by a line where there are two: a published figure and ours."""
+    """Draws a chart of two marks for each name, a published figure and ours, joined by a line."""
     names, series = distinct_texts(chart.rows, "x"), distinct_texts(chart.rows, "series")
     log = uses_log_axis(chart)
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
@@ -165,7 +169,7 @@ def _draw_pairs(chart: ChartData) -> Drawn:
 
 
 def _draw_sweep(chart: ChartData) -> Drawn:
-    """Draws a thin stroke at each number, from `low` to `high`, in a panel per series with its own axis."""
+    """Draws a chart with a thin stroke at each number from `low` to `high`, in a panel for each series."""
     series = distinct_texts(chart.rows, "series")
     strokes = (
         alt.Chart()
@@ -189,7 +193,7 @@ def _draw_sweep(chart: ChartData) -> Drawn:
 
 
 def _draw_multiples(chart: ChartData) -> Drawn:
-    """Draws a small chart for each facet: marks by name with lines from `low` to `high`, and a colour per series."""
+    """Draws a small chart for each facet: marks by name, with lines from `low` to `high`."""
     facets, names, series = (distinct_texts(chart.rows, key) for key in ("facet", "x", "series"))
     width = WIDTH // 4 - 60
     offset = alt.XOffset("series:N", sort=series)
@@ -223,7 +227,9 @@ def _draw_multiples(chart: ChartData) -> Drawn:
 
 
 def _draw_strip(chart: ChartData) -> Drawn:
-    """Draws a line for each series with a tick for each value. Series whose lines overlap have no order."""
+    """Draws a chart with a line for each series and a tick on it for each value.
+    Series whose lines overlap have no order.
+    """
     series = distinct_texts(chart.rows, "series")
     values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))
     lines = alt.Y("series:N", title=None, sort=series, axis=alt.Axis(labelLimit=LABEL_LIMIT_PX))

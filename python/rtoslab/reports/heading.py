@@ -15,7 +15,7 @@ MOST_NAMED = 3
 
 
 def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
-    """Returns the suite's title if the run has its kernels, boards and cores, else names all of the run's."""
+    """Returns a report's title: that of the suite, or one made of the points' tests, kernels and boards."""
     points_ = [point.result.point for point in points]
     if suite is not None and all(
         set(held) == set(axis)
@@ -37,7 +37,7 @@ def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: S
 
 
 def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
-    """Returns versions, clocks, the kind of board, and the paper that a suite follows."""
+    """Returns a report's subtitle: versions, clocks, the kind of board, and the paper that a suite follows."""
     kernels, boards, targets = set(), set(), set()
     for point in points:
         build = point.manifest.get("build")
@@ -69,6 +69,7 @@ def _tests_text(points: Sequence[PointId]) -> str:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
+    """Returns the names, each once."""
     return list(dict.fromkeys(names))
 
 

@@ -31,7 +31,7 @@ _SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
 
 
 def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLookup, width: int) -> Table:
-    """Returns the table for a terminal of `width` characters."""
+    """Returns a table of latencies for a terminal of `width` characters."""
     compared = series_comparisons(measured)
     absent = absent_series(measured)
     together = series_names(
@@ -62,9 +62,10 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
 
 
 def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
+    """Returns the median of a latency with its range over placements, as text."""
     return "-" if latency is None else band_text(_figure_band(latency, places, "median"), cycles_text)
 
 
 def _figure_band(latency: Latency, places: PlacementLookup, name: str) -> Band:
-    """Returns a figure of a series' spread over its placements."""
+    """Returns one statistic of a latency with its range over placements."""
     return places.series_band(latency, attrgetter(f"spread.{name}"))

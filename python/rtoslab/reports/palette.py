@@ -30,17 +30,17 @@ def distinct_texts(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
 
 
 def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
-    """Returns rows as the data of a chart."""
+    """Returns rows as the data of a Vega chart."""
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
 def is_published(row: dict[str, Any]) -> bool:
-    """Whether a row is a paper's value, which gets a mark of its own above all others."""
+    """Whether a chart's row is a paper's value, which gets a mark of its own above all others."""
     return bool(row.get("published")) or row.get("series") == PUBLISHED
 
 
 def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Returns series -> colour: its kernel's, lighter for a kernel's further series.
+    """Returns a colour for each series of a chart: that of its kernel, lighter for further series of the kernel.
 
     Without kernels in the rows colours go by order, and begin again after the seventh series.
     """
@@ -66,13 +66,13 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
 
 
 def _preferred_colour(kernel: str) -> str:
-    """Returns the colour of a kernel where no other kernel has it, by the first word of its name."""
+    """Returns the colour that a kernel has in charts unless another kernel has taken it."""
     name = re.split(r"[ ,(]", kernel.lower())[0]
     return SERIES_COLOURS[zlib.crc32(name.encode()) % len(SERIES_COLOURS)]
 
 
 def _kernel_colours(kernels: Sequence[str]) -> dict[str, str]:
-    """Returns kernel -> colour: its preferred one if that is free, else the next free one."""
+    """Returns a colour for each kernel: its preferred one if that is free, else the next free one."""
     hues: dict[str, str] = {}
     for kernel in kernels:
         if _preferred_colour(kernel) not in hues.values():
@@ -91,7 +91,7 @@ def _lighten(colour: str, share: float) -> str:
 
 
 def series_colour_encoding(rows: Sequence[dict[str, Any]], *, legend: bool = True) -> alt.Color:
-    """Returns the encoding of series by `series_colours`, with a legend if there are several."""
+    """Returns a chart's colour encoding of series, with a legend if there are several."""
     colours = series_colours(rows)
     columns = _legend_columns(list(colours)) if colours else 1
     limit = WIDTH // columns - 24
@@ -101,23 +101,23 @@ def series_colour_encoding(rows: Sequence[dict[str, Any]], *, legend: bool = Tru
 
 
 def _legend_columns(names: Sequence[str]) -> int:
-    """Returns the number of a legend's columns."""
+    """Returns the number of columns of a chart's legend."""
     widest = max(map(len, names)) * 12 * _LETTER + 34
     return max(1, min(len(names), int(WIDTH // widest)))
 
 
 def estimate_text_width(text: str, size: float) -> float:
-    """Returns about how many pixels wide a text is."""
+    """Estimates how many pixels wide a text is."""
     return len(text) * size * _LETTER
 
 
 def line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
-    """Returns the most lines into which one of the names is wrapped."""
+    """Returns the largest number of lines into which one of the names is wrapped."""
     return max((len(_wrap_name(name, _letters_in(pixels, size))) for name in names), default=1)
 
 
 def label_wrap_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
-    """Returns the expression by which an axis or header wraps its names within `pixels`."""
+    """Returns the Vega expression by which an axis or header wraps its names within `pixels`."""
     lines = {name: _wrap_name(name, _letters_in(pixels, size)) for name in names}
     return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"
 
@@ -133,7 +133,9 @@ def _wrap_name(name: str, letters: int) -> list[str]:
 
 
 def band_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
-    """Returns the layer of lines from `low` to `high` at the marks of rows that have them. Empty if none has."""
+    """Returns a chart's layer of lines from `low` to `high` at its marks. Empty if no row has them.
+    Empty if none has.
+    """
     if not any(row.get("low") != row.get("high") for row in rows):
         return []
     place = base.encoding[axis].copy()

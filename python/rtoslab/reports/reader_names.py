@@ -21,7 +21,7 @@ _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 
 
 def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
-    """Returns id -> title of the points' kernels and boards. The kernel of a reference result keeps its mark."""
+    """Returns the titles of the points' kernels and boards, by id. The kernel of a reference result keeps its mark."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
     titles |= {name: item.facts.title for name, item in catalogue.boards.items()}
     names = {}
@@ -34,13 +34,13 @@ def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, s
 
 
 def _title_with_version(name: str, titles: Mapping[str, str]) -> str:
-    """Returns `FreeRTOS 10.2.1` for `freertos-10.2.1`, of which there are reference results alone. Else the name."""
+    """Returns a readable name such as `FreeRTOS 10.2.1` for `freertos-10.2.1`. Else the name."""
     family, _, version = name.rpartition("-")
     return f"{titles[family]} {version}" if family in titles and version else name
 
 
 def replace_ids(document: Document, names: Mapping[str, str]) -> Document:
-    """Returns the document with titles in charts, in columns of kernels and boards, and in tables' titles.
+    """Returns the document with titles in place of the ids of kernels and boards.
 
     A chart in which all tasks on several cores are pinned omits the word, because a sentence says it for all.
     """
@@ -49,21 +49,25 @@ def replace_ids(document: Document, names: Mapping[str, str]) -> Document:
     pattern = re.compile(rf"(?<![\w.-])({either})(?![\w-]|\.\w)")
 
     def named(text: str) -> str:
+        """Returns the text with titles in place of ids."""
         return pattern.sub(lambda match: names[match[1]], text)
 
     def of_chart(chart: ChartData) -> ChartData:
+        """Returns the chart with titles in place of ids."""
         rows = [
             {key: named(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()} for row in chart.rows
         ]
         return replace(chart, rows=rows)
 
     def of_table(table: TableData) -> TableData:
+        """Returns the table with titles in place of ids."""
         columns = [name in _COLUMNS for name, _ in table.heads]
         rows = [[named(cell) if so else cell for cell, so in zip(row, columns, strict=True)] for row in table.rows]
         title, comma, board = table.title.rpartition(", ")
         return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
     def of_section(section: Section) -> Section:
+        """Returns the section with titles in place of ids."""
         charts = _shorten_series([of_chart(data) for data in section.charts])
         return replace(section, charts=charts, tables=tuple(map(of_table, section.tables)))
 
@@ -71,6 +75,7 @@ def replace_ids(document: Document, names: Mapping[str, str]) -> Document:
 
 
 def _is_shown_text(key: str, cell: Any) -> bool:
+    """Whether a chart's row shows the text under this key to readers."""
     return key in _SHOWN and isinstance(cell, str)
 
 
@@ -92,7 +97,7 @@ def _drop_pinned(chart: ChartData) -> ChartData:
 
 
 def _drop_shared_parts(chart: ChartData) -> ChartData:
-    """Returns the chart without `1 core` and windows in its series' names, where all series have them."""
+    """Returns the chart without `1 core` and windows in its series' names, if all series have them."""
     for key in ("series", "row", *(("x",) if chart.kind == "pairs" else ())):
         names = {row[key] for row in chart.rows if isinstance(row.get(key), str)}
         parts = [name.split(", ") for name in names]

@@ -18,13 +18,13 @@ def cycles_text(value: float) -> str:
 
 
 def band_text(figure: Band | Ratio, form: Callable[[float], str]) -> str:
-    """Returns a figure over placements as text: the median, and the band if its ends differ in this form."""
+    """Returns a figure as text: its median over placements, and the range if its ends differ in this form."""
     text, least, most = (form(value) for value in (figure.median, figure.least, figure.most))
     return text if least == most else f"{text} ({least} to {most})"
 
 
 def band_ends(figure: Band | Ratio, scale: float = 1.0) -> dict[str, float]:
-    """Returns `low` and `high` of a figure's band for a chart's row. Empty without a band."""
+    """Returns `low` and `high` of a figure's range over placements, for a chart's row. Empty without a range."""
     if figure.least == figure.most:
         return {}
     return {"low": scale * figure.least, "high": scale * figure.most}
@@ -32,7 +32,7 @@ def band_ends(figure: Band | Ratio, scale: float = 1.0) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class TableData:
-    """A titled table. Columns whose name begins with `>` are numbers, set to the right."""
+    """A table of texts for a report, with its title. A column whose name begins with `>` has numbers."""
 
     title: str
     columns: Sequence[str]
@@ -45,13 +45,13 @@ class TableData:
 
     @property
     def heads(self) -> list[tuple[str, bool]]:
-        """Returns (name, whether it has numbers) of each column."""
+        """Returns the name of each column, and whether it contains numbers."""
         return [(name.removeprefix(">"), name.startswith(">")) for name in self.columns]
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, prose, charts, tables. `folded` sections start closed on screen."""
+    """A section of a report: heading, prose, charts and tables. `folded` sections start closed on screen."""
 
     id: str
     title: str
@@ -76,7 +76,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report before its format: title, summary, and sections. Every format renders this."""
+    """A report before it is written in a format: title, summary and sections. Every format renders this."""
 
     title: str
     subtitle: str
@@ -92,5 +92,5 @@ class Document:
 
     @property
     def measured_results(self) -> list[MeasuredPoint]:
-        """Returns the verified points in the plan's order."""
+        """Returns the measured points in the plan's order."""
         return [point.result for point in self.points if isinstance(point.result, MeasuredPoint)]

@@ -35,7 +35,7 @@ BANDS: Final = "A figure is the median over placements, with its range in bracke
 
 
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
-    """Prints measured points side by side by number of cores, then what failed and what does not apply."""
+    """Prints the results of points on the terminal, those of one and several cores side by side."""
     every = [result for result in results if isinstance(result, MeasuredPoint)]
     placed = placed_points(every)
     places = PlacementLookup(placed)
@@ -72,7 +72,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
-    """Returns the results in their order, one for all placements of a point."""
+    """Returns the results in their order, with one result for all placements of a point."""
     firsts: dict[int, AnyResult] = {id(placed_point.placements[0]): placed_point.middle for placed_point in placed}
     for group, point in _points_without_number(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
@@ -95,7 +95,7 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
-    """Returns groups of alike results without a number, each with a point that stands for it."""
+    """Groups failed and not applicable results that are alike, each group with one of its points."""
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
     return points_without_number(absent, [result for result in results if isinstance(result, MeasuredPoint)])
 
@@ -103,7 +103,7 @@ def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[
 def _boards_by_reason(
     missing: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[str, str, tuple[str, ...]], list[str]]:
-    """Returns (where, reason, tests) -> boards, so that one line tells what is the same on several boards."""
+    """Returns the boards on which the same tests have the same reason, by (where, reason, tests)."""
     by_reason: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (where, board, reason), tests in missing.items():
         by_reason.setdefault((where, reason, tuple(tests)), []).append(board)
@@ -111,7 +111,7 @@ def _boards_by_reason(
 
 
 def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
-    """Returns (where, board, reason) -> the tests, or series of one, that cannot exist there for this reason.
+    """Returns the tests (or series of a test) that are impossible for the same reason, by (where, board, reason).
 
     `{board}` stands for the board in `where`.
     """
@@ -152,7 +152,7 @@ def point_label(result: AnyResult) -> str:
 
 
 def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> Table:
-    """Returns the table: a row per test and conditions, columns for rates by cores, gain and waits for locks."""
+    """Returns the terminal's table of throughput: a row per test, with rates, gain and waits for locks."""
     cores = sorted({result.point.cores for result in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
     measured = [result for result in results if isinstance(result, MeasuredPoint)]
@@ -180,7 +180,7 @@ def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> 
 
 
 def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
-    """Returns the table of two kernels at the same time. Empty without a pair."""
+    """Returns the terminal's table of two kernels on one board. Empty without a pair."""
     pairs = kernel_pairs(measured)
     if not pairs:
         return []
@@ -202,13 +202,14 @@ def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
 
 
 def _rate_text(result: AnyResult | None, places: PlacementLookup) -> str:
+    """Returns a point's rate with its range over placements, as text."""
     if isinstance(result, MeasuredPoint):
         return band_text(places.figure_band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status
 
 
 def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> list[str]:
-    """Returns the cells for gain and waits for locks."""
+    """Returns the table's cells for the gain of more cores and the waits for locks."""
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]

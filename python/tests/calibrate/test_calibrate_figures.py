@@ -12,8 +12,8 @@ from rtoslab.calibrate.silicon_figures import (
     BoardFigures,
     MeasuredFigure,
     figure_of_repeats,
-    figures_table,
     pair_figures,
+    silicon_comparison_table,
 )
 from rtoslab.calibrate.silicon_file import SiliconFile, read_silicon, write_silicon
 from tests.cli.test_cli import command_error, rtoslab
@@ -46,11 +46,11 @@ def test_differences_in_cycles_and_percent_with_both_models() -> None:
     assert (one.difference_cycles(fitted=True), one.is_within_error(fitted=True)) == (0, True)
     assert two.is_within_error()
     assert two.is_within_error(fitted=True)
-    table = figures_table([one, two])
+    table = silicon_comparison_table([one, two])
     assert table.rows[0][:6] == ("a", "200.00", "0.50", "210.00", "+10.00", "+5.00")
     (single,) = pair_figures(figures(a=200), figures(a=210), None)
     assert single.fitted_cycles is None
-    assert figures_table([single]).rows[0][6:] == (None, None)
+    assert silicon_comparison_table([single]).rows[0][6:] == (None, None)
 
 
 def test_figures_of_another_image_are_refused() -> None:

@@ -9,6 +9,6 @@ from typing import Any
 
 @cache
 def report_formats() -> dict[str, Callable[[Any], str]]:
-    """Returns suffix -> function that renders a document, for every format."""
+    """Returns the function that renders a document for each format, by file suffix."""
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
     return {module.SUFFIX: module.render for module in modules if hasattr(module, "SUFFIX")}

@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 def render(document: Document) -> str:
-    """Returns the file's text. A point without a number has one row with its reason."""
+    """Returns the document as CSV, with one value per row. A point without a number has one row with its reason."""
     out = io.StringIO()
     table = writer.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -70,13 +70,15 @@ def render(document: Document) -> str:
 
 
 def _axis_cells(point: PointId, where: str) -> tuple[str | int, ...]:
-    """Returns the first cells of a point's rows. `where`: its placement, or the figure over placements."""
+    """Returns the first cells of a point's CSV rows: benchmark, kernel, board, cores, configuration, placement.
+    `where`: its placement, or the figure over placements.
+    """
     config = " ".join(f"{key}={value}" for key, value in without_placement(point).config.items())
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
 def _band_rows(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
-    """Yields rows for median, least and most of each value that all placements have."""
+    """Yields CSV rows for median, least and most of each value that all placements have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
     for placed_point in placed.placements:
         for core, quantity, value, unit in _values(placed_point):
@@ -95,6 +97,7 @@ def _values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float,
 
 
 def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+    """Yields core, quantity, value and unit of a latency point's figures."""
     for latency in latencies(point):
         figures = latency.spread
         for name in SPREAD_FIGURES:
@@ -108,6 +111,7 @@ def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int 
 
 
 def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+    """Yields core, quantity, value and unit of a point's counts, heap and stacks."""
     rate = throughput(point)
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
@@ -135,6 +139,7 @@ def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | 
 
 
 def _observed_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+    """Yields core, quantity, value and unit of what the virtual board observed."""
     if point.virtual is None:
         return
     for use in point.virtual.critical:

@@ -17,7 +17,7 @@ _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
 def render(document: Document) -> str:
-    """Returns the page's text."""
+    """Returns the document as an HTML page."""
     return render_template(
         "rtoslab.reports",
         "formats/templates/report.html.j2",
@@ -39,12 +39,12 @@ def _inline_svg(chart: ChartData) -> Markup:
 
 
 def _cell_markup(cell: str) -> Markup:
-    """Returns a cell with a number. Its band may move to the next line, but is not broken itself."""
+    """Returns a table's cell as HTML. The range of a number may move to the next line, but is not broken itself."""
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 
 
 def _cell_class(cell: str) -> str:
-    """Returns the CSS class of a cell by its verdict: `good`, `bad`, `waiting` or none."""
+    """Returns the CSS class of a table's cell by its verdict: `good`, `bad`, `waiting` or none."""
     if cell in _GOOD:
         return "good"
     if cell in _BAD or cell.startswith("failed"):

@@ -22,6 +22,7 @@ SUFFIX = "json"
 
 
 def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
+    """Returns the derived figures of a point of counts."""
     rate = throughput(point)
     return {
         "throughput_hz": rate.total_hz,
@@ -35,6 +36,7 @@ def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
 
 
 def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
+    """Returns the statistics of each series of a latency point."""
     return {
         latency.series.id: {
             **{f"{name}_cycles": getattr(latency.spread, name) for name in SPREAD_FIGURES},
@@ -50,7 +52,7 @@ def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
 
 
 def render(document: Document) -> str:
-    """Returns one JSON object: title, summary, points, bands, gains."""
+    """Returns the document as a JSON object: title, summary, points, bands, gains."""
     points: list[dict[str, Any]] = []
     for stored in document.points:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
@@ -71,7 +73,7 @@ def render(document: Document) -> str:
 
 
 def _band_object(placed: PlacedPoint) -> dict[str, Any]:
-    """Returns median and band of each leading figure of a point in several placements."""
+    """Returns the median and the range of each leading figure of a point in several placements."""
     figures = {
         metric.id: {"unit": metric.unit, "median": band.median, "least": band.least, "most": band.most}
         for metric, band in placed.bands
@@ -84,6 +86,7 @@ def _band_object(placed: PlacedPoint) -> dict[str, Any]:
 
 
 def _gain_objects(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
+    """Returns a JSON object for each pair of one core and several."""
     places = PlacementLookup(placed)
     rows = []
     for item in core_gains(one.middle for one in placed):

@@ -8,7 +8,7 @@ SUFFIX = "md"
 
 
 def render(document: Document) -> str:
-    """Returns the text."""
+    """Returns the document as Markdown."""
     lines = [f"# {escape_markdown(document.title)}", "", escape_paragraph(document.subtitle), ""]
     for section in document.shown_sections:
         if section.leads:
@@ -28,6 +28,7 @@ def render(document: Document) -> str:
 
 
 def _citation_lines(citation: Citation) -> list[str]:
+    """Returns the citation as lines of Markdown."""
     return [
         "## Cite this",
         "",
@@ -40,6 +41,7 @@ def _citation_lines(citation: Citation) -> list[str]:
 
 
 def _table_lines(table: TableData) -> list[str]:
+    """Returns a table as lines of Markdown."""
     head = "| " + " | ".join(escape_markdown(name) for name, _ in table.heads) + " |"
     rule = "|" + "|".join("---:" if number else "---" for _, number in table.heads) + "|"
     return [

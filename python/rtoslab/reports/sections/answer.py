@@ -23,7 +23,9 @@ _PLACEMENT: Final = (
 
 
 def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> Section | None:
-    """Returns the section on which kernel is faster at what, and on what more cores bring. None without a figure."""
+    """Returns the report's first section: which kernel is faster at what, and what more cores bring.
+    None without a figure.
+    """
     variants: dict[str, set[str]] = {}
     for figure in figures:
         variants.setdefault(figure.point.point.benchmark, set()).add(figure.test.parameters)
@@ -43,7 +45,7 @@ def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> S
 
 
 def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
-    """Returns a chart for each board and kind of figure."""
+    """Returns a chart of speeds for each board and kind of figure."""
     boards = list(dict.fromkeys(figure.board for figure in figures))
     charts = []
     for board in boards:
@@ -55,7 +57,7 @@ def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
 
 
 def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
-    """Returns the chart of one board and kind of figure."""
+    """Returns the chart of speeds on one board."""
     tests = list(dict.fromkeys(figure.test for figure in figures))
     rows: list[dict[str, Any]] = [
         {
@@ -92,7 +94,7 @@ def _remove_board(board: str, series: str) -> str:
 
 
 def _brief_figure(figure: SpeedFigure) -> str:
-    """Returns the figure's label at its bar, in three digits or more."""
+    """Returns the text at a figure's bar, with three digits or more."""
     value = figure.figure.median
     if not figure.is_rate:
         return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"

@@ -16,7 +16,7 @@ _PROSE = (
 
 
 def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
-    """Returns the section with a row for each verdict, and the checks that do not apply. None without a verdict."""
+    """Returns the report's section on the ports' conformance. None without a verdict."""
     verdicts: dict[str, tuple[str, dict[str, str]]] = {}
     for stored_point in points:
         stored = stored_point.manifest.get("conformance")

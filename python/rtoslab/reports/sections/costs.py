@@ -13,7 +13,7 @@ SMALLEST_FUNCTION = 0.005
 
 
 def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on cycles by cause and core. None without any."""
+    """Returns the report's section on cycles by cause and core. None without any."""
     rows = [
         [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
         for test, series, point in named_points(points)
@@ -34,6 +34,7 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
 
 
 def _part_text(value: float) -> str:
+    """Returns a share in percent as text, or a dash if it is too small to show."""
     return f"{value:.1%}" if value >= VISIBLE_PART else "-"
 
 
@@ -59,7 +60,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
 
 
 def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on spinlocks, by lock and core. None without any."""
+    """Returns the report's section on spinlocks, by lock and core. None without any."""
     rows = []
     for test, series, point in named_points(points):
         for cost in lock_costs(point):
@@ -99,7 +100,7 @@ def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
 
 
 def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on the kernel functions with the most cycles in each test. None without any."""
+    """Returns the report's section on the kernel functions with the most cycles in each test. None without any."""
     rows, leading = [], []
     for test, series, point in named_points(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0

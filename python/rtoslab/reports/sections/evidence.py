@@ -14,7 +14,7 @@ _INSTRUMENTS = (
 
 
 def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) -> Section | None:
-    """Returns the section with every proof, its demand and what was seen. None without proofs."""
+    """Returns the report's section with every proof, its demand and what was seen. None without proofs."""
     measured = named_points(points)
     rows = [
         [test, series, proof.rule, proof.demands, proof.saw, proof.verdict.value]
@@ -45,7 +45,7 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) ->
 
 
 def rulers_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on the cost of measuring, and on the agreement of two instruments. None without either."""
+    """Returns the report's section on the overhead of measuring. None without empty measurements."""
     rulers, effects = [], []
     for test, series, point in named_points(points):
         rulers += [

@@ -39,7 +39,7 @@ _AGREEMENT = (
 
 
 def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
-    """Returns the section with the figures by the best instrument and a histogram for each series. None without any."""
+    """Returns the report's section on latencies: figures and histograms of each series. None without any."""
     compared = series_comparisons(points)
     if not compared:
         return None
@@ -63,7 +63,7 @@ def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 def _figures_table(
     title: str, compared: Sequence[SeriesComparison], absent: Sequence[AbsentSeries], places: PlacementLookup
 ) -> TableData:
-    """Returns the table of one board."""
+    """Returns the table of latencies on one board."""
     together = _series_names([*compared, *absent])
     rows = [_figure_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
@@ -81,7 +81,7 @@ def _figures_table(
 
 
 def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
-    """Returns the section with the medians of every instrument. None if no series has several."""
+    """Returns the report's section that compares the medians of all instruments. None if no series has several."""
     compared = series_comparisons(points)
     if not any(len(comparison.by_instrument) > 1 for comparison in compared):
         return None
@@ -111,6 +111,7 @@ def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup
 
 
 def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
+    """Returns the median of a latency with its range over placements, as text."""
     return (
         NONE
         if latency is None
@@ -119,20 +120,20 @@ def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
 
 
 def _left_over_text(latency: Latency | None, places: PlacementLookup) -> str:
-    """Returns the part of an instrument's cost that subtraction leaves over."""
+    """Returns the part of an instrument's cost that remains after subtraction, as text."""
     if latency is None or latency.residual_median is None:
         return NONE
     return band_text(places.series_band(latency, lambda latency: latency.residual_median or 0.0), _format_signed)
 
 
 def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: PlacementLookup) -> str:
-    """Returns how much longer the operation takes between its marks with an instrument than by the probe alone."""
+    """Returns how much an instrument lengthens the operation itself, compared with the probe alone, as text."""
     mine, other = (places.marks_band(one) for one in (latency, by_probe))
     return NONE if mine is None or other is None else band_text(mine.minus(other), _format_signed)
 
 
 def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
-    """Returns the table of the subtracted costs: the empty interval of every image."""
+    """Returns the table of the instruments' costs: the empty interval of every image."""
     costs = instrument_costs(points)
     names = series_names([without_instrument(cost.point.point) for cost in costs], with_cores=False)
     rows = [
@@ -154,17 +155,18 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLo
 
 
 def _empty_interval_text(point: MeasuredPoint, name: str, places: PlacementLookup) -> str:
-    """Returns a figure of the empty interval in a point's image."""
+    """Returns a statistic of the empty interval in a point's image, as text."""
     band = places.figure_band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
     return band_text(band, cycles_text)
 
 
 def _series_names(compared: Sequence[SeriesComparison | AbsentSeries]) -> list[str]:
+    """Returns a name for each compared series' conditions."""
     return [name or "-" for name in series_names([item.point for item in compared], with_cores=False)]
 
 
 def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLookup) -> list[str]:
-    """Returns a row of the table of figures."""
+    """Returns a row of the table of latencies."""
     best = comparison.best
     of = {one: places.series_band(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
     at = places.series_band(best, attrgetter("spread.maximum_at"))
@@ -187,7 +189,7 @@ def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLook
 
 
 def _records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[Record]:
-    """Yields each figure in cycles and in microseconds."""
+    """Yields the statistics of a series in cycles and in microseconds, as records."""
     best = comparison.best
     axes = {
         **record_axes(comparison.point),
@@ -204,7 +206,7 @@ def _records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[
 def _make_charts(
     compared: Sequence[SeriesComparison], names: Sequence[str], places: PlacementLookup
 ) -> list[ChartData]:
-    """Returns a chart for each series: histograms, or ranges for many conditions."""
+    """Returns a chart for each series of latencies: histograms, or ranges for many conditions."""
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
@@ -224,7 +226,7 @@ def _make_charts(
 
 
 def _range_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) -> ChartData:
-    """Returns the chart of a series under many conditions: medians, and lines from the shortest to the longest."""
+    """Returns the chart of a series under many conditions: medians, with lines from the shortest to the longest."""
     rows = [
         {
             "x": name,

@@ -34,7 +34,7 @@ _CRITICAL_NOTE = (
 
 
 def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> Section | None:
-    """Returns the section on what more cores cost, in cycles. None without a loss."""
+    """Returns the report's section on what more cores cost, in cycles. None without a loss."""
     losses_ = core_losses(points)
     if not losses_:
         return None
@@ -49,11 +49,12 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigur
 
 
 def _test_name(loss: Loss) -> str:
+    """Returns the short name of a loss's test."""
     return brief_test(loss.gain.many_cores.point.point)
 
 
 def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
-    """Returns the chart of a count's cycles by cause, with one core and with several."""
+    """Returns the chart of a count's cycles by cause, on one core and on several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
         if _is_too_long(loss):
@@ -79,11 +80,12 @@ def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
 
 
 def _is_too_long(loss: Loss) -> bool:
+    """Whether a loss is too large for its bar in the chart."""
     return loss.many_cores.total > LONGEST_BAR * loss.one_core.total
 
 
 def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
-    """Returns the table of the cycles that a count costs more, by cause."""
+    """Returns the table of the additional cycles of a count on several cores, by cause."""
     used = [
         part
         for part in CYCLE_PARTS
@@ -124,7 +126,7 @@ def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
 
 
 def _lock_cells(lock: BusiestLock | None) -> list[str]:
-    """Returns the cells of the busiest lock, dashes without one."""
+    """Returns the table's cells about the busiest lock, dashes without one."""
     if lock is None:
         return ["-"] * 5
     parts = [f"{lock.held_part:.1%}", f"{lock.per_count:,.2f}", f"{lock.contended_part:.1%}"]

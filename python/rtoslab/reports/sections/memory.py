@@ -14,7 +14,7 @@ _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_fre
 
 
 def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
-    """Returns the section on heap and stacks. None without any figure."""
+    """Returns the report's section on heap and stacks. None without any figure."""
     rows, stacks, pieces = [], [], []
     for test, series, point in named_points(points):
         if point.heap:
@@ -69,7 +69,7 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
 
 
 def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> list[ChartData]:
-    """Returns the chart of the heap's peaks. A test in several variants shows the highest."""
+    """Returns the charts of the heap's peaks. A test in several variants shows the highest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
     names = series_names([without_own_parameters(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
@@ -84,15 +84,17 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> li
 
 
 def _stack_band(stack: StackUse, point: MeasuredPoint, places: PlacementLookup) -> Band:
-    """Returns the used bytes of one stack over a point's placements."""
+    """Returns the used bytes of one stack with their range over a point's placements."""
 
     def used_bytes_of(other: MeasuredPoint) -> float:
+        """Returns the used bytes of the same stack in another placement."""
         return next(use.used_bytes for use in other.stacks if (use.core, use.name) == (stack.core, stack.name))
 
     return places.figure_band(point, used_bytes_of)
 
 
 def _allocation_count(point: MeasuredPoint) -> float:
+    """Returns the number of heap allocations of a point."""
     return (point.heap.allocations or 0) if point.heap else 0
 
 

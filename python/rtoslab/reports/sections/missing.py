@@ -17,7 +17,9 @@ _PROSE = (
 def missing_section(
     measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]
 ) -> Section | None:
-    """Returns the section on points without a number. None without any. It comes early, so that nobody overlooks it."""
+    """Returns the report's section on points without a number. None without any.
+    It comes early, so that nobody overlooks it.
+    """
     groups = [
         (group, without_instrument(point)) for group, point in points_without_number([*failed, *missing], measured)
     ]
@@ -42,7 +44,7 @@ def missing_section(
 def _places_by_tests(
     tests: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
-    """Returns (tests, outcome, reason) -> where, so that one row tells what has one reason in several places."""
+    """Groups the tests without a number that have the same reason, with the places where it holds."""
     groups: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
     for (where, outcome, why), named_tests in tests.items():
         groups.setdefault((tuple(named_tests), outcome, why), []).append(where)
@@ -50,6 +52,7 @@ def _places_by_tests(
 
 
 def _outcome_and_reason(result: Failed | NotApplicable) -> tuple[str, str]:
+    """Returns the outcome of a point without a number, and the reason."""
     if isinstance(result, Failed):
         return f"failed ({result.stage})", result.message
     return "n/a", result.reason

@@ -14,18 +14,18 @@ MIDDLE_NOTE: Final = "Of a point in several placements, the placement with the m
 
 
 def note_middle_placement(section: Section) -> Section:
-    """Returns the section with the note that it shows one of a point's placements."""
+    """Returns the section with a note that it shows one of a point's placements."""
     return replace(section, prose=(*section.prose, MIDDLE_NOTE))
 
 
 def named_points(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
-    """Returns (test, series, point) for each point."""
+    """Returns the test's name, the series' name and the point, for each point."""
     names = series_names([point.point for point in points])
     return [(brief_test(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
 
 
 def points_by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredPoint]]:
-    """Returns board -> its points, in their order."""
+    """Groups points by board, in their order."""
     groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
         groups.setdefault(point.point.board, []).append(point)
@@ -35,23 +35,23 @@ def points_by_board(points: Sequence[MeasuredPoint]) -> dict[str, list[MeasuredP
 def groups_with_titles(
     title: str, groups: Mapping[str, Sequence[MeasuredPoint]]
 ) -> list[tuple[str, Sequence[MeasuredPoint]]]:
-    """Returns each board's points with their table's title, which names the board where there are several."""
+    """Returns each board's points with a table title, which names the board if there are several."""
     return [(f"{title}, {board}" if len(groups) > 1 else title, points) for board, points in groups.items()]
 
 
 def brief_test(point: PointId) -> str:
-    """Returns a test's name in tables: `T2`, or its title where it has no such name."""
+    """Returns a test's short name for tables: `T2`, or its title if it has no such name."""
     short = short_test_name(point)
     return point.title if short == point.benchmark else short
 
 
 def kernel_and_board(point: PointId) -> dict[str, str]:
-    """Returns the keys `kernel` and `board` of a chart's row."""
+    """Returns the entries `kernel` and `board` of a chart's row."""
     return {"kernel": point.kernel, "board": point.board}
 
 
 def record_axes(point: PointId) -> dict[str, str | int]:
-    """Returns the axes of a point's records, its kernel, and the flag of a reference result."""
+    """Returns the entries of a point's records that identify the point."""
     config = " ".join(f"{key}={value}" for key, value in point.config.items())
     return {
         "benchmark": point.benchmark,
@@ -64,7 +64,9 @@ def record_axes(point: PointId) -> dict[str, str | int]:
 
 
 def without_repeated_seeds(points: Sequence[MeasuredPoint]) -> list[MeasuredPoint]:
-    """Returns the points without those that differ from an earlier one in the seed alone. Charts show no others."""
+    """Returns the points without those that differ from an earlier one only in the random seed.
+    Charts show no others.
+    """
     first: dict[str, MeasuredPoint] = {}
     for point in points:
         config = {key: value for key, value in point.point.config.items() if key != f"param.{SEED_PARAMETER}"}

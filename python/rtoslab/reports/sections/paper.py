@@ -8,7 +8,7 @@ from rtoslab.reports.table import Section, TableData
 
 
 def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: PaperFolder | None) -> Section | None:
-    """Returns the section on the paper's statements that this run can judge. None if it can judge none."""
+    """Returns the report's section on the paper's statements. None if this run can judge none."""
     if suite is None or paper is None:
         return None
     values = values_over_placements(points)

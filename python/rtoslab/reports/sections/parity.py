@@ -7,7 +7,7 @@ from rtoslab.reports.table import Section, TableData
 
 
 def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section | None:
-    """Returns the section on unequal conditions of a comparison. None if there is nothing to compare."""
+    """Returns the report's section on unequal conditions of a comparison. None if there is nothing to compare."""
     if not several:
         return None
     if not findings:

@@ -8,7 +8,7 @@ from rtoslab.reports.table import Section, TableData, cycles_text
 
 
 def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
-    """Returns the section with a row for each leading figure of points in several placements. None without any."""
+    """Returns the report's section on how much the placement of the code changes figures. None without any."""
     several = [placed_point for placed_point in points if placed_point.bands]
     if not several:
         return None

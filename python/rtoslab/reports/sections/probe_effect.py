@@ -17,7 +17,9 @@ _PROSE = (
 def probe_effect_section(
     points: Sequence[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
 ) -> Section | None:
-    """Returns the section on operations that were measured by counts and by intervals alike. None without any."""
+    """Returns the report's section on operations that were measured by counts and by intervals alike.
+    None without any.
+    """
     agreements = compare_instruments(points, places, parts_of)
     if not agreements:
         return None
@@ -51,6 +53,7 @@ def probe_effect_section(
 
 
 def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[str]) -> list[ChartData]:
+    """Returns the charts that compare the instruments for each operation."""
     rows = [
         {"x": name, "y": round(more.median, 2), "series": way, "text": _format_signed(more.median), **band_ends(more)}
         for pair, name in zip(agreements, names, strict=True)

@@ -19,7 +19,7 @@ _PROSE = (
 
 
 def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | None:
-    """Returns the section on version, commit, flags and age of reference results. None without any."""
+    """Returns the report's section on version, commit, flags and age of reference results. None without any."""
     rows: dict[tuple[str, ...], int] = {}
     with contents_cache():
         for point in beside:

@@ -23,7 +23,7 @@ _PARAGRAPHS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The conditions that must be equal for figures to be compared."""
+    """The conditions that must be equal for figures to be compared: board, cores, configuration."""
 
     board: str
     cores: int
@@ -31,7 +31,9 @@ class Scope:
     is_rate: bool
 
     def heading(self, scopes: Sequence["Scope"], *more: str) -> str:
-        """Returns `On the Raspberry Pi Pico, one core: `, as far as the scopes differ. Empty if they do not."""
+        """Returns the beginning of a sentence: `On the Raspberry Pi Pico, one core: `, as far as the scopes differ.
+        Empty if they do not.
+        """
         several_boards = len({scope.board for scope in scopes}) > 1
         several_cores = {scope.cores for scope in scopes} != {1}
         parts = [f"the {self.board}"] * several_boards + [cores_text(self.cores)] * several_cores
@@ -43,7 +45,7 @@ class Scope:
 
 
 def group_by_scope(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigure]]:
-    """Returns scope -> its figures, by board, and on each board with the smallest number of cores first."""
+    """Groups figures by scope, on each board with the smallest number of cores first."""
     scopes: dict[Scope, list[SpeedFigure]] = {}
     for figure in figures:
         scopes.setdefault(Scope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(figure)
@@ -58,7 +60,7 @@ def group_by_scope(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigu
 
 
 def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
-    """Returns a paragraph for each scope in which several kernels have figures."""
+    """Returns a paragraph that compares the kernels for each scope in which several have figures."""
     scopes = group_by_scope(figures)
     sentences = [
         f"{scope.heading(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))}{text}"
@@ -80,7 +82,7 @@ def depends_on_placement(figures: Sequence[SpeedFigure]) -> bool:
 
 
 def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
-    """Returns a sentence with the figures of each scope, where there is nothing to compare."""
+    """Returns a sentence with the figures of each scope in which there is nothing to compare."""
     scopes = group_by_scope(figures)
     return [f"{scope.heading(list(scopes))}{_figures_text(mine)}" for scope, mine in scopes.items()][:_PARAGRAPHS]
 
@@ -100,6 +102,7 @@ def _figures_text(figures: Sequence[SpeedFigure]) -> str:
 
 
 def _figures_by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[SpeedFigure]]:
+    """Groups figures by test."""
     tests: dict[NamedTest, list[SpeedFigure]] = {}
     for figure in figures:
         mine = tests.setdefault(figure.test, [])
@@ -109,7 +112,7 @@ def _figures_by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[Spe
 
 
 def _comparison_text(figures: Sequence[SpeedFigure]) -> str:
-    """Returns sentences on which kernel leads at which tests. Empty if no test has two kernels."""
+    """Returns sentences on which kernel is fastest at which tests. Empty if no test has two kernels."""
     kernels = list(dict.fromkeys(figure.kernel for figure in figures))
     tests = _figures_by_test(figures)
     shared = {test: mine for test, mine in tests.items() if len(mine) > 1}
@@ -163,7 +166,9 @@ def _tied_kernels_text(first: SpeedFigure, second: SpeedFigure, kernels: Sequenc
 def _lead_texts(
     ratio: Ratio, first: SpeedFigure, second: SpeedFigure, last: SpeedFigure, kernels: Sequence[str]
 ) -> list[str]:
-    """Returns by how much the first is ahead of the next and of the slowest. With two kernels one text suffices."""
+    """Returns by how much the fastest kernel is ahead of the next and of the slowest, as texts.
+    With two kernels one text suffices.
+    """
     if len(kernels) == 2:
         return [faster_text(ratio)]
     if second is last:
@@ -173,12 +178,12 @@ def _lead_texts(
 
 
 def _add_than(comparison: str) -> str:
-    """Returns `17 % faster than`, or `2.77 times as fast as`, for a text of `faster_text`."""
+    """Returns a comparison with "than" or "as" at its end: `17 % faster than`, `2.77 times as fast as`."""
     return f"{comparison} as" if comparison.endswith("as fast") else f"{comparison} than"
 
 
 def _leader_text(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
-    """Returns `FreeRTOS is faster than NuttX in 3 of 5 tests: …`, with the largest lead first."""
+    """Returns a clause such as `FreeRTOS is faster than NuttX in 3 of 5 tests: …`, with the largest lead first."""
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
     others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"

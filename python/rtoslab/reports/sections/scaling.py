@@ -22,7 +22,7 @@ _NOTE = (
 
 
 def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
-    """Returns the section on access patterns: the paper's figure 16, and the same on one shared object."""
+    """Returns the report's section on access patterns: one object for each core, and one shared object."""
     pairs = [item for item in core_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
@@ -66,5 +66,5 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
-    """Returns a core's share of the counts."""
+    """Returns a core's share of the counts as text."""
     return band_text(places.figure_band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)

@@ -32,7 +32,7 @@ _CAUSES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _CorePair:
-    """One test of a kernel with all cores and with one."""
+    """One test of a kernel on all cores and on one."""
 
     name: NamedTest
     figure: SpeedFigure
@@ -42,7 +42,7 @@ class _CorePair:
 
 
 def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLookup) -> list[str]:
-    """Returns a paragraph for each kernel, board, number of cores and configuration that has a figure on one core."""
+    """Returns a paragraph on what more cores gain and cost, for each kernel, board and configuration."""
     counting = [figure for figure in figures if figure.is_rate]
     by_point = {id(speed_figure.point): speed_figure for speed_figure in counting}
     points = [speed_figure.point for speed_figure in counting]
@@ -70,7 +70,7 @@ def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLooku
 
 
 def _subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[str, str, int, str], str]:
-    """Returns key -> `FreeRTOS`, with board and configuration where they differ."""
+    """Returns the subject of the sentences for each key: the kernel, with board and configuration where they differ."""
     several_boards = len({board for _, board, _, _ in keys}) > 1
     several_conditions = len({conditions for _, _, _, conditions in keys}) > 1
     return {
@@ -113,7 +113,7 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
 
 
 def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Loss]) -> str:
-    """Returns the sentence on the causes of the loss, with their range over the tests that lose throughput."""
+    """Returns the sentence on the causes of the lost throughput, with their range over the tests."""
     lost = [
         loss
         for pair in pairs
@@ -131,11 +131,12 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Lo
 
 
 def _extra_cycles(loss: Loss) -> float:
-    """Returns the cycles that a count costs a core more."""
+    """Returns the additional cycles of a count on several cores."""
     return loss.many_cores.total - loss.one_core.total
 
 
 def _percent_range(shares: Sequence[float]) -> str:
+    """Returns the range of some shares in percent, as text."""
     least, most = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
     return f"{least} %" if least == most else f"{least} to {most} %"
 
@@ -159,11 +160,12 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 
 
 def _tests_text(tests: Sequence[NamedTest]) -> str:
+    """Returns the names of tests with their figures, as text."""
     return join_listed(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
 def _heap_sentence(pairs: Sequence[_CorePair], places: PlacementLookup) -> str:
-    """Returns the sentence on how the heap's peak grows. Empty if it does not."""
+    """Returns the sentence on how the heap's peak grows with the cores. Empty if it does not."""
     grown = []
     for pair in pairs:
         many, one = pair.gain.many_cores.point, pair.gain.one_core.point

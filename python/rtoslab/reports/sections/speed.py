@@ -15,7 +15,7 @@ from rtoslab.results import MeasuredPoint
 
 
 def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
-    """Returns the section on counts per second, with a table for each board. None without points."""
+    """Returns the report's section on counts per second, with a table for each board. None without points."""
     if not points:
         return None
     groups = points_by_board(points)
@@ -24,7 +24,7 @@ def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup)
 
 
 def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
-    """Returns the table of one board."""
+    """Returns the table of counts per second on one board."""
     rows = []
     for _, series, point in named_points(points):
         total = places.figure_band(point, lambda row: throughput(row).total_hz)
@@ -56,15 +56,17 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
 
 
 def _core_rate_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
+    """Returns a core's counts per second with their range over placements, as text."""
     return band_text(_core_band(core, point, places), "{:,.0f}".format)
 
 
 def _core_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> Band:
+    """Returns a core's counts per second with their range over placements."""
     return places.figure_band(point, lambda row: throughput(row).per_core_hz[core])
 
 
 def _records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
-    """Yields the figures of a point. `core` is empty for all cores together."""
+    """Yields the counts per second of a point as records. `core` is empty for all cores together."""
     rate, count = f"{point.unit}/s", len(places.placements_of(point))
     figures: list[tuple[str, str, str, Band]] = [
         ("throughput", "", rate, places.figure_band(point, lambda row: throughput(row).total_hz)),
@@ -78,7 +80,7 @@ def _records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
 
 
 def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
-    """Returns the section on the gain of more cores. None without a pair of points."""
+    """Returns the report's section on the gain of more cores. None without a pair of points."""
     pairs = core_gains(points)
     if not pairs:
         return None

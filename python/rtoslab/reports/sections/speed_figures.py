@@ -30,8 +30,7 @@ _TASKS: Final = "tasks"
 
 @dataclass(frozen=True, slots=True)
 class NamedTest:
-    """A test under the name that a reader knows: `cooperative scheduling (T2)`, `semaphore give`, `get count (P1,
-    shared=1)`."""
+    """A test's name for readers, such as `cooperative scheduling (T2)` or `get count (P1, shared=1)`."""
 
     title: str
     short: str = ""
@@ -46,13 +45,13 @@ class NamedTest:
 
     @property
     def heading(self) -> str:
-        """Returns the name above a panel of a chart: `T2 cooperative scheduling`."""
+        """Returns the name as the heading of a chart's panel: `T2 cooperative scheduling`."""
         return ", ".join(filter(None, (f"{self.short} {self.title}".strip(), self.parameters)))
 
 
 @dataclass(frozen=True, slots=True)
 class SpeedFigure:
-    """One kernel's figure at one test."""
+    """The speed of one kernel at one test."""
 
     test: NamedTest
     kernel: str
@@ -71,7 +70,7 @@ class SpeedFigure:
     """More is faster: counts per second. Else less is: cycles."""
 
     def speed_over(self, other: "SpeedFigure") -> Ratio:
-        """Returns how many times as fast this figure is."""
+        """Returns how many times as fast this figure is as another one."""
         return self.figure.ratio_to(other.figure) if self.is_rate else other.figure.ratio_to(self.figure)
 
     @property
@@ -98,7 +97,7 @@ def speed_figures(
     placement_bound: Collection[int],
     titles: Mapping[str, str],
 ) -> list[SpeedFigure]:
-    """Returns every point's figures, in the order of the points. Figures of 0 are left out.
+    """Returns the speed of every point at its tests, in the order of the points. Figures of 0 are left out.
 
     `placement_bound`: results, by identity, whose figures may depend on the place of their code.
     """
@@ -111,6 +110,7 @@ def speed_figures(
     def figure_of(
         test: NamedTest, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
     ) -> SpeedFigure:
+        """Returns one figure of a point."""
         known = len(places.placements_of(point)) > 1 or id(point) not in placement_bound
         return SpeedFigure(
             test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
@@ -137,7 +137,7 @@ def speed_figures(
 
 
 def without_own_parameters(point: PointId) -> PointId:
-    """Returns a point's axes without parameters of its benchmark, instrument and window, to name its series by."""
+    """Returns a point's identity without parameters of its benchmark, instrument and window."""
     left_out = {"instrument", "samples"}
     config = {
         key: value
@@ -148,7 +148,7 @@ def without_own_parameters(point: PointId) -> PointId:
 
 
 def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
-    """Returns for each point its configuration, as far as points differ in it."""
+    """Returns the configuration of each point as text, as far as the points differ in it."""
     plain = [without_own_parameters(point.point) for point in points]
     alike = [
         point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _condition_config(point_id)})
@@ -158,13 +158,15 @@ def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
 
 
 def _condition_config(point: PointId) -> dict[str, str]:
-    """Returns the configuration. On several cores it says if tasks are not pinned."""
+    """Returns the configuration of a point that sentences may mention.
+    On several cores it says if tasks are not pinned.
+    """
     config = {key: value for key, value in point.config.items() if key != _PINNED}
     return {**config, _TASKS: "not pinned"} if "not pinned" in cores_text(point) else config
 
 
 def _parameter_texts(points: Sequence[MeasuredPoint]) -> list[str]:
-    """Returns for each point the parameters in which its benchmark's points differ."""
+    """Returns the benchmark's parameters of each point as text, as far as the points differ in them."""
     own = [
         point.point.model_copy(
             update={

@@ -34,7 +34,7 @@ _NOTE = (
 
 
 def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on a semaphore under stress: the paper's figure 17, with collisions. None without one."""
+    """Returns the report's section on a semaphore under stress, with collisions. None without one."""
     steps_ = stress_levels(stress_runs(points))
     if not steps_:
         return None
@@ -68,6 +68,7 @@ def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
 
 
 def _series_names(steps_: Sequence[StressLevel]) -> list[str]:
+    """Returns a name for each level's configuration."""
     hidden = {f"param.{STRESS_PARAMETER}", f"param.{SEED_PARAMETER}"}
     identities = [step.series.point for step in steps_]
     plain = [
@@ -80,7 +81,7 @@ def _series_names(steps_: Sequence[StressLevel]) -> list[str]:
 
 
 def _findings_by_series(steps_: Sequence[StressLevel], names: Sequence[str]) -> list[str]:
-    """Returns a paragraph for each series of steps, with its name where there are several."""
+    """Returns a paragraph for each series of stress levels, with its name if there are several."""
     several = len(set(names)) > 1
     outcome = []
     for name in dict.fromkeys(names):
@@ -129,13 +130,13 @@ def _findings_text(steps_: Sequence[StressLevel]) -> str:
 
 
 def _starving_cores(run: StressRun) -> list[int]:
-    """Returns the cores with a call that starves, the worst first."""
+    """Returns the cores on which a call starves, the worst first."""
     worst = sorted(run.failed_attempts, key=lambda core: -run.failed_attempts[core])
     return [core for core in worst if run.failed_attempts[core] >= STARVES * max(1, run.collided_calls[core])]
 
 
 def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableData:
-    """Returns the table with a row for each run."""
+    """Returns the table of stress runs."""
     several = len(set(names)) > 1
     rows = []
     for step, name in zip(steps_, names, strict=True):
@@ -157,6 +158,7 @@ def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableD
 
 
 def _run_cells(run: StressRun) -> list[str]:
+    """Returns the table's cells of one stress run."""
     seconds = run.point.window_s
     target = set(run.point.metric_cores)
     return [
@@ -173,7 +175,7 @@ def _run_cells(run: StressRun) -> list[str]:
 
 
 def _failures_text(run: StressRun, cores: Sequence[int]) -> str:
-    """Returns failed attempts per second, and in brackets their calls."""
+    """Returns the failed attempts per second as text, and in brackets the calls they belong to."""
     if not cores:
         return "-"
     failed, calls = sum(run.failed_attempts[core] for core in cores), sum(run.collided_calls[core] for core in cores)

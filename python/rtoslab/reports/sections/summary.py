@@ -8,7 +8,7 @@ from rtoslab.results import Failed, MeasuredPoint, NotApplicable
 
 
 def summary_text(measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
-    """Returns a paragraph on the numbers of points, proofs and points without a number."""
+    """Returns the report's summary: how much was measured, which proofs hold, which points have no number."""
     tests = list(dict.fromkeys(result.point.title for result in measured))
     sentences = ["No point was measured."]
     if measured:

@@ -26,7 +26,7 @@ _SEARCH = (
 
 
 def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on the tick: base, cost per task, and residuals. None if no point shows the tick."""
+    """Returns the report's section on the cost of the tick handler. None if no point shows it."""
     shown = [(point, fit_tick_model(cycles_by_released_tasks(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
     if not models:
@@ -50,7 +50,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
 
 
 def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
-    """Returns the row of one model of the tick."""
+    """Returns the table's row of one cost model of the tick."""
     microseconds = 1e6 / clock_hz
     return [
         name,
@@ -66,7 +66,7 @@ def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
 
 
 def _residual_rows(name: str, model: TickModel) -> list[list[str]]:
-    """Returns a row for each number of released tasks, with the model's error."""
+    """Returns a row for each number of released tasks, with the cost model's error."""
     return [
         [
             name,
@@ -84,7 +84,7 @@ def _signed_texts(*values: float) -> list[str]:
 
 
 def search_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on the time of the choice by search steps. None if no kernel searches."""
+    """Returns the report's section on the kernel's search for the next task. None if no kernel searches."""
     searching = [point for point in points if choices_by_loops(point)]
     if not searching:
         return None
@@ -100,7 +100,7 @@ def _whole_text(value: float) -> str:
 
 
 def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
-    """Returns a row for each number of steps of the search."""
+    """Returns a table row for each number of steps of the search."""
     rows = []
     for samples in sorted(
         chain.from_iterable(choices_by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)

@@ -25,7 +25,7 @@ _CYCLES_NOTE = (
 
 
 def two_kernels_section(points: Sequence[MeasuredPoint]) -> Section | None:
-    """Returns the section on kernels beside each other. None without a pair."""
+    """Returns the report's section on two kernels on one board. None without a pair."""
     pairs = kernel_pairs(points)
     if not pairs:
         return None
@@ -47,7 +47,7 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> Section | None:
 
 
 def _answer(pairs: Sequence[KernelPair]) -> str:
-    """Returns the sentence on what one lock for two cores costs. Empty without a kernel on both cores."""
+    """Returns the sentence on what one lock for two cores costs. Empty unless one kernel also ran on both cores."""
     compared = [pair for pair in pairs if pair.over_shared is not None and pair.gain is not None]
     if not compared:
         return ""
@@ -63,12 +63,13 @@ def _answer(pairs: Sequence[KernelPair]) -> str:
 
 
 def _range(values: Sequence[float]) -> str:
+    """Returns the range of some values as text."""
     least, most = f"{min(values):.2f}", f"{max(values):.2f}"
     return least if least == most else f"{least} to {most}"
 
 
 def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
-    """Returns a bar for each pair, and for each kernel on both cores."""
+    """Returns a bar of the chart for each pair of kernels, and for each kernel on both cores."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     several = len({pair.conditions for pair in pairs}) > 1
     for pair in pairs:
@@ -82,10 +83,12 @@ def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
 
 
 def _add_bar(rows: dict[tuple[str, str], dict[str, Any]], test: str, series: str, percent: float) -> None:
+    """Adds a bar to the chart's rows."""
     rows.setdefault((test, series), {"x": test, "series": series, "y": percent, "text": f"{percent:.0f}"})
 
 
 def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
+    """Returns the table of the kernels' rates."""
     rows = []
     for pair in pairs:
         cells = [f"{rate:,.0f} ({_percent(part)})" for rate, part in zip(pair.rates_hz, pair.rate_parts, strict=True)]
@@ -104,10 +107,12 @@ def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
 
 
 def _percent(part: float | None) -> str:
+    """Returns a share in percent as text."""
     return "-" if part is None else f"{part:.1%}"
 
 
 def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
+    """Returns the table of the kernels' cycles per count."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     for pair in pairs:
         points = [
@@ -124,5 +129,6 @@ def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
 
 
 def _cycles_row(title: str, name: str, conditions: str, cycles: CountCycles) -> list[str]:
+    """Returns the table's row of the cycles per count on one core."""
     values = (cycles.cycles, cycles.bus_wait, cycles.flash_wait, cycles.lock_wait)
     return [title, name, conditions or "-", *(cycles_text(round(value, 1)) for value in values)]

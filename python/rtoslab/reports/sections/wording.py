@@ -16,7 +16,7 @@ _WHOLE_FROM: Final = 1.1
 
 
 def join_listed(items: Sequence[str]) -> str:
-    """Returns `a`, `a and b`, `a, b and c`, with semicolons where an item has a comma outside its brackets."""
+    """Returns items as a list in a sentence: `a, b and c`, with semicolons where an item has a comma itself."""
     if len(items) > MOST_LISTED:
         left = len(items) - MOST_LISTED // 2
         items = [*items[: MOST_LISTED // 2], f"{left} more (see the tables)"]
@@ -35,17 +35,17 @@ def _remove_brackets(text: str) -> str:
 
 
 def spell_number(number: int) -> str:
-    """Returns `two` for 2. Digits from eleven on."""
+    """Returns a number up to ten in words (`two` for 2), a larger one in digits. Digits from eleven on."""
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number}"
 
 
 def cores_text(cores: int) -> str:
-    """Returns `one core`, `two cores`."""
+    """Returns a number of cores in words: `one core`, `two cores`."""
     return count_text(cores, "core").replace(f"{cores:,}", spell_number(cores), 1)
 
 
 def faster_text(ratio: Ratio) -> str:
-    """Returns `17 % faster` or `2.77 times as fast`, and the band over placements."""
+    """Returns a ratio in words, `17 % faster` or `2.77 times as fast`, with its range over placements."""
     if ratio.value >= _TIMES_FROM:
         return _ratio_text(ratio, "{:.2f}".format, "times as fast")
     form = "{:.0f}" if ratio.value >= _WHOLE_FROM else "{:.1f}"
@@ -53,12 +53,12 @@ def faster_text(ratio: Ratio) -> str:
 
 
 def times_text(ratio: Ratio) -> str:
-    """Returns `x 0.52`, and the band over placements."""
+    """Returns a ratio as `x 0.52`, with its range over placements."""
     return _ratio_text(ratio, "x {:.2f}".format)
 
 
 def _ratio_text(ratio: Ratio, form: Callable[[float], str], unit: str = "") -> str:
-    """Returns a ratio with its band. Callers put it into brackets."""
+    """Returns a ratio with its range over placements, as text. Callers put it into brackets."""
     text, least, most = (form(value) for value in (ratio.value, ratio.least, ratio.most))
     text_with_unit = f"{text} {unit}".rstrip()
     return text_with_unit if least == most else f"{text_with_unit}, {least} to {most}"
