@@ -59,7 +59,7 @@ def run(
 
 
 def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
-    """`runs/<names>-<hash>`: the same request, on the same sources, resumes the same directory."""
+    """Returns the default run directory, `runs/<names>-<hash>`: the same for the same request on the same sources."""
     catalogue = Catalogue(root)
     with contents_cache():
         points = [
@@ -76,7 +76,7 @@ def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
 
 
 def board(name: str, image: Path | str | None = None, *, cores: int | None = None, **settings: int) -> VirtualBoard:
-    """A virtual board by its name (`rtoslab list`), with an image loaded if one is given: see `virtual_board`.
+    """Returns a virtual board by its name (`rtoslab list`), with an image loaded if one is given: see `virtual_board`.
 
     `cores`: all of the board's by default; `settings`: timing parameters, with `__` for a dot (`flash__wait_states=5`).
     Raises UnknownNameError, SettingError, ImageFileError.
@@ -95,7 +95,9 @@ def build_image(
     window_ms: int | None = None,
     config: Mapping[str, str] | None = None,
 ) -> Path:
-    """Returns the path of one benchmark's ELF, built if it was not yet. Raises PlanError if it is n/a, BuildError."""
+    """Builds a benchmark's image if necessary, and returns the path of the ELF file.
+    Raises PlanError if it is n/a, BuildError.
+    """
     catalogue = Catalogue(find_root())
     points = make_plan(catalogue, [benchmark], Options([kernel], [board], [cores], window_ms, config or {})).points
     if len(points) != 1:
@@ -108,7 +110,8 @@ def build_image(
 def sweep_phases(
     service: str, *, kernel: str, board: str, span: str = "period", samples: int | None = None, seed: int = 1
 ) -> tuple[WorstCase, NDArray[np.void]]:
-    """A phase sweep over a kernel service, as `rtoslab worst-case` makes it: what was found, and every arrival.
+    """Sweeps an interrupt over all phases of a kernel service, as `rtoslab worst-case` does.
+    Returns what was found, and every arrival.
 
     Raises PlanError, BuildError, ConformanceError, RunError.
     """

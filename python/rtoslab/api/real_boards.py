@@ -43,8 +43,9 @@ _RunResult = tuple[Path, list[Outcome]]
 def choose_targets(
     catalogue: Catalogue, boards: Iterable[str], targets: str, port: str | None, bench: Path | None
 ) -> dict[str, Target]:
-    """Returns the connected board for each named board, by `hardware.choose_target`. Raises PortError,
-    CatalogueError."""
+    """Returns the connected real board for each named board, by `hardware.choose_target`.
+    Raises PortError, CatalogueError.
+    """
     names = [catalogue.board(board).id for board in boards]
     if not names:
         raise PlanError(
@@ -66,7 +67,10 @@ def run_on_targets(
     catalogue = Catalogue(find_root())
 
     def runner(point: Point) -> Runner:
+        """Returns a function that measures a point on its real board."""
+
         def measure(built: BuiltImage, progress: Progress) -> RunOutput:
+            """Flashes and runs an image on the real board. Returns its output."""
             progress("flashing", 0.0)
             wire, window_s = read_wire_constants(catalogue.root), point.window_ms / 1000
             return RunOutput(
@@ -88,7 +92,10 @@ def run_on_port(
     catalogue = Catalogue(find_root())
 
     def runner(point: Point) -> Runner:
+        """Returns a function that listens to a point's run on the serial port."""
+
         def listen(built: BuiltImage, progress: Progress) -> RunOutput:
+            """Asks the user to flash an image and returns what it sends."""
             progress("listening", 0.0)
             board = catalogue.board(point.board).facts
             _print_message(f"Flash {built.elf} with {board.flash.tool} and reset the board.")
@@ -119,6 +126,7 @@ def _unreadable(point: Point) -> str | None:
 def _measure_points(
     catalogue: Catalogue, names: Iterable[str], options: Options, out: Path | None, runner: _MakeRunner
 ) -> _RunResult:
+    """Measures points with a runner and stores them. Returns the run directory and the outcomes."""
     listed = list(names)
     plan = mark_unreadable_points(make_plan(catalogue, listed, options))
     folder = out or default_out(catalogue.root, plan, [*listed, "board"])
@@ -136,4 +144,5 @@ def _measure_points(
 
 
 def _print_message(text: str) -> None:
+    """Prints a message on stderr."""
     print(text, file=sys.stderr)  # noqa: T201

@@ -16,7 +16,7 @@ _MANY: Final = 3
 
 
 def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
-    """Returns the answer as sentences. `names` are the titles of kernels and board."""
+    """Returns the answer to which kernel is best for a use, as sentences. `names`: titles of kernels and board."""
     scores = comparison.scores
     left_out = [
         _lacking_sentence(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]
@@ -45,11 +45,13 @@ def _is_behind(first: Score, other: Score) -> bool:
 
 
 def _use_text(comparison: KernelComparison) -> str:
+    """Returns the use of a comparison in words."""
     use = comparison.question.use
     return "By " + use if use.startswith("your") else "Over all" if use == "general" else f"For {use}"
 
 
 def _leader_sentence(comparison: KernelComparison, scores: Sequence[Score], names: Mapping[str, str]) -> str:
+    """Returns the sentence on the leading kernel and the distance of the others."""
     first, second, last = scores[0], scores[1], scores[-1]
     sentence = (
         f"{_use_text(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted mean "
@@ -63,6 +65,7 @@ def _leader_sentence(comparison: KernelComparison, scores: Sequence[Score], name
 
 
 def _tie_sentence(comparison: KernelComparison, leaders: Sequence[Score], names: Mapping[str, str]) -> str:
+    """Returns the sentence on kernels that lead together."""
     known = all(leader.ratio.is_known for leader in leaders)
     reason = (
         "their figures differ by less than the placement of the code changes them"
@@ -74,6 +77,7 @@ def _tie_sentence(comparison: KernelComparison, leaders: Sequence[Score], names:
 
 
 def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
+    """Returns the sentence on the disadvantages of a kernel."""
     result = disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
     arguments = [f"{operation.title} {times_text(ratio)} that of {names[other]}" for operation, other, ratio in result]
     lacks = comparison.services.get(kernel, {})
@@ -102,22 +106,25 @@ def disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple[Opera
 
 
 def _lacking_sentence(kernel: str, comparison: KernelComparison, names: Mapping[str, str]) -> str:
+    """Returns the sentence on a kernel that lacks a required service."""
     return f"{names[kernel]} is not ranked: it has no {_names_text(comparison.lacking[kernel])}."
 
 
 def times_text(ratio: Ratio) -> str:
-    """Returns `1.72 times`, with the band where the place of the code moves it."""
+    """Returns a ratio as `1.72 times`, with its range if the placement of the code changes it."""
     text, least, most = (f"{number:.2f}" for number in (ratio.value, ratio.least, ratio.most))
     return f"{text} times" if least == most else f"{text} times ({least} to {most})"
 
 
 def _names_text(words: Sequence[str]) -> str:
+    """Returns words as a list in a sentence."""
     if len(words) > _MANY:
         return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _too_few_figures_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
+    """Returns sentences on kernels with too few figures for a ranking."""
     whole = len(comparison.counted_operations)
     return [
         f"{names[kernel]} is not ranked: it has figures of {count} of {count_text(whole, 'operation')}."

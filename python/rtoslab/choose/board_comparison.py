@@ -19,7 +19,7 @@ NOT_MEASURED: Final = "it was not measured"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One kernel's figure of one operation."""
+    """The figure of one kernel for one operation, or the reason why there is none."""
 
     band: Band | None
     """None: `reason` says why there is no figure."""
@@ -29,13 +29,13 @@ class Cell:
 
     @property
     def is_single_placement(self) -> bool:
-        """Whether the figure is in one placement, and another placement could change it."""
+        """Whether the figure was measured in one placement, and another placement could change it."""
         return self.band is not None and not self.band.is_known
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How much a kernel needs compared with the leader, over the operations that both have."""
+    """How much more a kernel needs than the leading one, over the operations that both have."""
 
     kernel: str
     ratio: Ratio
@@ -63,16 +63,16 @@ class KernelComparison:
     """Kernel -> all services that it lacks, each with the reason."""
 
     def cell(self, kernel: str, operation: Operation) -> Cell:
-        """Returns the figure of a kernel and an operation."""
+        """Returns the figure of a kernel for an operation, or the reason why there is none."""
         return self.cells[kernel, operation.id]
 
     @cached_property
     def kernel_ranking(self) -> tuple[str, ...]:
-        """Returns the kernels with all services that the question needs."""
+        """Returns the kernels that have all required services and are therefore ranked."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
     def best_kernels(self, operation: Operation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Returns the kernel with the best figure, then those not to be told from it, among `kernels` or all."""
+        """Returns the kernel with the best figure for an operation, then those that do not differ from it."""
         among = self.kernels if kernels is None else kernels
         known = [(kernel, band) for kernel in among if (band := self.cell(kernel, operation).band) is not None]
         if not known:
@@ -84,7 +84,7 @@ class KernelComparison:
 
     @cached_property
     def counted_operations(self) -> tuple[Operation, ...]:
-        """Returns the operations with a weight and figures above zero of at least two ranked kernels."""
+        """Returns the operations that count for the ranking."""
         return tuple(
             operation
             for operation in self._operations_by_weight
@@ -112,10 +112,12 @@ class KernelComparison:
 
     @cached_property
     def scores(self) -> list[Score]:
-        """Returns the scores of the ranked kernels with enough figures, the leader first. Empty if no operation counts.
+        """Returns the scores of the ranked kernels with enough figures, the leading kernel first.
+        Empty if no operation counts.
 
         The leader is the kernel nearest to the best figure of each operation, in the mean over its operations. The
-        others are compared with the leader alone, so that none gains by operations that it lacks."""
+        others are compared with the leader alone, so that none gains by operations that it lacks.
+        """
         known = [kernel for kernel in self.kernel_ranking if kernel not in self.too_few_figures]
         if not known:
             return []
@@ -138,9 +140,11 @@ class KernelComparison:
 
     @property
     def _operations_by_weight(self) -> list[Operation]:
+        """Returns the operations that have a weight."""
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
     def _total_weight(self, operations: Iterable[Operation]) -> float:
+        """Returns the sum of the operations' weights."""
         return sum(self.question.weights[operation.id] for operation in operations)
 
     def _is_counted(self, kernel: str, operation: Operation) -> bool:
@@ -149,6 +153,7 @@ class KernelComparison:
         return cell.band is not None and cell.band.least > 0 and not cell.is_single_placement
 
     def _shared_operations(self, *kernels: str) -> list[Operation]:
+        """Returns the counted operations for which all these kernels have a figure."""
         return [
             operation
             for operation in self.counted_operations
@@ -172,6 +177,7 @@ class KernelComparison:
             return Ratio(1.0, 1.0, 1.0, is_known=False)
 
         def mean(numbers: Iterable[float]) -> float:
+            """Returns the weighted geometric mean of the numbers."""
             weights = (self.question.weights[operation.id] for operation, _ in ratios)
             return exp(sum(weight * log(number) for weight, number in zip(weights, numbers, strict=True)) / whole)
 
@@ -183,7 +189,7 @@ class KernelComparison:
         )
 
     def ratio(self, kernel: str, other: str, operation: Operation) -> Ratio:
-        """Returns how much worse a kernel is than another one in one operation: above 1 is worse."""
+        """Returns how many times worse a kernel is than another one in one operation. Above 1 is worse."""
         mine, theirs = self.cell(kernel, operation).band, self.cell(other, operation).band
         if mine is None or theirs is None:
             raise ValueError(f"{operation.id} has no figure of {kernel} and {other}")
@@ -193,12 +199,13 @@ class KernelComparison:
 
 
 def _cell_median(cell: Cell) -> float:
+    """Returns the median of a figure."""
     assert cell.band is not None
     return cell.band.median
 
 
 def _differ(one: Band, other: Band) -> bool:
-    """Whether two figures differ wherever their code is placed. Figures that are exactly alike never do."""
+    """Whether two figures differ in every placement of their code. Figures that are exactly alike never do."""
     return one.ratio_to(other).is_claimed if other.median and other.least and other.most else one.median != other.median
 
 
@@ -226,7 +233,7 @@ def make_comparison(
 
 
 def _find_cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, str]) -> Cell:
-    """Returns the figure of an operation among a kernel's rows, or the reason why there is none."""
+    """Returns the figure for an operation among a kernel's rows, or the reason why there is none."""
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
@@ -241,5 +248,6 @@ def _find_cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[s
 
 
 def _value_cell(value: Value, *, one_of_many: bool) -> Cell:
+    """Returns a value as the figure of an operation."""
     band = value.placement_band
     return Cell(Band(band.values, is_known=not one_of_many), "", value.clock_hz, value.n)

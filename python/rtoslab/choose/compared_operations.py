@@ -16,7 +16,7 @@ GENERAL: Final = "general"
 
 
 class Operation(Strict):
-    """One row of the comparison."""
+    """One operation by which kernels are compared, and where its figure is found."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
     title: str
@@ -34,12 +34,12 @@ class Operation(Strict):
 
     @property
     def place(self) -> Selector:
-        """Returns the axes that select its value."""
+        """Returns the coordinates (metric, benchmark, cores and others) that select the operation's figure."""
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
 
 
 class OperationFile(Strict):
-    """operations.toml."""
+    """The content of operations.toml: the operations by which kernels are compared."""
 
     operation: tuple[Operation, ...]
     needs: dict[str, tuple[str, ...]]
@@ -51,14 +51,14 @@ class OperationFile(Strict):
 
 
 class WeightFile(Strict):
-    """The file that `--weights` reads: how much each operation counts, by its id."""
+    """The content of the file that `--weights` reads: how much each operation counts, by its id."""
 
     weights: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A user's question: how much each operation counts, and what a kernel must have."""
+    """A user's question to `rtoslab choose`: how much each operation counts, and which services a kernel must have."""
 
     use: str
     weights: Mapping[str, float]
@@ -67,7 +67,7 @@ class Question:
 
 
 def read_operations() -> OperationFile:
-    """Returns the operations that come with rtoslab."""
+    """Returns the operations by which kernels are compared."""
     return read_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
 
 
@@ -78,10 +78,10 @@ def make_question(
     needs: Sequence[str] = (),
     weights: Path | None = None,
 ) -> Question:
-    """Returns the question for a use, further services and weights of the user's own.
+    """Returns the question for a use, with further services and weights of the user's own.
 
-    `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that is none,
-    and PlanError for weights below zero or none above it.
+    `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that is none, and
+    PlanError for weights below zero or none above it.
     """
     if use not in operation_file.needs:
         raise UnknownNameError("use", use, operation_file.needs)
@@ -98,6 +98,7 @@ def make_question(
 
 
 def _own_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
+    """Returns the weights in a user's file. Raises PlanError, UnknownNameError."""
     weights = read_toml(path, WeightFile).weights
     names = [operation.id for operation in operation_file.operation]
     for name, weight in weights.items():

@@ -8,7 +8,7 @@ from rtoslab.choose.matrix_file import KernelMatrix
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """One kernel on one board."""
+    """How many points of one kernel on one board have a figure."""
 
     measured: int
     requested: int
@@ -17,7 +17,7 @@ class Coverage:
 
 
 def board_coverage(matrix: KernelMatrix) -> dict[str, Coverage]:
-    """Returns the number of measured points by board, for boards with any point."""
+    """Returns for each board how many points have a figure."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
         rows = [row for row in matrix.rows if row.stands_for.board == board]
@@ -27,7 +27,7 @@ def board_coverage(matrix: KernelMatrix) -> dict[str, Coverage]:
 
 
 def missing_reasons(matrices: Sequence[KernelMatrix]) -> list[tuple[str, str, list[str], list[str]]]:
-    """Returns each kernel's reasons for missing figures: kernel, reason, benchmarks, boards."""
+    """Returns why figures of kernels are missing: kernel, reason, benchmarks, boards."""
     by_cell: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for matrix in matrices:
         for board, covered in board_coverage(matrix).items():

@@ -35,7 +35,7 @@ _HOW = (
 
 
 def cell_text(cell: Cell, *, is_best: bool) -> str:
-    """Returns a cell's text: the median with its marks, or a dash."""
+    """Returns a figure's cell in the table: the median with its marks, or a dash."""
     if cell.band is None:
         return ABSENT
     marks = SINGLE_PLACEMENT if cell.is_single_placement else BEST if is_best else ""
@@ -48,7 +48,7 @@ def choice_document(
     unequal: Sequence[Unfairness],
     deviations: Mapping[str, Mapping[str, str]],
 ) -> Document:
-    """Returns the comparison as a report. `unequal` are the findings of the parity lint on the builds."""
+    """Returns the report of a comparison of kernels. `unequal` are the findings of the parity lint on the builds."""
     kernels = [names[kernel] for kernel in comparison.kernels]
     sections = [
         _figures_section(comparison, names),
@@ -69,12 +69,13 @@ def choice_document(
 
 
 def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
+    """Returns the report's section with the table of figures."""
     prose = tuple(filter(None, (_HOW, partly_present_text(comparison, names))))
     return Section("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
 
 
 def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, str], title: str) -> TableData:
-    """Returns a table with kernels as columns and operations as rows."""
+    """Returns a table of figures with kernels as columns and operations as rows."""
     rows = [
         [
             operation.title,
@@ -88,6 +89,7 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
 
 
 def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: Operation) -> str:
+    """Returns a figure's cell in the table, with its range over placements."""
     cell = comparison.cell(kernel, operation)
     if cell.band is None:
         return ABSENT
@@ -96,7 +98,7 @@ def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: O
 
 
 def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
-    """One chart for each unit, with a panel for each operation."""
+    """Returns the report's section with charts: one for each unit, with a panel for each operation."""
     charts = []
     for unit in dict.fromkeys(operation.unit for operation in comparison.operations):
         rows: list[dict[str, Any]] = []
@@ -112,12 +114,14 @@ def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Sec
 
 
 def _unequal_section(unequal: Sequence[Unfairness]) -> Section:
+    """Returns the report's section on unequal conditions."""
     rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost_text] for unfairness in unequal]
     table = TableData("Unequal conditions", ("what", "how", "its cost"), rows)
     return Section("unequal", "Unequal conditions", (), (), (table,))
 
 
 def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
+    """Returns the report's section on missing figures."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for kernel in comparison.kernels:
         for operation in comparison.operations:

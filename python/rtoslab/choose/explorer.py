@@ -31,7 +31,7 @@ def explorer_page(
     shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
 ) -> str:
-    """Returns the page as HTML.
+    """Returns the HTML page on which a reader chooses board, kernels and operations.
 
     `titles` are of kernels and boards. `shown_kernels` are shown at first. `lacks` has by kernel the services that it
     does not have.
@@ -69,7 +69,7 @@ def explorer_data(
     shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Returns what the page's script reads: what can be chosen, and the figures by board, kernel and operation."""
+    """Returns the data of the page's script: what can be chosen, and all figures."""
     rows = {matrix.kernel: matrix.rows for matrix in matrices}
     boards = list(dict.fromkeys(board for matrix in matrices for board in matrix.boards))
     shown = set(shown_kernels)
@@ -101,6 +101,7 @@ def explorer_data(
 
 
 def _figure_data(cell: Cell) -> dict[str, Any]:
+    """Returns a figure as the page's script reads it."""
     assert cell.band is not None
     return {
         "median": cell.band.median, "least": cell.band.least, "most": cell.band.most,

@@ -18,7 +18,7 @@ FORMAT: Final = 1
 
 @dataclass(frozen=True)
 class KernelMatrix:
-    """The content of a matrix file: a kernel's figures on every board."""
+    """The content of a matrix file: the figures of one kernel on every board."""
 
     kernel: str
     date: str
@@ -29,7 +29,7 @@ class KernelMatrix:
 
     @property
     def boards(self) -> list[str]:
-        """Returns the boards with a figure."""
+        """Returns the boards for which there is a figure."""
         return list(dict.fromkeys(row.stands_for.board for row in self.rows if row.values))
 
     @property
@@ -44,12 +44,14 @@ def matrix_path(root: Path, kernel: str) -> Path:
 
 
 def read_matrices(root: Path) -> list[KernelMatrix]:
-    """Reads the matrix files of all kernels, by name. Raises AlteredError for a file that was edited."""
+    """Returns the figures of all kernels from their matrix files, by name.
+    Raises AlteredError for a file that was edited.
+    """
     return [read_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
 
 
 def write_matrix(path: Path, matrix: KernelMatrix) -> None:
-    """Writes a sealed matrix file. Raises StoreError if the disk refuses it."""
+    """Writes a matrix file with its seal. Raises StoreError if the disk refuses it."""
     manifests = {board: dict(manifest) for board, manifest in sorted(matrix.manifests.items())}
     head = {"format": FORMAT, "kernel": matrix.kernel, "date": matrix.date, "manifests": manifests}
     make_folder(path.parent)
@@ -57,7 +59,7 @@ def write_matrix(path: Path, matrix: KernelMatrix) -> None:
 
 
 def read_matrix(path: Path) -> KernelMatrix:
-    """Reads a matrix file. Raises AlteredError naming it if it was edited, or has another format."""
+    """Returns the content of a matrix file. Raises AlteredError naming it if it was edited, or has another format."""
     text = read_text(path, "the figures of kernels", AlteredError, STORED_BYTES)
     try:
         head, *lines = (parse_object(line) for line in unseal_lines(text))
@@ -71,6 +73,7 @@ def read_matrix(path: Path) -> KernelMatrix:
 
 
 def _parse_matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> KernelMatrix:
+    """Returns the figures of a parsed matrix file."""
     if (head["format"], head["kernel"]) != (FORMAT, kernel):
         raise ValueError("its format or kernel is another one")
     rows = tuple(row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))

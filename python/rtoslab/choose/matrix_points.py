@@ -13,7 +13,7 @@ from rtoslab.results import PointId
 
 @dataclass(frozen=True)
 class MatrixPoint:
-    """One point of the suite, in all placements that are measured."""
+    """One point whose figures `rtoslab choose` compares, in all its placements."""
 
     stands_for: PointId
     points: tuple[Point, ...]
@@ -24,24 +24,25 @@ class MatrixPoint:
 
 
 def matrix_suite(root: Path) -> Suite:
-    """Returns the suite of the matrix: `reference/matrix/suite.toml`."""
+    """Returns the suite of the points that `rtoslab choose` compares: `reference/matrix/suite.toml`."""
     return read_toml(root / "reference" / "matrix" / "suite.toml", Suite)
 
 
 def matrix_kernels(catalogue: Catalogue) -> list[str]:
-    """Returns the kernels of the suite that can be built here."""
+    """Returns the kernels that `rtoslab choose` compares and that can be built here."""
     experiments = matrix_suite(catalogue.root).experiments
     named = (name for experiment in experiments for name in (*experiment.kernels, *experiment.bring_your_own))
     return [name for name in dict.fromkeys(named) if name in catalogue.buildable_kernels]
 
 
 def matrix_boards(root: Path) -> list[str]:
-    """Returns the boards of the suite."""
+    """Returns the boards for which `rtoslab choose` compares kernels."""
     return list(dict.fromkeys(board for experiment in matrix_suite(root).experiments for board in experiment.boards))
 
 
 def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], placements: int) -> list[MatrixPoint]:
-    """Returns the points of one kernel on these boards. Raises PlanError, UnknownNameError.
+    """Returns the points of one kernel on these boards that `rtoslab choose` compares.
+    Raises PlanError, UnknownNameError.
 
     `kernel` may be one that the suite does not name, such as an earlier version.
     """
@@ -54,7 +55,7 @@ def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], pl
 
 
 def _matrix_point(catalogue: Catalogue, point: Point, placements: int) -> MatrixPoint:
-    """Returns a point in so many placements, or in one if its place cannot matter."""
+    """Returns a point in so many placements, or in one if its placement cannot matter."""
     replaces = point_id(catalogue, point)
     if point.not_applicable is not None:
         return MatrixPoint(replaces, (), point.not_applicable)

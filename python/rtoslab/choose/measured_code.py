@@ -18,14 +18,16 @@ _NO_CODE: Final = ".md"
 
 
 def firmware_digest(root: Path, port: str, board: str) -> str:
-    """Returns the digest of the code that the matrix's images of a board are made of, as it is now.
+    """Returns the digest of all firmware code that a kernel's figures on a board depend on, as it is now.
 
-    `port` is the folder in `firmware/kernels` that the kernel is built by."""
+    `port` is the folder in `firmware/kernels` that the kernel is built by.
+    """
     lines = sorted(f"{today_code(root, name)} {name}" for name in _names(root, port, board))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
 
 def _names(root: Path, port: str, board: str) -> Iterator[str]:
+    """Yields the paths of the firmware's source files on which a kernel's figures on a board depend."""
     experiments = matrix_suite(root).experiments
     benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}
     for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):

@@ -28,8 +28,7 @@ def matrix_rows(
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
 ) -> list[StoredRow]:
-    """Returns a row for each point of the matrix: its values in all placements that were measured, or why there is
-    none."""
+    """Returns the figures of a run as rows of a matrix file, one for each point."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
     return [_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
@@ -38,6 +37,7 @@ def matrix_rows(
 def _matrix_row(
     catalogue: Catalogue, needed: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, Failed]
 ) -> StoredRow:
+    """Returns the figures of one point as a row of a matrix file."""
     names = [point_id(catalogue, point).model_dump_json() for point in needed.points]
     stored = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
@@ -48,9 +48,10 @@ def _matrix_row(
 
 
 def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict[str, dict[str, Any]]:
-    """Returns by board a short manifest of its first measured point on one core.
+    """Returns, for each board, a short manifest of its first measured point on one core.
 
-    The macros of the kernel's parity table are stored from its configuration. An export has hundreds of others."""
+    The macros of the kernel's parity table are stored from its configuration. An export has hundreds of others.
+    """
     by_board: dict[str, dict[str, Any]] = {}
     for stored_point in stored:
         point = stored_point.result.point
@@ -72,7 +73,7 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
 
 
 def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection[str]) -> KernelMatrix:
-    """Returns the new rows for these boards, and the old ones for all others."""
+    """Returns the new figures for these boards, and the old ones for all others."""
     if old is None:
         return new
     unchanged = tuple(row for row in old.rows if row.stands_for.board not in boards)
@@ -81,7 +82,7 @@ def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection
 
 
 def matrix_changes(root: Path, matrix: KernelMatrix) -> list[str]:
-    """Returns what has changed since the figures were measured: "the virtual board", "the firmware (board, ...)"."""
+    """Returns what has changed since a kernel's figures were measured: "the virtual board", "the firmware (board)"."""
     versions = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
     boards = [
         board

@@ -30,9 +30,9 @@ Say = Callable[[str], None]
 def observed_rows(
     catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, place_matters: bool, say: Say
 ) -> list[StoredRow]:
-    """Returns the rows of one kernel on a board. A figure that cannot be had has its reason.
-
-    Times are measured in `placements` placements of the code if its place `place_matters`, else in one.
+    """Returns figures of a kernel on a board that no single point gives: bytes, masked interrupts, worst latencies.
+    A figure that cannot be had has its reason. Times are measured in `placements` placements of the code if its place
+    `place_matters`, else in one.
     """
     rows = []
     for name, make in {
@@ -55,6 +55,7 @@ def observed_rows(
 
 
 def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[Value]:
+    """Yields figures as values over all placements."""
     clock_hz = catalogue.board(point.board).facts.clock.sys_hz
     for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]

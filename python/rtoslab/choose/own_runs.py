@@ -26,11 +26,12 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 def rows_of_runs(
     runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredRow]]
 ) -> dict[str, list[StoredRow]]:
-    """Returns the rows by kernel, those of the runs first. Raises StoreError for a folder that is no run, and for a run
-    without a figure of the board: it would change nothing.
+    """Returns the figures of a user's runs by kernel, followed by those that come with rtoslab.
+    Raises StoreError for a folder that is no run, and for a run without a figure of the board: it would change nothing.
 
     A kernel that only a run holds is added. If a run has the benchmark of a row on its board with as many cores, its
-    own figure replaces the one that comes with rtoslab."""
+    own figure replaces the one that comes with rtoslab.
+    """
     points = {path: RunDirectory.open(path).points() for path in runs}
     for path, stored in points.items():
         if not any(isinstance(item.result, MeasuredPoint) and item.result.point.board == board for item in stored):
@@ -85,11 +86,12 @@ def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list
 
 
 def _count_figures(compared: KernelComparison, operation: str) -> int:
+    """Returns how many of the compared kernels have a figure for an operation."""
     return sum(compared.cells[kernel, operation].band is not None for kernel in compared.kernels)
 
 
 def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -> dict[str, list[StoredRow]]:
-    """Returns the rows of benchmarks that were measured in only one configuration on a board."""
+    """Returns the figures of benchmarks that were measured in only one configuration on a board."""
     configurations: dict[tuple[str, int], set[str]] = {}
     for own in rows.values():
         for row in own:
@@ -106,7 +108,7 @@ def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -
 
 
 def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Section | None:
-    """Returns the comparison of the points' kernels, a table for each board. None if there is nothing to compare."""
+    """Returns the report's section that compares the points' kernels. None if there is nothing to compare."""
     compared = run_comparisons(catalogue, points)
     if not compared:
         return None
@@ -121,10 +123,12 @@ def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Sect
 
 
 def _table_title(comparison: KernelComparison, compared: Sequence[KernelComparison]) -> str:
+    """Returns the title of the table of a comparison."""
     return f"Kernels compared, {comparison.board}" if len(compared) > 1 else "Kernels compared"
 
 
 def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str, str]:
+    """Returns the titles of the compared kernels and the board, by id."""
     kernels = {
         name: catalogue.kernels[name].facts.title if name in catalogue.kernels else name for name in compared.kernels
     }
@@ -133,7 +137,7 @@ def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str,
 
 
 def with_kernels_section(catalogue: Catalogue, document: Document, points: Sequence[StoredPoint]) -> Document:
-    """Returns the report with its kernels compared after the answer, or as it is where it has one kernel."""
+    """Returns the report with a section that compares its kernels, or unchanged if it has one kernel."""
     section = kernels_section(catalogue, points)
     if section is None:
         return document

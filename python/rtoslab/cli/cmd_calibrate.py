@@ -148,7 +148,7 @@ def command(
 
 
 def _require_same_image(stored: str, built: str) -> None:
-    """Raises PlanError for a calibration of another image, whose rows have other addresses and times."""
+    """Raises PlanError if a stored calibration was made with another image."""
     if stored != built:
         raise PlanError("The calibration was measured with an older image than the current one; calibrate again.")
 
@@ -156,7 +156,7 @@ def _require_same_image(stored: str, built: str) -> None:
 def _as_json(
     board: str, fit_result: SettingsFit, tables: list[Table], seen: Readings, after: Readings
 ) -> dict[str, Any]:
-    """Returns the fit and its tables as plain values."""
+    """Returns a calibration's fit and tables as a JSON object."""
     return {
         "board": board,
         "settings": dict(fit_result.settings),
@@ -171,7 +171,7 @@ def _as_json(
 
 
 def _print_result(fit_result: SettingsFit, tables: list[Table], left: dict[str, float]) -> None:
-    """Prints the tables of a fit, its settings, and the cycles that no setting explains."""
+    """Prints a calibration's tables, settings, and the cycles that no setting explains."""
     console = PlainConsole()
     for table in tables:
         console.print(rich_table(table))

@@ -114,7 +114,7 @@ def command(
 
 
 def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequence[Path]) -> int:
-    """Writes a page on which a reader chooses board, kernels and operations."""
+    """Writes the HTML page on which a reader chooses board, kernels and operations. Returns the exit code."""
     pages = [path for path in outputs if file_form(path) == "html"]
     if not pages or len(pages) < len(outputs):
         raise PlanError("The comparison needs a board; add --board BOARD, or -o FILE.html for a page with all boards.")
@@ -131,7 +131,9 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
 
 
 def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelMatrix]) -> list[str]:
-    """Returns the requested kernels. By default those named as their port, for earlier versions have other names."""
+    """Returns the kernels to compare: those requested, or all that are named as their port.
+    By default those named as their port, for earlier versions have other names.
+    """
     requested = split_names(kernels, here)
     if requested is None:
         return [name for name in here if name in catalogue.kernels and catalogue.kernels[name].folder.name == name]
@@ -154,7 +156,7 @@ def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str
 
 
 def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
-    """Returns the declared deviations of the kernel's port, from its figures."""
+    """Returns the declared deviations of a kernel's port from the port contract."""
     deviations: dict[str, str] = {}
     for row in matrix.rows if matrix is not None else ():
         deviations.update(row.deviations)
@@ -186,7 +188,7 @@ def _build_differences(
 
 
 def start_up_settings(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
-    """Returns kernel -> the board's settings that the start-up code of any of these kernels changes on this chip."""
+    """Returns, for each kernel, the board settings that some kernel's start-up code changes on this chip."""
     settings = {name for kernel in kernels.values() for name in kernel.sets.get(chip, {})}
     return {
         id_: {name: kernel.sets.get(chip, {}).get(name, "the board's own") for name in sorted(settings)}
@@ -217,7 +219,7 @@ def _print_comparison(
 
 
 def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
-    """Returns a table with one line for each operation: the figures of these kernels."""
+    """Returns a terminal table of figures with one line for each operation."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
     for kernel in kernels:
@@ -240,7 +242,7 @@ def _as_json(
     unequal: Sequence[Unfairness],
     deviations: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Returns the comparison as plain values."""
+    """Returns a comparison of kernels as a JSON object."""
     return {
         "board": comparison.board,
         "use": comparison.question.use,
@@ -261,7 +263,7 @@ def _as_json(
 
 
 def _operation_as_json(comparison: KernelComparison, operation: Operation) -> dict[str, Any]:
-    """Returns the figures of one operation as plain values."""
+    """Returns the figures of one operation as a JSON object."""
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
         cell = comparison.cell(kernel, operation)

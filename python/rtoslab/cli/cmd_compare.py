@@ -52,7 +52,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     document = comparison_document(comparisons, _parity_sections(comparisons))
 
     def render(kind: str) -> str:
-        """Returns the report in one form."""
+        """Returns the report of the comparison in one format."""
         if kind == "json":
             return as_json(comparisons)
         return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
@@ -72,7 +72,7 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
 
 
 def _read_run_side(text: str) -> Side:
-    """Returns the figures of run directories separated by commas, joined over their placements."""
+    """Returns the figures of run directories separated by commas, as one side of a comparison."""
     return join_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 

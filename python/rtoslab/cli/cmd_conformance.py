@@ -13,7 +13,7 @@ from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_answer, report_if_interrupted
 from rtoslab.cli.image_options import image_board_and_timing
-from rtoslab.cli.names import CoreCounts, Frequency, split_names
+from rtoslab.cli.names import CoreCountsParam, Frequency, split_names
 from rtoslab.conformance import Conformance, Outcome, examine_image, examine_port
 from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.targets import read_external_image
@@ -24,7 +24,7 @@ _COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yel
 @click.command("conformance")
 @kernels_option()
 @boards_option()
-@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.  [default: 1]")
+@click.option("--cores", type=CoreCountsParam(), help="Numbers of cores to run with.  [default: 1]")
 @click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
 @config_option
 @click.option(
@@ -79,17 +79,17 @@ def command(
 
 
 def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
-    """Returns the verdicts as plain values."""
+    """Returns the conformance verdicts as JSON objects."""
     return [{**verdict.model_dump(mode="json"), "holds": verdict.holds} for verdict in verdicts]
 
 
 def _examine_points(
     catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
 ) -> bool:
-    """Examines the points and appends each verdict at once. Without a console only points without a verdict are
-    reported, on stderr.
-    Returns False if one of several suites could not be built. Raises RtoslabError, and BuildError for a single
-    suite."""
+    """Runs the conformance suite for some points and appends each verdict. Returns whether all could be built.
+    Without a console only points without a verdict are reported, on stderr. Raises RtoslabError, and BuildError for a
+    single suite. Returns False if one of several suites could not be built.
+    """
     built = True
     for point in points:
         if point.not_applicable is not None:
@@ -110,7 +110,7 @@ def _examine_points(
 
 
 def _summary_table(verdicts: Sequence[Conformance]) -> Table:
-    """Returns a line for each kernel, board and number of cores. Failed ones come first."""
+    """Returns a table of conformance verdicts, failed ones first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
     for conformance in sorted(verdicts, key=lambda verdict: verdict.holds):
         failing = [finding.title for finding in conformance.findings if finding.outcome is Outcome.FAILS]
@@ -131,7 +131,7 @@ def _summary_table(verdicts: Sequence[Conformance]) -> Table:
 
 
 def _print_verdict(console: PlainConsole, verdict: Conformance) -> None:
-    """Prints the checks of one suite."""
+    """Prints the conformance checks of one suite."""
     name = f"{verdict.kernel} on {verdict.board}, {count_text(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}

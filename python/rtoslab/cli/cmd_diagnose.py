@@ -111,17 +111,19 @@ def command(
 
 
 def _limits(project: Project | None) -> Limits:
+    """Returns the project's limits of `rtoslab diagnose`, or the defaults."""
     return (project.diagnose if project is not None else None) or Limits()
 
 
 def _project_subjects(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, Subject]]:
-    """Builds every image of a project."""
+    """Builds every image of a project, and yields its name and the run to observe."""
     for name, image in project.image.items():
         build_image(name, image, folder)
         yield name, project_subject(catalogue, image, folder)
 
 
 def _show(result: Diagnosis) -> None:
+    """Prints a diagnosis."""
     for line in heading_lines(result):
         click.echo(line)
     for number, finding in enumerate(result.findings, 1):

@@ -116,7 +116,7 @@ def _kernel_differences(
     program = programs[0] if programs else "minimal"
 
     def image(kernel: str, chosen: dict[str, str]) -> Footprint:
-        """Returns the size of the program with a kernel and configuration."""
+        """Returns the bytes by owner of a program with a kernel and configuration."""
         return build_program(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
 
     before = image(against_kernel or kernels[0], {**config, **against_config})
@@ -133,7 +133,7 @@ def _kernel_footprints(
     *,
     quiet: bool,
 ) -> Sequence[Table]:
-    """Builds every program for the kernels and boards. Returns the tables of their sizes."""
+    """Builds every program of firmware/footprint/ for the kernels and boards. Returns the tables of their sizes."""
     surveys: list[Survey] = []
     for kernel, board in product(kernels, boards):
         surveys.append(
@@ -147,7 +147,7 @@ def _kernel_footprints(
 
 
 def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
-    """Returns the named tables, or all. Raises PlanError for an unknown name."""
+    """Returns the tables with these names, or all. Raises PlanError for an unknown name."""
     known = [table.name for table in tables]
     for name in names:
         if name not in known:
@@ -156,7 +156,7 @@ def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Ta
 
 
 def _print_tables(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
-    """Prints the tables as JSON, CSV or for a terminal."""
+    """Prints tables as JSON, as CSV or for a terminal."""
     if as_json:
         print_answer({table.name: table.as_json() for table in tables})
     elif as_csv:

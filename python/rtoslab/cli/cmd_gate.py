@@ -115,7 +115,7 @@ def command(
 
 
 def _print_judgement(judgement: Judgement, name: str) -> int:
-    """Prints regressions and the verdict. Returns the exit code."""
+    """Prints the gate's regressions and verdict. Returns the exit code."""
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
         show_document(gate_document(judgement), console)
@@ -131,7 +131,9 @@ def _print_judgement(judgement: Judgement, name: str) -> int:
 
 
 def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
-    """Reports a baseline of another compiler. Raises PlanError unless that is skipped."""
+    """Reports that the baseline was made with another compiler. Returns the exit code.
+    Raises PlanError unless that is skipped.
+    """
     sentence_ = (
         f"The baseline was measured with {compilers[0]}, the new figures with {compilers[1]}, so their cycles "
         "differ for this reason alone"
@@ -143,7 +145,7 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
 
 
 def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:
-    """Returns the report in the form of the output's suffix."""
+    """Returns the gate's report in the format of the output's suffix."""
     kind = file_form(output)
     if kind == "json":
         return as_json([judgement.comparison])

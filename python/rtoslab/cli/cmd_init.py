@@ -46,7 +46,7 @@ def command(image: Path, board: str | None) -> int:
 
 
 def _only_board(image: Path) -> str:
-    """Returns the one board that the image fits. Raises PlanError for none and for several."""
+    """Returns the only board that the image fits. Raises PlanError for none and for several."""
     boards = fitting_boards(read_image(image), image.name)
     if len(boards) == 1:
         return boards[0]
@@ -66,7 +66,7 @@ def _hottest_functions(profile: Profile) -> Iterator[str]:
 
 
 def _project_text(image: Path, board: str, functions: list[str]) -> str:
-    """Returns the content of the project file."""
+    """Returns the content of a first rtoslab.toml."""
     key = toml_key(image.stem)
     lines = [
         "# What rtoslab measures of this firmware. docs/own-project.md of rtoslab explains every key.",

@@ -41,7 +41,9 @@ def command(kinds: tuple[str, ...], as_json: bool) -> None:
 
 
 def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]]], *, lacking: bool) -> None:
-    """Prints each list. `lacking`: also the services that each kernel lacks."""
+    """Prints the lists of kernels, boards, benchmarks and suites.
+    `lacking`: also the services that each kernel lacks.
+    """
     console = PlainConsole()
     for kind, rows in listing.items():
         table = Table("id", "title", "about", title=kind, title_justify="left")
@@ -58,7 +60,7 @@ def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]
 
 
 def _groups_table(catalogue: Catalogue) -> Table:
-    """Returns the table of groups: names for all benchmarks of one kind."""
+    """Returns a table of group names, each of which stands for all benchmarks of one kind."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
         names = [benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.facts.kind == kind]
@@ -67,7 +69,9 @@ def _groups_table(catalogue: Catalogue) -> Table:
 
 
 def _grade_table(rows: list[dict[str, Any]]) -> Table:
-    """Returns the number of settings of each board by grade. A board without silicon.json has none graded `silicon`."""
+    """Returns a table with the number of timing settings of each board by grade.
+    A board without silicon.json has none graded `silicon`.
+    """
     counts = {row["id"]: Counter(row["grades"].values()) for row in rows}
     names = sorted({"silicon", *(grade for count in counts.values() for grade in count)})
     table = Table("board", *names, title="timing settings by grade", title_justify="left")
@@ -85,7 +89,7 @@ def _missing_services_table(row: dict[str, Any]) -> Table:
 
 
 def _entry_row(entry: Entry[Any]) -> dict[str, Any]:
-    """Returns an entry of the catalogue as plain values."""
+    """Returns a kernel, board, benchmark or suite as a JSON object."""
     facts = entry.facts
     if isinstance(facts, Kernel):
         return {
@@ -98,7 +102,7 @@ def _entry_row(entry: Entry[Any]) -> dict[str, Any]:
 
 
 def _description(facts: Any) -> str:
-    """Returns a line on an entry: its question, paper or chip."""
+    """Returns a line that describes a kernel, board, benchmark or suite."""
     for name in ("question", "paper", "chip"):
         value = getattr(facts, name, None)
         if value:
@@ -107,7 +111,7 @@ def _description(facts: Any) -> str:
 
 
 def _kernel_source(facts: Kernel, tree: Tree | None) -> str:
-    """Returns where a kernel's sources come from."""
+    """Returns where a kernel's sources come from, as text."""
     if tree is not None:
         return f"tree {tree.path}"
     if facts.package:

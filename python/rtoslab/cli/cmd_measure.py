@@ -131,7 +131,9 @@ def command(
 
 
 def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
-    """Whether a call was seen or an interval ended. Reports on stderr if there was none."""
+    """Whether a call was measured or an interval ended. Reports on stderr if not.
+    Reports on stderr if there was none.
+    """
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
         return True
@@ -142,7 +144,7 @@ def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None
 def _measure_subject(
     subject: Subject, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
-    """Measures the calls and the intervals. If it is interrupted, the finished part is reported."""
+    """Measures the calls and the intervals of an image. If it is interrupted, the finished part is reported."""
     try:
         calls = measure_calls(subject, functions) if functions else None
     except EndedMeasureError as cause:
@@ -154,12 +156,12 @@ def _measure_subject(
 
 
 def _cut_reason(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
-    """Returns why not all was measured. Empty if all was."""
+    """Returns why a measurement ended early. Empty if it did not."""
     return next((item.cut_reason for item in (calls, between) if item is not None and item.cut_reason), "")
 
 
 def _as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
-    """Returns calls and intervals as plain values."""
+    """Returns measured calls and intervals as a JSON object."""
     calls = calls_as_json(result) if result is not None else {"cut": _cut_reason(result, between) or None}
     return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
@@ -203,7 +205,7 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
 
 
 def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
-    """Prints the calls and the intervals."""
+    """Prints measured calls and intervals."""
     if calls is not None:
         _print_calls(calls)
     for interval in between.intervals if between is not None else ():
@@ -218,7 +220,7 @@ def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -
 
 
 def _print_calls(calls: MeasuredCalls) -> None:
-    """Prints the calls of each function."""
+    """Prints the measured calls of each function."""
     console = PlainConsole()
     cycles = calls.end_cycle - calls.start_cycle
     cut = f"; {calls.cut_reason}" if calls.cut_reason else ""

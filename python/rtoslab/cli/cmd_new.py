@@ -29,12 +29,12 @@ def command() -> None:
 
 
 def _title_option(function: Command) -> Command:
-    """Adds the option `--title`."""
+    """Adds the option `--title` to a command."""
     return click.option("--title", default="", help="Its title in tables and reports.  [default: NAME]")(function)
 
 
 def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
-    """Prints the files that were made and the next step. Returns the exit code."""
+    """Prints the files of a new folder and the next step. Returns the exit code."""
     folder = short_path(created.folder)
     click.echo(f"Made {folder}:")
     for path in created.files:
@@ -47,7 +47,7 @@ def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
 
 
 def _add_template_command(kind: str, about: str) -> Callable[[], None]:
-    """Adds a subcommand that makes a folder from a name and a title."""
+    """Adds a subcommand of `rtoslab new` that makes a folder from a name and a title."""
 
     @command.command(kind, help=about, short_help=f"Create a {kind}.")
     @click.argument("name")

@@ -117,7 +117,7 @@ def command(
 
 
 def _print_step(what: str, *, quiet: bool) -> None:
-    """Announces a slow step on stderr."""
+    """Prints on stderr that a slow step begins."""
     if not quiet:
         click.echo(what, err=True)
 
@@ -125,15 +125,16 @@ def _print_step(what: str, *, quiet: bool) -> None:
 def _points_outside_store(
     folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]
 ) -> list[StoredPoint]:
-    """Returns the failed points that were not stored. They are missing so that the next try may succeed, and the
-    report says why."""
+    """Returns the failed points that were not stored, so that the report can say why they are missing.
+    They are missing so that the next try may succeed, and the report says why.
+    """
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
     return [StoredPoint(folder, item, {}) for item in lost]
 
 
 def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
-    """Returns the comparison with the paper as plain values."""
+    """Returns the comparison with a paper as a JSON object."""
     return {
         "paper": done.paper.key,
         "run": str(folder),
@@ -146,7 +147,7 @@ def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
 
 
 def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
-    """Returns the figures and verdicts of a set-up as plain values."""
+    """Returns the figures and verdicts of a paper's set-up as a JSON object."""
     return {
         "id": setup.setup.id,
         "title": setup.setup.title,
@@ -156,7 +157,7 @@ def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
 
 
 def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
-    """Returns a published figure with ours as plain values."""
+    """Returns a published figure with ours as a JSON object."""
     return {
         "id": figure.published.id,
         "metric": figure.published.metric,
@@ -179,7 +180,7 @@ def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
 
 
 def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
-    """Returns the verdict on a statement as plain values."""
+    """Returns the verdict on a paper's statement as a JSON object."""
     return {
         "id": verdict.claim.id,
         "section": verdict.claim.section,

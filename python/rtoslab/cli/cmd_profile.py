@@ -111,7 +111,7 @@ def command(
 
 
 def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
-    """Prints the chosen tables, or the summary and brief tables."""
+    """Prints the chosen tables of a profile, or its summary and brief tables."""
     if chosen:
         _print_tables(profile_tables(profile), chosen, top, _FIRST, as_json=False)
         return
@@ -125,7 +125,7 @@ def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
 def _store_files(
     profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None
 ) -> None:
-    """Writes the profile to the files that were asked for."""
+    """Writes a profile to the files that the user asked for."""
     texts = (
         (page, render_page),
         (stacks, folded_stacks),
@@ -139,7 +139,9 @@ def _store_files(
 
 
 def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
-    """Returns the names of the tables. Raises PlanError for a chosen one that is none of them."""
+    """Returns the names of the tables. Raises PlanError if a chosen one is unknown.
+    Raises PlanError for a chosen one that is none of them.
+    """
     known = [table.name for table in tables]
     for name in chosen:
         if name not in known:
@@ -148,7 +150,7 @@ def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[st
 
 
 def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
-    """Returns the chosen tables, or all, as plain values."""
+    """Returns the chosen tables of a profile, or all, as a JSON object."""
     known = _check_tables(tables, chosen)
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
@@ -156,7 +158,7 @@ def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, An
 def _print_tables(
     tables: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
 ) -> None:
-    """Prints the chosen tables, those in `first`, or all."""
+    """Prints the chosen tables, else those in `first`, else all."""
     if as_json:
         print_answer(_as_json(tables, chosen))
         return

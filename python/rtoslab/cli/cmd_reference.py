@@ -132,8 +132,9 @@ def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, j
 def _refresh_paper(
     catalogue: Catalogue, name: str, chosen: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int | None:
-    """Measures the reference results of a paper and writes them. Returns an exit code, or None if none of its
-    kernels is here."""
+    """Measures the reference results of a paper again and writes them. Returns an exit code or None.
+    None: none of its kernels is here.
+    """
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
     kernels = [item for item in _reference_kernels(paper) if item in (chosen or catalogue.buildable_kernels)]
@@ -172,15 +173,16 @@ def _refresh_paper(
 
 
 def _reference_kernels(paper: PaperFolder) -> list[str]:
-    """Returns the kernels whose results are stored: those of the paper in its versions and in today's.
-    Kernels that come with rtoslab are measured in every run. Their reference results add further placements."""
+    """Returns the kernels of a paper whose reference results are stored.
+    Kernels that come with rtoslab are measured in every run. Their reference results add further placements.
+    """
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     named = [name for experiment in experiments for name in (*experiment.bring_your_own, *experiment.kernels)]
     return list(dict.fromkeys([*named, *paper.facts.kernel_by_tree]))
 
 
 def _reference_row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
-    """Returns the reference results of a paper and kernel as plain values."""
+    """Returns a summary of the reference results of a paper and kernel, as a JSON object."""
     measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
     versions = dict.fromkeys(
         str(_build_record(stored_point.manifest).get("kernel_version")) for stored_point in measured
@@ -197,7 +199,7 @@ def _reference_row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]
 
 
 def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
-    """Returns a kernel's figures for `rtoslab choose` as plain values."""
+    """Returns a summary of a kernel's figures for `rtoslab choose`, as a JSON object."""
     covered = board_coverage(matrix).values()
     return {
         "paper": _MATRIX,
@@ -211,6 +213,6 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
 
 
 def _build_record(manifest: dict[str, object]) -> dict[str, Any]:
-    """Returns the build's part of a manifest."""
+    """Returns the part of a manifest that records the build."""
     build = manifest.get("build")
     return build if isinstance(build, dict) else {}

@@ -58,13 +58,13 @@ def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None,
 
 
 def write_report(text: str, output: Path) -> None:
-    """Writes the whole report or nothing. Prints where it is."""
+    """Writes a report, whole or not at all, and prints its path. Prints where it is."""
     write_whole(output, text, "the report")
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
 def load_document(runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False) -> Document:
-    """Returns the document of the points of several run directories. It names the suite only if all are of one."""
+    """Returns the report document of several run directories together. It names the suite only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     beside = substitute_points(find_root(), points) if reference else ()
     catalogue = Catalogue(find_root())

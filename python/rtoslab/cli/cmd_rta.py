@@ -25,7 +25,7 @@ _FILE = click.Path(path_type=Path)
 
 @contextmanager
 def _without_answer() -> Iterator[None]:
-    """Gives every error the exit code for no answer: a failed build or run says nothing about a deadline."""
+    """Gives every error inside the block the exit code for "no answer"."""
     try:
         yield
     except RtoslabError as error:
@@ -204,22 +204,23 @@ def break_(
 
 
 def _exit_code(study: TaskSetStudy) -> int:
-    """Returns 1 if there is no answer, and 3 if a deadline can be missed."""
+    """Returns the exit code of `rtoslab rta`: 1 if there is no answer, 3 if a deadline can be missed, else 0."""
     if study.holds:
         return EXIT_OK
     return EXIT_ERROR if study.is_undecided else EXIT_POINT_FAILED
 
 
 def _progress_printer(*, quiet: bool) -> Callable[[str], None]:
-    """Returns a function that prints what is searched for, if stderr is a terminal. The answer is printed before the
-    search."""
+    """Returns a function that prints what is being searched for, if stderr is a terminal.
+    The answer is printed before the search.
+    """
     if quiet or not sys.stderr.isatty():
         return lambda _: None
     return lambda text: click.echo(f"searching {text}", err=True)
 
 
 def _require_compatible_options(kernel: str | None, board: str | None, *, checked: bool, of_a_run: bool) -> None:
-    """Raises PlanError for options that do not go together."""
+    """Raises PlanError for options of `rtoslab rta` that exclude each other."""
     if kernel is None and board is not None:
         raise PlanError(
             "--board needs --kernel, because overheads are measured for a kernel on a board; add "
@@ -232,7 +233,7 @@ def _require_compatible_options(kernel: str | None, board: str | None, *, checke
 
 
 class _BoardBench:
-    """The parts of the command that need the virtual board."""
+    """The parts of `rtoslab rta` that need the virtual board."""
 
     def __init__(self, kernel: str, board: str, config: dict[str, str], task_set: TaskSet, *, quiet: bool) -> None:
         from rtoslab.rta import TaskSetImages  # noqa: PLC0415
@@ -245,13 +246,14 @@ class _BoardBench:
         self.images = TaskSetImages.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
 
     def _print_step(self, text: str) -> None:
-        """Announces a slow step on stderr."""
+        """Prints on stderr that a slow step begins."""
         if not self.quiet:
             click.echo(text, err=True)
 
     def measure_overheads(self, *, operations: bool) -> Overheads:
-        """Returns the measured overheads. With `operations`, which needs more images, also those of the kernel's
-        operations."""
+        """Returns the measured overheads of the kernel.
+        With `operations`, which needs more images, also those of the kernel's operations.
+        """
         from rtoslab.rta import with_operation_costs  # noqa: PLC0415
 
         self._print_step("measuring the kernel's overheads")
@@ -262,7 +264,7 @@ class _BoardBench:
         return with_operation_costs(self.catalogue, self.images.firmware, overheads)
 
     def check_on_board(self, study: TaskSetStudy, span_ms: int | None, save_image: Path | None) -> TaskSetStudy:
-        """Runs the task set. Returns the study with every job compared with its bound."""
+        """Runs the task set on the virtual board. Returns the study with every job compared with its bound."""
         from rtoslab.rta import (  # noqa: PLC0415
             check_on_board,
             interrupt_lines,
@@ -284,7 +286,7 @@ class _BoardBench:
 
 
 def _print_study(study: TaskSetStudy) -> None:
-    """Prints the bounds, the notes and the answer."""
+    """Prints a study's bounds, notes and answer."""
     from rtoslab.rta import terminal_tables  # noqa: PLC0415
 
     console = PlainConsole()

@@ -26,7 +26,7 @@ from rtoslab.cli.display import announce_plan, print_reused_points, run_as_json,
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.image_options import image_board_and_timing
-from rtoslab.cli.names import CatalogueName, CoreCounts, Duration, Frequency, KeyValue, split_names
+from rtoslab.cli.names import CatalogueName, CoreCountsParam, Duration, Frequency, KeyValue, split_names
 from rtoslab.cli.sections import show_section
 from rtoslab.hardware import Target
 from rtoslab.measure import MeasureOptions, Outcome, measure_image, run_plan
@@ -39,7 +39,7 @@ from rtoslab.store import RunDirectory
 @click.argument("names", nargs=-1, type=CatalogueName("suites", "benchmarks"), metavar="SUITE|BENCHMARK...")
 @kernels_option(f"{SUITES_OWN}{DEFAULT_KERNEL}")
 @boards_option(f"{SUITES_OWN}{DEFAULT_BOARD}")
-@click.option("--cores", type=CoreCounts(), help="Numbers of cores to run with.")
+@click.option("--cores", type=CoreCountsParam(), help="Numbers of cores to run with.")
 @click.option(
     "--for", "--window", "window", type=Duration(), help=("Length of the window in which operations are counted.")
 )
@@ -147,7 +147,7 @@ def command(
 
 
 def _require_charts(report: bool) -> None:
-    """Raises ToolMissingError if charts are wanted and cannot be drawn, before anything is measured."""
+    """Raises ToolMissingError if a report is wanted and charts cannot be drawn."""
     if report:
         require_extra("report", "a report with charts")
 
@@ -166,12 +166,12 @@ def _find_real_boards(
 def _run_on_real_board(
     names: tuple[str, ...], options: Options, on_desk: dict[str, Target], port: str | None, out: Path | None
 ) -> tuple[Path, list[Outcome]]:
-    """Measures on real boards: flashed by a probe, or by hand at a serial port."""
+    """Measures on real boards. Returns the run directory and the outcomes."""
     return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
 
 
 def _print_kernel_comparison(folder: Path, outcomes: list[Outcome]) -> None:
-    """Prints the comparison of several kernels, where the run has figures to compare."""
+    """Prints a comparison of the kernels of a run, if there are several."""
     if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
         section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).points())
         if section is not None:
@@ -179,7 +179,7 @@ def _print_kernel_comparison(folder: Path, outcomes: list[Outcome]) -> None:
 
 
 def _report_outcomes(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
-    """Prints the outcomes, writes the report if asked for, and returns the exit code."""
+    """Prints the outcomes of a run and writes its report if asked for. Returns the exit code."""
     if as_json:
         print_answer(run_as_json(folder, outcomes))
     else:

@@ -14,7 +14,7 @@ from rtoslab.base import ReportError, StoreError, count_text, runs_folder, write
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import short_path
 from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import CatalogueName, CoreCounts, IsoDate, KeyValue, file_form, report_files
+from rtoslab.cli.names import CatalogueName, CoreCountsParam, IsoDate, KeyValue, file_form, report_files
 
 _FILTERS = (
     click.option(
@@ -30,7 +30,7 @@ _FILTERS = (
         type=CatalogueName("benchmarks"),
         help="Show only points of this benchmark.",
     ),
-    click.option("--cores", type=CoreCounts(), help="Show only points with this number of cores."),
+    click.option("--cores", type=CoreCountsParam(), help="Show only points with this number of cores."),
     click.option(
         "--config",
         type=KeyValue(),
@@ -60,7 +60,7 @@ _FILTERS = (
 
 
 def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the filter options to a command, which gets the matching points as `stored_points`."""
+    """Adds the options that filter stored points to a command."""
 
     @wraps(command)
     def call(
@@ -76,6 +76,7 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
         places: tuple[Path, ...],
         **options: Any,
     ) -> Any:
+        """Calls the command with the stored points that match the filters."""
         for place in places:
             if not place.is_dir():
                 raise StoreError(
@@ -187,7 +188,7 @@ def _run_table(points: list[ArchivedPoint]) -> Table:
 
 
 def _names_text(names: list[str]) -> str:
-    """Returns the first three names, and the number of further ones."""
+    """Returns the first three names, and the number of further ones, as text."""
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
@@ -215,7 +216,7 @@ def _point_table(points: list[ArchivedPoint]) -> Table:
 
 
 def _point_as_json(point: ArchivedPoint) -> dict[str, Any]:
-    """Returns a point as plain values."""
+    """Returns a stored point as a JSON object."""
     return {
         "run": str(point.run),
         "date": point.session.date,

@@ -116,7 +116,7 @@ def command(
 
 
 def _show_report(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -> int:
-    """Writes the reports and prints the document. Returns the exit code."""
+    """Writes the report files and prints the document. Returns the exit code."""
     for output in outputs:
         write_report(report_formats()[file_form(output)](document), output)
     if not quiet:
@@ -125,7 +125,7 @@ def _show_report(document: Document, outputs: Sequence[Path], *, quiet: bool = F
 
 
 def overview_of_papers(catalogue: Catalogue) -> Document:
-    """Returns a document on all papers, with the builds of those whose values are stored."""
+    """Returns the report on how the placement of code changes figures and rankings of all papers."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
     judged = [
@@ -146,7 +146,7 @@ def _measure_builds(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Measures all builds and stores their values. Returns the exit code."""
+    """Measures all builds of a paper's kernels and stores their values. Returns the exit code."""
     root = catalogue.root
     whole = stability_plan(catalogue, paper, placements)
     if not whole.points:
@@ -170,14 +170,14 @@ def _measure_builds(
 
 
 def _run_points(root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any) -> list[Outcome]:
-    """Measures the points here or on a cluster."""
+    """Measures points on this machine or on a cluster. Returns the outcomes."""
     if scheduler is None:
         return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
     return list(run_on_cluster(root, plan, folder, scheduler, listener=listener))
 
 
 def _as_json(judged: JudgedPaper) -> dict[str, Any]:
-    """Returns the judged statements as plain values."""
+    """Returns the verdicts on a paper's statements in all builds as a JSON object."""
     return {
         "paper": judged.paper.key,
         "placements": judged.stored.placements,
@@ -190,7 +190,7 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
 
 
 def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
-    """Returns the verdicts on a statement as plain values."""
+    """Returns the verdicts on one statement as a JSON object."""
     whole = statement.whole.overall_share
     return {
         "id": statement.claim.id,

@@ -92,7 +92,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
 
 
 def _find_port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
-    """Returns a port by its name, or by its folder. Raises CatalogueError, UnknownNameError."""
+    """Returns the port with this name, or in this folder. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
         return catalogue.read_port(folder)
@@ -100,7 +100,9 @@ def _find_port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
 
 
 def _file_count_text(tree: Tree) -> str:
-    """Returns how many files are compiled for each core. It shows at once if a draft took a folder too many."""
+    """Returns how many files of a tree are compiled for each core, as text.
+    It shows at once if a draft took a folder too many.
+    """
     return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
 
 
@@ -128,7 +130,7 @@ def show(as_json: bool) -> int:
 
 
 def _tree_row(tree: Tree) -> dict[str, Any]:
-    """Returns a tree as plain values."""
+    """Returns a user's source tree as a JSON object."""
     is_present = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": is_present,
@@ -142,7 +144,7 @@ def _tree_row(tree: Tree) -> dict[str, Any]:
 
 
 def _commit_text(repository: dict[str, Any]) -> str:
-    """Returns a repository's place and commit."""
+    """Returns the path and the commit of a repository, as text."""
     place = "" if repository["at"] == "." else f"{repository['at']} "
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
@@ -178,7 +180,7 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
 
 
 def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str, ...], config: dict[str, str]) -> int:
-    """Checks each known export on its board and number of cores. Returns the exit code."""
+    """Builds and checks each export of a kernel. Returns the exit code."""
     assert entry.tree is not None
     verdicts = []
     for key in entry.tree.exports:
@@ -201,7 +203,7 @@ def _one_board_per_core(catalogue: Catalogue, tree: Tree) -> tuple[str, ...]:
 
 
 def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
-    """Runs the conformance suite and prints the outcome. Returns whether the port conforms, or the point is n/a."""
+    """Runs the conformance suite for a point and prints the outcome. Returns whether the port conforms."""
     if point.not_applicable is not None:
         click.echo(f"n/a {point.label}: {point.not_applicable}")
         return True

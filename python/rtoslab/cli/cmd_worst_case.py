@@ -99,7 +99,7 @@ def command(
     quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
     def say(phase: str, _: float = 0.0) -> None:
-        """Prints the phase over the last one, on a terminal."""
+        """Prints a phase of the work on a terminal, over the last one."""
         if not quiet:
             click.echo(f"\r{phase:<60}\r", err=True, nl=False)
 
@@ -142,12 +142,12 @@ def command(
 
 
 def _progress_text(done: int, all_of_them: int) -> str:
-    """Returns the number of swept cycles."""
+    """Returns the number of swept cycles, as text."""
     return f"{done:,} of {all_of_them:,}"
 
 
 def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
-    """Returns the options that select a service. Raises UnknownNameError."""
+    """Returns the configuration that selects a kernel service to sweep. Raises UnknownNameError."""
     if service is None:
         return {}
     facts = catalogue.benchmark(program).facts

@@ -13,8 +13,9 @@ from rtoslab.base import AlteredWarning, BoardWarning
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collects the message of each warning once, and prints all on stderr at the end. Gives the list of those about
-    altered points, which is complete at the end."""
+    """Collects the message of each warning once while the block runs, and prints all on stderr at its end.
+    Gives the list of the messages about altered points, which is complete at the end.
+    """
     altered: dict[str, None] = {}
     unmodelled: dict[str, None] = {}
     show = warnings.showwarning
@@ -27,6 +28,7 @@ def collect_warnings() -> Iterator[list[str]]:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
+        """Collects an AlteredWarning or a BoardWarning, and shows any other warning."""
         if issubclass(category, AlteredWarning):
             altered[str(message)] = None
         elif issubclass(category, BoardWarning):

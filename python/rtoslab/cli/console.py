@@ -11,20 +11,20 @@ from rtoslab.intake import escape_unprintable
 
 
 class PlainConsole(Console):
-    """Rich's console without its markup. `colour_text` gives a text a colour."""
+    """Rich's console without its markup, so that text is printed as it is. `colour_text` gives a text a colour."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def print(self, *shown: Any, **options: Any) -> None:
-        """Prints the objects. Tables are fitted to the terminal's width, with whole words."""
+        """Prints objects. Tables are fitted to the terminal's width, with whole words."""
         super().print(*(fit_to_width(self, item) if isinstance(item, Table) else item for item in shown), **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Returns a string as a text with escapes. Also used for a table's cells."""
+        """Returns a string as Rich's text, with unprintable characters escaped. Also used for a table's cells."""
         return super().render_str(escape_unprintable(text), **options)
 
 
 def colour_text(text: str, style: str) -> Text:
-    """Returns the text in a colour."""
+    """Returns the text in a colour (a style of Rich)."""
     return Text(escape_unprintable(text), style=style)

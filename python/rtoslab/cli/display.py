@@ -37,8 +37,9 @@ def short_path(folder: Path) -> Path:
 
 
 def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
-    """Prints the plan before it is begun. Returns whether that was all that was wanted (`dry_run`).
-    Raises PlanError for a macro that no kernel has."""
+    """Prints a plan before it is measured. Returns whether the command should end then (`dry_run`).
+    Returns whether that was all that was wanted (`dry_run`). Raises PlanError for a macro that no kernel has.
+    """
     require_settings(catalogue, plan.points)
     if as_json and not dry_run:
         return False
@@ -53,7 +54,7 @@ def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, 
 
 
 def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
-    """Prints the plan's size on stderr: points, images to build, about how long it takes."""
+    """Prints the size of a plan on stderr: points, images to build, estimated time."""
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
     shared = _shared_axes_text(plan.points)
     click.echo(
@@ -64,7 +65,7 @@ def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
 
 
 def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
-    """Prints the plan point by point, where nothing will be measured."""
+    """Prints a plan point by point for `--dry-run`."""
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
     _print_plan_size(plan, estimate)
@@ -72,13 +73,13 @@ def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None
 
 
 def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
-    """Returns the plan as plain values."""
+    """Returns a plan as a JSON object for `--dry-run`."""
     points = [dataclasses.asdict(point) for point in plan.points]
     return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
 
 
 def _shared_axes_text(points: Sequence[Point]) -> str:
-    """Returns kernel, board and cores, as far as all points have the same."""
+    """Returns kernel, board and cores as text, as far as all points have the same."""
     values = (
         {point.kernel for point in points},
         {point.board for point in points},
@@ -88,7 +89,7 @@ def _shared_axes_text(points: Sequence[Point]) -> str:
 
 
 def _duration_text(seconds: float) -> str:
-    """Returns a rounded duration in words."""
+    """Returns a duration in words, rounded."""
     minutes = seconds / 60
     if minutes < 1:
         return f"at most about {max(5, round(seconds / 5) * 5)} s"
@@ -116,7 +117,7 @@ LONG_PLAN = 20
 
 
 class ProgressDisplay:
-    """Shows progress on stderr: bars on a terminal, one line per finished point elsewhere, nothing if quiet."""
+    """Shows the progress of measurements on stderr."""
 
     def __init__(self, points: Sequence[Point], *, quiet: bool) -> None:
         console = PlainConsole(stderr=True)
@@ -151,7 +152,7 @@ class ProgressDisplay:
         self._bars.stop()
 
     def _estimate_text(self, note: PointProgress) -> str:
-        """Returns the progress of a long plan, and the estimated rest of its time."""
+        """Returns the progress of a long plan and the estimated remaining time, as text."""
         if self._points < LONG_PLAN:
             return ""
         self._done += 1
@@ -163,7 +164,7 @@ class ProgressDisplay:
         return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
 
     def show_progress_of(self, note: PointProgress) -> None:
-        """Shows the progress of a point: a phase, or the outcome."""
+        """Shows the progress of one point: a phase, or the outcome."""
         if note.outcome is not None:
             self.outcomes.append(note.outcome)
             if note.index in self._tasks:
@@ -194,5 +195,5 @@ def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iter
 
 
 def run_as_json(folder: Path, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Returns the run directory and its points as plain values."""
+    """Returns a run directory and its points as a JSON object."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

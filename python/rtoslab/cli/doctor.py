@@ -15,7 +15,7 @@ from rtoslab.trees import missing_files
 
 @dataclass(frozen=True, slots=True)
 class ToolCheck:
-    """The check of one tool, tree or folder."""
+    """The result of checking one tool, tree or folder of the installation."""
 
     name: str
     fine: bool
@@ -44,7 +44,7 @@ def _check_python() -> ToolCheck:
 
 
 def _check_tool(tool: tools.Tool) -> ToolCheck:
-    """Checks that a program is installed."""
+    """Checks whether a program is installed."""
     try:
         tools.find_tool(tool.name)
     except RtoslabError:
@@ -53,13 +53,13 @@ def _check_tool(tool: tools.Tool) -> ToolCheck:
 
 
 def _check_analyzer() -> ToolCheck:
-    """Checks for the logic analyzer's program. A missing one is fine, for nothing else needs it."""
+    """Checks whether the logic analyzer's program is installed. A missing one is fine, for nothing else needs it."""
     banner = analyzer_banner()
     return ToolCheck(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
 
 
 def _check_tree(tree: Tree) -> ToolCheck:
-    """Checks that the files of a named tree exist."""
+    """Checks whether the files of a user's source tree exist."""
     name = f"tree {tree.id}"
     missing = missing_files(tree)
     if missing:
@@ -68,7 +68,7 @@ def _check_tree(tree: Tree) -> ToolCheck:
 
 
 def _check_simulator(root: Path) -> ToolCheck:
-    """Checks that the virtual board is built from the present sources."""
+    """Checks whether the virtual board is built from the present sources."""
     try:
         count = len(timing_settings("rp2040"))
         simulator_sources(root)
@@ -80,7 +80,7 @@ def _check_simulator(root: Path) -> ToolCheck:
 
 
 def _check_writable(folder: Path) -> ToolCheck:
-    """Checks that a folder can be written to."""
+    """Checks whether a folder can be written to."""
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
         probe = place / ".rtoslab-doctor"

@@ -14,7 +14,7 @@ from rtoslab import interrupts
 
 
 class EndedError(KeyboardInterrupt):
-    """An interrupt with the results that were finished before it."""
+    """Raised in place of a user's interrupt. Contains the results that were finished before it."""
 
     def __init__(self, cause: KeyboardInterrupt, stored: dict[str, Any]) -> None:
         super().__init__(*cause.args)
@@ -23,7 +23,7 @@ class EndedError(KeyboardInterrupt):
 
 @contextmanager
 def report_if_interrupted(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
-    """If the block is interrupted, `--json` also prints the values that `finished` returns."""
+    """Prints a finished part as JSON if the block is interrupted. `finished` returns it."""
     try:
         yield
     except KeyboardInterrupt as cause:
@@ -31,7 +31,7 @@ def report_if_interrupted(finished: Callable[[], dict[str, Any]]) -> Iterator[No
 
 
 def print_answer(value: Any, indent: int | None = None) -> None:
-    """Prints the command's answer, the only JSON value on standard output."""
+    """Prints a command's answer as the only JSON value on standard output."""
     interrupts.stop_handling_signals()
     click.echo(json.dumps(value, indent=indent))
 

@@ -33,8 +33,9 @@ from rtoslab.store import AnyResult, StoredPoint
 def explain_paper(
     catalogue: Catalogue, paper: PaperFolder, out: Path | None, jobs: int, *, full: bool, dry_run: bool, as_json: bool
 ) -> int:
-    """Measures every candidate, then several together, and prints both. Raises as `run_plan` and `reproduce_paper`
-    do."""
+    """Measures changes of a paper's builds, single and combined, and prints which bring figures closest to the paper's.
+    Returns the exit code. Raises as `run_plan` and `reproduce_paper` do.
+    """
     options = Options(full=full)
     singles = candidate_setups(catalogue, paper)
     folder = out or default_out(
@@ -88,7 +89,7 @@ def explain_paper(
 def _changes_section(
     paper: PaperFolder, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> Section:
-    """Returns the tables of single and combined changes."""
+    """Returns a report's section with tables of single and combined changes."""
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
         f"figures; for the suites, {plain:.3f}. A change that comes close is a candidate, not a proof, because "
@@ -103,7 +104,7 @@ def _changes_section(
 
 
 def _trial_row(trial: ChangeTrial) -> list[str]:
-    """Returns a change with its distances as a row."""
+    """Returns a change with its distances from the paper as a table row."""
     return [
         trial.setup.title,
         str(trial.changed_figures),
@@ -114,7 +115,7 @@ def _trial_row(trial: ChangeTrial) -> list[str]:
 
 
 def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]) -> str:
-    """Returns the answer: the best single change, and a combination that comes closer."""
+    """Returns a sentence on the best single change, and on a combination that comes closer."""
     best = min(
         (trial for trial in single_changes if trial.overall_distance < plain),
         key=lambda trial: trial.overall_distance,
@@ -134,16 +135,17 @@ def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], bo
 
 
 def _failure_as_json(failed: Failed) -> dict[str, str]:
-    """Returns a failed point as plain values."""
+    """Returns a failed point as a JSON object."""
     return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
 
 
 def _as_json(
     folder: Path, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> dict[str, Any]:
-    """Returns all changes with their distances as plain values."""
+    """Returns all changes with their distances from the paper as a JSON object."""
 
     def rows(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
+        """Returns changes as JSON objects."""
         return [
             {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,
              "after": trial.distance_after, "all_figures": trial.overall_distance}

@@ -18,8 +18,7 @@ def print_failures(results: Iterable[AnyResult]) -> None:
 
 
 def points_exit_code(results: Sequence[AnyResult]) -> int:
-    """Returns the exit code of a command that measured these points: not 0 if one failed, or if none has a number,
-    which a line on stderr says."""
+    """Returns the exit code of a command that measured these points: not 0 if one failed or none has a number."""
     if any(isinstance(result, Failed) for result in results):
         return EXIT_POINT_FAILED
     if any(isinstance(result, MeasuredPoint) for result in results):

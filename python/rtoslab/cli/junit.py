@@ -8,7 +8,9 @@ from rtoslab.targets import SimResult
 
 
 def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str) -> None:
-    """Writes a suite of one test. `why` is the reason of its failure, or empty. Raises StoreError."""
+    """Writes a JUnit file with one test: the run of an image. `why`: the reason of its failure, or empty.
+    Raises StoreError.
+    """
     seconds = f"{result.cycle / result.clock_hz:.6f}"
     counts = {"tests": "1", "failures": str(int(bool(why))), "errors": "0"}
     suite = Xml.Element("testsuite", {"name": f"rtoslab sim {board}", **counts, "time": seconds})

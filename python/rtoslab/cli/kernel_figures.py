@@ -29,7 +29,7 @@ ALL = "all"
 
 @dataclass(frozen=True, slots=True)
 class FiguresRequest:
-    """The kernel figures to measure, and the board."""
+    """A request of `rtoslab calibrate` to measure kernel figures."""
 
     board: str
     kernel: str
@@ -40,15 +40,18 @@ class FiguresRequest:
     folder: Path
 
     def options(self) -> Options:
-        """Returns the options of the points. A real board has its own counter as the only instrument."""
+        """Returns the plan's options for the points to measure.
+        A real board has its own counter as the only instrument.
+        """
         return Options([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
 
 
 def figures_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
 ) -> FiguresRequest:
-    """Returns the request for `figures`: `all`, or names of benchmarks and suites with commas between. Raises
-    UnknownNameError, PlanError."""
+    """Returns the request for the kernel figures that a user names: `all`, or benchmarks and suites.
+    Raises UnknownNameError, PlanError.
+    """
     root = find_root()
     catalogue = Catalogue(root)
     all_of_them = figures == ALL
@@ -65,7 +68,7 @@ def figures_request(
 
 
 def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequest:
-    """Returns the request for the figures of a stored calibration. Raises PlanError if it has none."""
+    """Returns the request that measures the figures of a stored calibration again. Raises PlanError if it has none."""
     figures = silicon.kernel_figures
     if figures is None:
         raise PlanError("This calibration has no kernel figures; leave --figures out, or measure them with --target.")
@@ -73,8 +76,9 @@ def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequ
 
 
 def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> KernelFigures:
-    """Measures every point the requested number of times. Points that are in the folder already are not measured
-    again."""
+    """Measures the requested kernel figures on a real board.
+    Points that are in the folder already are not measured again.
+    """
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
@@ -85,8 +89,7 @@ def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -
 def compare_with_virtual(
     request: FiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
 ) -> list[KernelFigure]:
-    """Measures the same points on the virtual board with its defaults and, if they differ, with `settings`. Returns
-    both beside silicon."""
+    """Measures the same kernel figures on the virtual board. Returns them beside silicon's."""
     default = _measure_virtual(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
@@ -95,7 +98,7 @@ def compare_with_virtual(
 
 
 def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
-    """Measures the points on the virtual board with these settings."""
+    """Measures the requested kernel figures on the virtual board with these settings."""
     folder = request.folder / name
     click.echo(f"Kernel figures on the virtual board, into {folder}.", err=True)
     config = {"instrument": "counter", **{key: str(value) for key, value in settings.items()}}
@@ -113,7 +116,7 @@ def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, 
 
 
 def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the compared figures as plain values."""
+    """Returns the compared kernel figures as a JSON object."""
     if not compared and not missing:
         return {}
     figures = {

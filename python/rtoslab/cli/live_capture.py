@@ -27,7 +27,7 @@ from rtoslab.plan import Options
 
 @dataclass(frozen=True, slots=True)
 class CaptureSetup:
-    """The board, the analyzer and the wires between them, as the user names them."""
+    """The board, the logic analyzer and the wires between them, as the user names them."""
 
     driver: str
     sample_rate_hz: int | None
@@ -41,8 +41,9 @@ class CaptureSetup:
 
 
 def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: CaptureSetup) -> int:
-    """Records a run of a real board, stores the recording, and then checks it. Raises PlanError, CaptureError, and
-    errors of the board."""
+    """Records the pins of a real board while it runs a benchmark, and checks the recording. Returns the exit code.
+    Raises PlanError, CaptureError, and errors of the board.
+    """
     if desk.sample_rate_hz is None:
         raise PlanError("The sample rate is missing; add --sample-rate, such as 24MHz.")
     if desk.target is None:
@@ -83,7 +84,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
 
 
 def _warn_of_short_pulses(virtual: Recording, analyzer: Analyzer) -> None:
-    """Warns of pulses that are shorter than a sample."""
+    """Warns if the run has pulses that are shorter than a sample of the analyzer."""
     short, count = virtual.count_shorter_than(1 / analyzer.rate_hz)
     if short:
         are = "is" if short == 1 else "are"

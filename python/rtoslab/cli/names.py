@@ -20,7 +20,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class CatalogueName(click.ParamType[str]):
-    """A name of the catalogue, looked up later so that the error is ours. Completes from the folders found."""
+    """A parameter type for the name of a kernel, board or other folder, with completion.
+    Completes from the folders found.
+    """
 
     def __init__(self, *kinds: str) -> None:
         self.kinds = kinds
@@ -37,7 +39,7 @@ class CatalogueName(click.ParamType[str]):
 
 
 class PaperName(click.ParamType[str]):
-    """A paper's key, looked up later. Completes from the folders found."""
+    """A parameter type for the key of a paper, with completion. Completes from the folders found."""
 
     name = "PAPER"
 
@@ -53,22 +55,23 @@ class PaperName(click.ParamType[str]):
 
 
 class CatalogueNames(CatalogueName):
-    """Several names separated by commas, or `all`."""
+    """A parameter type for several names separated by commas, or `all`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Returns the names without empty parts. `split_names` splits them."""
+        """Returns the names as one text without empty parts. `split_names` splits them."""
         return ",".join(part.strip() for part in str(value).split(",") if part.strip())
 
 
 def split_names(values: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...] | None:
-    """Returns the names of a repeated, comma-separated option in order. `all` means every known one. None if none
-    was given."""
+    """Returns the names of a repeated, comma-separated option in order. `all` means every known one.
+    None if none was given.
+    """
     names = [name for value in values for name in value.split(",") if name]
     return tuple(dict.fromkeys(item for name in names for item in (known if name == "all" else (name,)))) or None
 
 
 class KeyValue(click.ParamType[tuple[str, str]]):
-    """`KEY=VALUE`, converted to a pair."""
+    """A parameter type for `KEY=VALUE`, converted to a pair."""
 
     name = "KEY=VALUE"
 
@@ -83,7 +86,7 @@ class KeyValue(click.ParamType[tuple[str, str]]):
 
 
 class IsoDate(click.ParamType[str]):
-    """`2026-03-01`, or only its beginning."""
+    """A parameter type for a date such as `2026-03-01`, or only its beginning."""
 
     name = "2026-03-01"
 
@@ -94,8 +97,8 @@ class IsoDate(click.ParamType[str]):
         return str(value)
 
 
-class CoreCounts(click.ParamType[tuple[int, ...]]):
-    """`1`, `2` or `1,2`."""
+class CoreCountsParam(click.ParamType[tuple[int, ...]]):
+    """A parameter type for numbers of cores: `1`, `2` or `1,2`, converted to a tuple of integers."""
 
     name = "1,2"
 
@@ -110,14 +113,14 @@ class CoreCounts(click.ParamType[tuple[int, ...]]):
 
 
 class PinLevel(click.ParamType[tuple[str, bool, float]]):
-    """`PC13=0` or `PC13=0@10ms`: a pin, its level, and the time in seconds since reset."""
+    """A parameter type for `PC13=0` or `PC13=0@10ms`: a pin, its level, and the time in seconds since reset."""
 
     name = "PIN=0|1[@TIME]"
     _FORM = re.compile(r"(?P<pin>[A-Za-z]{0,2}[0-9]{1,2})=(?P<level>[01])(?:@(?P<time>[0-9]{1,9})(?P<unit>us|ms|s))?")
     _UNITS: ClassVar = {"us": 1e-6, "ms": 1e-3, "s": 1.0, None: 0.0}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bool, float]:
-        """Returns pin, level, seconds."""
+        """Returns the pin, its level (True is high), and the time in seconds."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
             self.fail(f"{quote(str(value))} is not the level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
@@ -125,13 +128,13 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
 
 
 class PinVoltage(click.ParamType[tuple[str, float]]):
-    """`PA1=1.2`: a pin and the voltage at it."""
+    """A parameter type for `PA1=1.2`: a pin and the voltage at it."""
 
     name = "PIN=VOLTS"
     _FORM = re.compile(r"(?P<pin>[A-Za-z]{0,2}[0-9]{1,2})=(?P<volts>[0-9]{1,2}(?:\.[0-9]{1,6})?)V?")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
-        """Returns pin, volts."""
+        """Returns the pin and its voltage in volts."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
             self.fail(f"{quote(str(value))} is no voltage at a pin; write PA1=1.2.", param, ctx)
@@ -139,7 +142,7 @@ class PinVoltage(click.ParamType[tuple[str, float]]):
 
 
 class Duration(click.ParamType[int]):
-    """`250ms` or `30s`, converted to milliseconds."""
+    """A parameter type for a time such as `250ms` or `30s`, converted to milliseconds."""
 
     name = "250ms|30s"
 
@@ -157,7 +160,7 @@ class Duration(click.ParamType[int]):
 
 
 class Frequency(click.ParamType[int]):
-    """`84MHz` or `84000000`, converted to hertz."""
+    """A parameter type for a frequency such as `84MHz` or `84000000`, converted to hertz."""
 
     name = "84MHz|84000000"
 
@@ -175,8 +178,9 @@ class Frequency(click.ParamType[int]):
 
 
 class FileOf(click.ParamType[Path]):
-    """A file to write, in the form of its suffix. Raises ReportError for another suffix, before anything is
-    measured."""
+    """A parameter type for a file to write, in one of several formats by its suffix.
+    Raises ReportError for another suffix, before anything is measured.
+    """
 
     name = "FILE"
 
@@ -198,7 +202,9 @@ def file_form(path: Path) -> str:
 
 
 def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
-    """Returns the repeatable option `-o FILE` for reports of these forms. `text` explains a form in words."""
+    """Returns a decorator that adds the repeatable option `-o FILE` for reports in these formats.
+    `text` explains a form in words.
+    """
     listed = ", ".join(f".{form}" + (f" ({text[form]})" if form in text else "") for form in forms)
     return click.option(
         "-o", "--output", "outputs", multiple=True, type=FileOf(*forms), help=f"Report to write: {listed}."
@@ -206,7 +212,7 @@ def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
 
 
 def parse_option_integer(text: str, option: str) -> int:
-    """Returns a decimal or 0x integer of an option, within 64 bits. Raises click.BadParameter."""
+    """Returns an option's decimal or 0x integer, within 64 bits. Raises click.BadParameter."""
     try:
         return parse_integer(text)
     except ValueError as cause:

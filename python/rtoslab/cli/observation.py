@@ -14,8 +14,9 @@ from rtoslab.instruments import DEFAULT_CYCLES, Stretch, SubjectOptions
 
 
 def exit_code_of_run(unhandled: str) -> int:
-    """Returns the exit code of a command whose subject was executed. Prints `unhandled`, which names exceptions
-    without a handler."""
+    """Returns the exit code of a command that ran an image.
+    Prints `unhandled`, which names exceptions without a handler.
+    """
     if unhandled:
         click.echo(f"warning: {unhandled}", err=True)
     return EXIT_POINT_FAILED if unhandled else EXIT_OK
@@ -54,7 +55,7 @@ _OPTIONS = (
 
 
 def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds these options to a command, which gets their values as `choice`."""
+    """Adds the options that choose a run to observe to a command, which gets them as `choice`."""
 
     @wraps(command)
     def call(
@@ -69,6 +70,7 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         max_cycles: int | None,
         **options: Any,
     ) -> Any:
+        """Calls the command with the values of these options as `choice`."""
         if max_cycles and window_ms:
             raise PlanError("--for and --max-cycles both limit the length; give only one of them.")
         choice = SubjectOptions(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)

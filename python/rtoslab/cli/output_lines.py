@@ -4,15 +4,16 @@ from typing import BinaryIO
 
 
 class OutputLines:
-    """The output of the firmware, line by line as it comes. UART goes out as it is, each line of another channel with
-    its name."""
+    """Writes the firmware's output to the terminal as it comes.
+    UART goes out as it is, each line of another channel with its name.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._rests: dict[str, bytes] = {}
 
     def show(self, channel: str, data: bytes) -> None:
-        """Writes what a channel brought. Its last line waits for its end."""
+        """Writes new output of a channel. An incomplete last line waits for its end."""
         if channel != "uart":
             *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")
             data = b"".join(channel.encode() + b": " + line + b"\n" for line in lines)

@@ -49,9 +49,10 @@ _SHORT = 12
 
 
 def project_folder() -> Path | None:
-    """Returns the nearest folder from the working directory upwards that has a project file, relative to it. None if
-    there is none.
-    Raises PlanError for a file of another user in a parent folder: its build would be run."""
+    """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml, or None.
+    The path is relative to the working directory. Raises PlanError for a file of another user in a parent folder: its
+    build would be run. None if there is none.
+    """
     folder, here = find_project(), Path.cwd()
     if folder is None:
         return None
@@ -60,7 +61,7 @@ def project_folder() -> Path | None:
 
 
 def require_project() -> Path:
-    """Returns the project's folder as `project_folder` does. Raises PlanError if there is none."""
+    """Returns the folder of the user's project. Raises PlanError if there is none."""
     folder = project_folder()
     if folder is None:
         raise PlanError(
@@ -71,8 +72,7 @@ def require_project() -> Path:
 
 
 def _require_own(folder: Path, here: Path) -> None:
-    """Raises PlanError for a file in a parent folder that belongs neither to the owner of the working directory nor
-    to that of the home."""
+    """Raises PlanError if an rtoslab.toml in a parent folder belongs to another user."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
     if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
         raise PlanError(
@@ -82,17 +82,17 @@ def _require_own(folder: Path, here: Path) -> None:
 
 
 def _owner_id(path: Path) -> int | None:
-    """Returns the owner's number, or None for a missing file."""
+    """Returns the user id of a file's owner, or None for a missing file."""
     return path.stat().st_uid if path.exists() else None
 
 
 def build_options_text(context: click.Context, *options: str) -> list[str]:
-    """Returns those of the options that are on the command line."""
+    """Returns those of these options that the user gave on the command line."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
 def require_unstated(context: click.Context, *options: str) -> None:
-    """Raises PlanError for an option that does not go with a project."""
+    """Raises PlanError if the user gave an option that cannot be used with a project."""
     wrong = build_options_text(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
@@ -105,8 +105,9 @@ def gate_project(
     folder: Path, limits: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
     as_json: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """Measures the project in a folder and compares it with its baseline. Returns the exit code. The options
-    override those of the project."""
+    """Measures a user's project and compares it with its baseline. Returns the exit code.
+    The options override those of the project.
+    """
     project = read_project(folder)
     rules = Rules.from_texts(project.gate.limits, limits)
     if dry_run:
@@ -139,18 +140,19 @@ def gate_project(
 
 
 def _judgement_exit_code(judged: ProjectJudgement) -> int:
-    """Returns the exit code of a judgement."""
+    """Returns the exit code of a gate's result."""
     return EXIT_REGRESSION if judged.failed else EXIT_OK
 
 
 def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:
-    """Returns how a baseline of another compiler is treated. Empty if it has the same compiler, or is compared all
-    the same."""
+    """Returns what to do because the baseline was made with another compiler. Empty if nothing is to be done.
+    Empty if it has the same compiler, or is compared all the same.
+    """
     return "" if judged.other_compiler is None or other_compiler == "compare" else other_compiler
 
 
 def _compilers_text(judged: ProjectJudgement) -> str:
-    """Returns a clause on the different compilers."""
+    """Returns a clause on the different compilers of baseline and project."""
     before, after = judged.other_compiler or ("", "")
     return (
         f"The baseline was measured with {before}, the new figures with {after}, so their cycles differ for "
@@ -159,7 +161,7 @@ def _compilers_text(judged: ProjectJudgement) -> str:
 
 
 def _print_judgement(judged: ProjectJudgement) -> None:
-    """Prints regressions, changes and notes."""
+    """Prints a gate's regressions, changes and notes."""
     console = PlainConsole()
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
@@ -171,7 +173,7 @@ def _print_judgement(judged: ProjectJudgement) -> None:
 
 
 def _render_report(judged: ProjectJudgement, output: Path) -> str:
-    """Returns the report in the form of the output's suffix."""
+    """Returns a gate's report in the format of the output's suffix."""
     kind = file_form(output)
     if kind == "json":
         return json.dumps(judgement_as_json(judged), indent=1) + "\n"
@@ -183,7 +185,7 @@ def _render_report(judged: ProjectJudgement, output: Path) -> str:
 
 
 def baseline_project(folder: Path, *, dry_run: bool) -> int:
-    """Measures the project in a folder and writes its baseline. Returns the exit code."""
+    """Measures a user's project and writes its baseline. Returns the exit code."""
     project = read_project(folder)
     if dry_run:
         return _print_plan(project)
@@ -207,7 +209,7 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
 
 
 def _print_plan(project: Project) -> int:
-    """Prints what would be measured. Returns the exit code."""
+    """Prints what would be measured in a project. Returns the exit code."""
     for name, image in project.image.items():
         functions = [function.name for function in project.function if function.image == name]
         functions += [interval.name for interval in project.interval if interval.image == name]

@@ -19,8 +19,9 @@ reference_placements = click.option(
 
 
 def new_run_folder(folder: Path) -> Path:
-    """Returns a run directory that does not exist yet. Earlier measurements come from the cache if they are still
-    valid."""
+    """Returns the path of a new run directory in the folder.
+    Earlier measurements come from the cache if they are still valid.
+    """
     for number in range(10_000):
         path = folder.with_name(f"{folder.name}-{number}")
         if not path.exists():

@@ -69,7 +69,7 @@ def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, 
 def _measure_kernel(
     catalogue: Catalogue, kernel: str, boards: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int:
-    """Measures the figures of a kernel and writes its file. Returns the exit code."""
+    """Measures the figures of a kernel that `rtoslab choose` compares, and writes its file. Returns the exit code."""
     points = matrix_points(catalogue, kernel, boards, placements)
     plan = matrix_plan(points)
     if not plan.points:

@@ -11,7 +11,7 @@ _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
 
 def show_document(document: Document, console: Console, most_rows: int = 40) -> None:
-    """Prints the whole document. Long tables are cut to the first rows."""
+    """Prints a report document on the terminal. Long tables are cut to the first rows."""
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
     for section in document.sections:
@@ -19,7 +19,7 @@ def show_document(document: Document, console: Console, most_rows: int = 40) -> 
 
 
 def show_section(section: Section, console: Console, most_rows: int = 40) -> None:
-    """Prints one section."""
+    """Prints one section of a report on the terminal."""
     console.print(f"\n{section.title}", style="bold", markup=False)
     for text in section.prose:
         console.print(text, soft_wrap=True, markup=False)
@@ -42,5 +42,5 @@ def _rich_table(table: TableData, most_rows: int) -> Table:
 
 
 def _colour_cell(text: str) -> str | Text:
-    """Returns a cell, in colour if it is a verdict."""
+    """Returns a table's cell, in colour if it is a verdict."""
     return colour_text(text, _MOODS[text]) if text in _MOODS else text

@@ -23,7 +23,7 @@ _SQUEEZE: Final = 3
 
 
 def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
-    """Returns the table if it fits, or the nearest form that fits the console's width."""
+    """Returns a table in the form that fits the console's width best."""
     if not table.columns:
         return table
     cells = [[_cell_text(console, cell) for cell in column.cells] for column in table.columns]
@@ -41,7 +41,7 @@ def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
 
 
 class _UnframedTable:
-    """The rows without a frame. Cells without room are below each row."""
+    """A table for narrow terminals: rows without a frame, with the cells that do not fit below each row."""
 
     def __init__(
         self, table: Table, heads: Sequence[Text], cells: Sequence[Sequence[Text]], columns: Sequence[Measurement]
@@ -70,8 +70,9 @@ class _UnframedTable:
             yield from self._cells_below(console, columns, row, options.max_width - _INDENT)
 
     def _fitting_columns(self, width: int) -> list[int]:
-        """Returns the columns that stay in the row. Those with the longest cells leave it first, except the first
-        column."""
+        """Returns the columns that fit into a row.
+        Those with the longest cells leave it first, except the first column.
+        """
         columns = list(range(len(self._columns)))
         while self._least_width(columns, _GAPS[-1]) > width and len(columns) > 1:
             wide = [column for column in columns[1:] if self._columns[column].maximum >= _WIDE]
@@ -81,7 +82,7 @@ class _UnframedTable:
         return columns
 
     def _least_width(self, columns: Sequence[int], gap: int) -> int:
-        """Returns the width of the columns if each is as narrow as its longest word."""
+        """Returns the width of these columns if each is as narrow as its longest word."""
         return sum(self._columns[column].minimum for column in columns) + gap * (len(columns) - 1)
 
     def _widest_gap(self, columns: Sequence[int], width: int) -> int:
@@ -99,7 +100,7 @@ class _UnframedTable:
     def _row_lines(
         self, console: Console, columns: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
     ) -> Iterator[Text]:
-        """Yields the lines of one row: as many as its highest cell has."""
+        """Yields the lines of one row of the table."""
         wrapped = [list(cell.wrap(console, width)) for cell, width in zip(cells, widths, strict=True)]
         for number in range(max(map(len, wrapped), default=0)):
             line = Text()
@@ -112,7 +113,7 @@ class _UnframedTable:
             yield line
 
     def _cells_below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
-        """Yields the cells without room in the row: as many per line as it holds, a long one on several."""
+        """Yields the lines with the cells that do not fit into the row."""
         line = Text()
         for place, cells in enumerate(self._cells):
             if place in columns or not cells[row].plain:
@@ -127,19 +128,19 @@ class _UnframedTable:
 
 
 def _indent_lines(console: Console, text: Text, width: int) -> Iterator[Text]:
-    """Yields the text wrapped and indented."""
+    """Yields a text wrapped and indented."""
     for line in text.wrap(console, max(width, 1)) if text else ():
         line.rstrip()
         yield Text(" " * _INDENT).append_text(line)
 
 
 def _cell_text(console: Console, cell: object) -> Text:
-    """Returns a cell as a text."""
+    """Returns a table's cell as Rich's text."""
     return cell if isinstance(cell, Text) else console.render_str(str(cell))
 
 
 def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
-    """Returns the minimum and maximum width of a column."""
+    """Returns the minimum and maximum width of a table's column."""
     options = console.options.update(max_width=_UNLIMITED)
     measurements = [Measurement.get(console, options, cell) for cell in cells]
     return Measurement(
@@ -149,8 +150,9 @@ def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
 
 
 def _column_widths(columns: Sequence[Measurement], room: int) -> list[int]:
-    """Returns the widths that fit. The widest columns are narrowed first, and each keeps its longest word. A single
-    one is cut to the room."""
+    """Returns widths of columns that fit into the room together.
+    The widest columns are narrowed first, and each keeps its longest word. A single one is cut to the room.
+    """
     widths = [column.maximum for column in columns]
     while sum(widths) > room:
         free = [place for place, item in enumerate(columns) if widths[place] > item.minimum]

@@ -13,8 +13,9 @@ from rtoslab.catalogue import path_variable, read_trees
 
 
 def set_tree_places(places: Iterable[str]) -> None:
-    """Sets the environment variables of trees from ID=PATH.
-    Raises CatalogueError for a tree that is not known or has several paths, UsageError for another form."""
+    """Sets the environment variables that move source trees, from ID=PATH of `--tree`.
+    Raises CatalogueError for a tree that is not known or has several paths, UsageError for another form.
+    """
     trees = read_trees()
     for place in places:
         ident, parts, path = place.partition("=")

@@ -22,7 +22,7 @@ UNBROKEN = "(unbroken)"
 
 @dataclass(frozen=True, slots=True)
 class MutantTrial:
-    """The outcome of measuring a mutant, or the unbroken benchmark."""
+    """The outcome of measuring a mutant (a benchmark with a deliberate mistake), or the unbroken benchmark."""
 
     benchmark: str
     mutant: str
@@ -33,7 +33,7 @@ class MutantTrial:
 
     @property
     def is_as_expected(self) -> bool:
-        """Whether the unbroken benchmark was measured, or the mutant was refused by the proofs that it names."""
+        """Whether the mutant was refused by the proofs that it names, or the unbroken benchmark was measured."""
         return not self.problem
 
 
@@ -62,7 +62,7 @@ def try_mutants(
 
 
 class _BenchmarkTrials:
-    """The trials of one benchmark in one setting."""
+    """Measures the mutants of one benchmark in one setting."""
 
     def __init__(self, root: Path, benchmark: str, setting: MutantSetting) -> None:
         self.catalogue = Catalogue(root)
@@ -101,7 +101,7 @@ class _BenchmarkTrials:
         return MutantTrial(self.benchmark, mutant.id, refused, problem)
 
     def _make_point(self, setting: MutantSetting) -> Point:
-        """Returns the benchmark's point in a setting. Raises PlanError if there is none."""
+        """Returns the benchmark's point in one setting. Raises PlanError if there is none."""
         facts = self.catalogue.benchmark(self.benchmark).facts
         latency = facts.kind == "latency"
         options = Options(
@@ -119,7 +119,7 @@ class _BenchmarkTrials:
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
     def _build_and_measure(self) -> MeasuredPoint | Failed:
-        """Builds the present sources, runs the image and evaluates its output."""
+        """Builds the changed sources, runs the image and evaluates its output."""
         built = build_point_image(self.catalogue, self.point)
         pair = build_pair(self.catalogue, self.point, built)
         beside = pair.contents() if pair else None

@@ -10,7 +10,7 @@ from rtoslab.catalogue import read_toml
 
 
 class SourceEdit(Strict):
-    """A replacement in a source file. The old text must be there exactly once."""
+    """A replacement in a source file, which plants a mistake. The old text must be there exactly once."""
 
     old: str
     new: str
@@ -48,14 +48,16 @@ class Mutant(Strict):
 
 
 class BenchmarkMutants(Strict):
-    """The mutants of one benchmark, as their file has them."""
+    """The content of a file of mutants: mistakes in one benchmark."""
 
     setting: MutantSetting
     mutant: tuple[Mutant, ...]
 
 
 def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
-    """Returns the mutants by benchmark. Raises CatalogueError for a file with another form."""
+    """Returns the mutants (benchmarks with deliberate mistakes) by benchmark.
+    Raises CatalogueError for another form.
+    """
     mutants: dict[str, BenchmarkMutants] = {}
     for path in sorted((root / "firmware" / "mutants").glob("*.toml")):
         mutants[path.stem] = read_toml(path, BenchmarkMutants)
@@ -66,8 +68,9 @@ def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
 
 
 def break_sources(folder: Path, benchmark: str, mutant: Mutant) -> dict[Path, str]:
-    """Applies a mutant's edits to the sources in `folder`. Returns the original text of each changed file.
-    Raises CatalogueError for an edit that does not fit exactly once."""
+    """Plants a mutant's mistake in the sources in `folder`. Returns the original text of each changed file.
+    Raises CatalogueError for an edit that does not fit exactly once.
+    """
     originals: dict[Path, str] = {}
     for edit in mutant.edit:
         path = folder / (edit.file or f"{benchmark}.c")

@@ -40,7 +40,7 @@ ROUNDS = 40
 
 
 class Obstacle(StrEnum):
-    """Why there is no bound."""
+    """The reasons why a task or interrupt has no bound of its response time."""
 
     NONE = ""
     OVERLOAD = "overload"
@@ -53,7 +53,7 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ResponseBound:
-    """The bound of one task or interrupt, in units of the system."""
+    """The bound of the response time of one task or interrupt, in units of the system."""
 
     name: str
     deadline: int
@@ -69,7 +69,7 @@ class ResponseBound:
 
     @property
     def meets_deadline(self) -> bool:
-        """Whether the bound meets the deadline."""
+        """Whether the bound is known and within the deadline."""
         return self.response is not None and self.response <= self.deadline
 
     @property
@@ -86,7 +86,7 @@ class ResponseBound:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The bounds of a system under one overhead model, in the system's order."""
+    """The response-time bounds of all tasks and interrupts of a system under one overhead model."""
 
     model: OverheadModel
     tasks: tuple[ResponseBound, ...]
@@ -108,10 +108,10 @@ def analyse(
     model: OverheadModel = OverheadModel.SPLIT_TICK,
     max_steps: int = MAX_STEPS,
 ) -> Analysis:
-    """Bounds every task and interrupt. Without overheads, or under model (a), the kernel costs nothing.
-
-    `most`: steps of the search for each bound. If they are fewer than STEPS, a search also ends with the first job that
-    misses its deadline: the response is then beyond the deadline, and no bound.
+    """Computes the response-time bounds of every task and interrupt.
+    Without overheads, or under model (a), the kernel costs nothing. `max_steps`: steps of the search for each bound. If
+    they are fewer than STEPS, a search also ends with the first job that misses its deadline: the response is then
+    beyond the deadline, and no bound.
     """
     charges_by_core = {
         core: kernel_charges(overheads, model, system, core) for core in participating_cores(system, overheads)
@@ -122,7 +122,7 @@ def analyse(
 def analyse_charged(
     system: System, model: OverheadModel, charges_by_core: Mapping[int, Charges], max_steps: int = MAX_STEPS
 ) -> Analysis:
-    """Returns the bounds of every task and interrupt, with the kernel's charges given for each core.
+    """Returns the response-time bounds of every task and interrupt, with the kernel's charges for each core.
 
     On several cores what one waits for depends on how late the others' jobs may end: bounds are found again, each with
     those before, until they stay. They only grow, so the first that stay are the least. A task that has no bound keeps
@@ -149,8 +149,9 @@ def analyse_charged(
 def _bound_all(
     system: System, charges_by_core: Mapping[int, Charges], latest_ends: Mapping[str, int | None] | None, max_steps: int
 ) -> tuple[tuple[ResponseBound, ...], tuple[ResponseBound, ...]]:
-    """Returns the bounds of tasks and interrupts. `latest_ends`: the latest end of each task's jobs after their
-    arrival. None on one core."""
+    """Returns the response-time bounds of all tasks and of all interrupts.
+    `latest_ends`: the latest end of each task's jobs after their arrival. None on one core.
+    """
     cores = {
         core: OtherCores() if latest_ends is None else find_other_cores(system, charges_by_core, core, latest_ends)
         for core in system.cores
@@ -168,8 +169,9 @@ def _bound_all(
 
 
 def overhead_costs(system: System, overheads: Overheads, model: OverheadModel) -> dict[str, dict[str, int]]:
-    """Returns, by task and component of the overhead, by how much the bound is lower without that component. A
-    component without effect on a task is left out."""
+    """Returns by how much each component of the kernel's overhead raises each task's bound.
+    A component without effect on a task is left out.
+    """
     charges_by_core = {
         core: kernel_charges(overheads, model, system, core) for core in participating_cores(system, overheads)
     }
@@ -184,7 +186,7 @@ def overhead_costs(system: System, overheads: Overheads, model: OverheadModel) -
 
 
 def _bound_task(task: Task, system: System, charge: Charges, other_cores: OtherCores, max_steps: int) -> ResponseBound:
-    """Returns the bound of one task."""
+    """Returns the response-time bound of one task."""
     peers = [item for item in system.tasks if item.core == task.core]
     above = [peer for peer in peers if peer.priority > task.priority]
     equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
@@ -230,22 +232,22 @@ def _bound_task(task: Task, system: System, charge: Charges, other_cores: OtherC
 
 
 def _response_limit(subject: Task | Interrupt, max_steps: int) -> int | None:
-    """Returns the longest response that the search goes up to, counted from the release. None: it has no limit."""
+    """Returns the longest response that the search for a bound goes up to, counted from the release. None: no limit."""
     return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
 
 
 def _without_bound(subject: Task | Interrupt, reason: str, load: Fraction, obstacle: Obstacle) -> ResponseBound:
-    """Returns the result for a task or interrupt that has no bound."""
+    """Returns the result for a task or interrupt that has no bound, with the reason."""
     return ResponseBound(subject.name, subject.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
 
 
 def _search_ended_text(load: Fraction, max_steps: int) -> str:
-    """Returns the reason for a search that used up its steps."""
+    """Returns the reason for a bound that was not found within the allowed steps."""
     return f"the search ended after {count_text(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
 def _shared_resources(tasks: Sequence[Task]) -> frozenset[str]:
-    """Returns the resources that more than one of the tasks uses."""
+    """Returns the names of the resources that more than one of the tasks uses."""
     used = [name for task in tasks for name in {name for name, _ in task.sections}]
     return frozenset(name for name in used if used.count(name) > 1)
 
@@ -264,7 +266,7 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
 
 
 def _model_obstacle(task: Task, system: System, charge: Charges, other_cores: OtherCores) -> str:
-    """Returns why the model gives no bound for the task. Empty if it gives one."""
+    """Returns why the analysis gives no bound for the task. Empty if it gives one."""
     if other_cores.obstacle:
         return other_cores.obstacle
     if charge.tick_period and task.period < charge.tick_period and not task.released_by:
@@ -306,8 +308,9 @@ def _longest_tick_wait(core: int, system: System, charge: Charges, other_cores: 
 def _bound_interrupt(
     handler: Interrupt, system: System, charge: Charges, other_cores: OtherCores, max_steps: int
 ) -> ResponseBound:
-    """Returns the bound of one interrupt. It waits for more urgent ones, and once for whatever masks it: a task, the
-    kernel, the tick."""
+    """Returns the response-time bound of one interrupt.
+    It waits for more urgent ones, and once for whatever masks it: a task, the kernel, the tick.
+    """
     if other_cores.obstacle:
         return _without_bound(handler, other_cores.obstacle, Fraction(0), Obstacle.MODEL)
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == handler.core]
@@ -337,5 +340,5 @@ def _bound_interrupt(
 
 
 def _nonzero_parts(parts: dict[str, int], jitter: int) -> dict[str, int]:
-    """Returns the parts of a bound, with the jitter, that are not 0."""
+    """Returns the parts of a response-time bound that are not 0, with the jitter."""
     return {name: value for name, value in {**parts, "jitter": jitter}.items() if value}

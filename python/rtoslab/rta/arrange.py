@@ -15,7 +15,7 @@ from rtoslab.rta.firmware import (
     MAX_PARTS,
     MUTEXES,
     InterruptLine,
-    Protection,
+    PartProtection,
     TaskRow,
     TaskSetFirmware,
     WorkPart,
@@ -29,7 +29,9 @@ still pending."""
 
 
 def task_rows(system: System, firmware: TaskSetFirmware, work: BusyWork) -> list[TaskRow]:
-    """Returns the tasks as rows of the image's table. Raises CheckError naming the task that does not fit."""
+    """Returns the tasks of a system as rows of the image's task table.
+    Raises CheckError naming the task that does not fit.
+    """
     if (last := max(system.cores)) >= firmware.cores:
         raise CheckError(
             f"The set has a task on core {last}, but the last core of the image is "
@@ -76,29 +78,30 @@ def task_rows(system: System, firmware: TaskSetFirmware, work: BusyWork) -> list
 def _task_row(
     task: Task, system: System, firmware: TaskSetFirmware, work: BusyWork, level: int, ceilings: Mapping[str, int]
 ) -> TaskRow:
-    """Returns the row of one task. `level` is its priority in the image, `ceilings` has the priority ceiling of each
-    resource."""
+    """Returns one task as a row of the image's task table.
+    `level` is its priority in the image, `ceilings` has the priority ceiling of each resource.
+    """
     scale = system.units_per_cycle
     line = 1 + [interrupt.name for interrupt in system.interrupts].index(task.released_by) if task.released_by else 0
     period = 1 if line else _whole_ticks(task, Fraction(task.period, scale), "period", firmware)
     offset = 0 if line else _whole_ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
     if not task.calls:
         return TaskRow(period, offset, *_work_lasting(task, task.wcet // scale, work), level, line, core=task.core)
-    protected: list[tuple[int, Protection, int]] = []
+    protected: list[tuple[int, PartProtection, int]] = []
     names = sorted(ceilings)
     for name, length in task.sections:
         if system.protocol == "immediate_ceiling":
-            protected.append((length // scale, Protection.RAISED, ceilings[name]))
+            protected.append((length // scale, PartProtection.RAISED, ceilings[name]))
         else:
-            protected.append((length // scale, Protection.LOCKED, names.index(name)))
+            protected.append((length // scale, PartProtection.LOCKED, names.index(name)))
     if task.masked:
-        protected.append((task.masked // scale, Protection.MASKED, 0))
+        protected.append((task.masked // scale, PartProtection.MASKED, 0))
     if len(protected) + 2 > MAX_PARTS:
         raise CheckError(
             f"{task.name}: the image has {MAX_PARTS - 2} sections and masks per task; check a part of the set."
         )
     left = task.wcet // scale - sum(cycles for cycles, _, _ in protected)
-    ends = [(left // 2, Protection.PLAIN, 0), (left - left // 2, Protection.PLAIN, 0)]
+    ends = [(left // 2, PartProtection.PLAIN, 0), (left - left // 2, PartProtection.PLAIN, 0)]
     parts = tuple(
         WorkPart(*_work_lasting(task, cycles, work), around, what)
         for cycles, around, what in (ends[0], *protected, ends[1])
@@ -107,7 +110,7 @@ def _task_row(
 
 
 def _whole_ticks(task: Task, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
-    """Returns a time as a whole number of ticks. Raises CheckError if it is none."""
+    """Returns a time as a whole number of kernel ticks. Raises CheckError if it is none."""
     ticks = cycles / firmware.tick_cycles
     if ticks.denominator != 1:
         tick_us = 1_000_000 / firmware.tick_hz
@@ -119,7 +122,9 @@ def _whole_ticks(task: Task, cycles: Fraction, key: str, firmware: TaskSetFirmwa
 
 
 def _work_lasting(task: Task, cycles: int, work: BusyWork) -> tuple[int, int]:
-    """Returns (rounds, extra) of work that lasts so many cycles. Raises CheckError naming the task."""
+    """Returns the busy work (rounds, extra instructions) that lasts so many cycles.
+    Raises CheckError naming the task.
+    """
     try:
         return work.rounds_lasting(cycles)
     except CheckError as cause:
@@ -135,8 +140,8 @@ def interrupt_lines(
     phases: Sequence[int] = (),
     random: Random | None = None,
 ) -> list[InterruptLine]:
-    """Returns the interrupts that are raised during so many ticks after the first releases. `phases` has the cycle of
-    each one's first raising.
+    """Returns the interrupts that the virtual board raises during a run, with their times.
+    `phases` has the cycle of each one's first raising.
 
     The first comes as late as its jitter lets it, and those after it as soon as they may, which is the worst they can
     do together. With `random` each is as late as it happens. Raises CheckError for an interrupt that may be raised
@@ -152,7 +157,7 @@ def interrupt_lines(
 def _interrupt_line(
     handler: Interrupt, system: System, work: BusyWork, end: int, phase: int, random: Random | None
 ) -> InterruptLine:
-    """Returns the raisings of one interrupt up to the cycle `end`."""
+    """Returns one interrupt with the times at which the virtual board raises it, up to the cycle `end`."""
     scale = system.units_per_cycle
     period, jitter, wcet = (Fraction(value, scale) for value in (handler.period, handler.jitter, handler.wcet))
     try:

@@ -10,12 +10,13 @@ from rtoslab.rta.system import System, Task
 
 
 def longest_blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
-    """Returns the longest blocking of a task. `peers` are the tasks of its core, itself included (Sha, Rajkumar,
-    Lehoczky 1990).
+    """Returns the longest time for which less urgent tasks can block a task (Sha, Rajkumar, Lehoczky 1990).
+    `peers` are the tasks of its core, itself included (Sha, Rajkumar, Lehoczky 1990).
 
     With inheritance each less urgent task blocks once, and each resource once. With either ceiling protocol one section
     blocks. A masked span blocks once, as the task is released. Under the immediate ceiling either the section or the
-    masked span blocks, not both."""
+    masked span blocks, not both.
+    """
     lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.kernel_blocking, *masked_times(lower, charge)])
     by_task = [_blocking_sections(item, task, peers) for item in lower]
@@ -32,13 +33,12 @@ def longest_blocking(task: Task, peers: Sequence[Task], system: System, charge: 
 
 
 def masked_times(tasks: Iterable[Task], charge: Charges) -> list[int]:
-    """Returns the longest masked span of each task that has one, with the calls that mask and unmask."""
+    """Returns the longest time for which each task masks interrupts, with the calls that mask and unmask."""
     return [task.masked + 2 * charge.section for task in tasks if task.masked]
 
 
 def _blocking_sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:
-    """Returns, by resource, the longest section of `lower` that can block `task`: a task at least as urgent uses the
-    resource too."""
+    """Returns the longest critical section of `lower` on each resource that can block `task`."""
     urgent = {name for peer in peers if peer.priority >= task.priority for name, _ in peer.sections}
     longest: dict[str, int] = {}
     for name, length in lower.sections:

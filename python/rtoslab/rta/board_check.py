@@ -30,7 +30,7 @@ LEAST_TICKS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ObservedTask:
-    """The observed times of one task, in units of the system."""
+    """The observed response times of one task, in units of the system."""
 
     name: str
     deadline: int
@@ -42,7 +42,7 @@ class ObservedTask:
 
     @property
     def responses(self) -> tuple[int, ...]:
-        """Returns the responses of the jobs that ended, in their order."""
+        """Returns the response times of the jobs that ended, in their order."""
         return self.observation.ended
 
     @property
@@ -52,18 +52,18 @@ class ObservedTask:
 
     @property
     def longest_response(self) -> int:
-        """Returns the longest response. 0 if no job ended."""
+        """Returns the longest response time. 0 if no job ended."""
         return max(self.responses, default=0)
 
     @property
     def median_response(self) -> float:
-        """Returns the median response. 0 if no job ended."""
+        """Returns the median response time. 0 if no job ended."""
         return float(median(self.responses)) if self.responses else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class BoardCheck:
-    """The result of a run: observed responses, the trace, and the ledger of its cycles."""
+    """The result of a task set's run on a board: response times, trace and ledger of cycles."""
 
     tasks: tuple[ObservedTask, ...]
     interrupts: tuple[ObservedTask, ...]
@@ -85,8 +85,9 @@ class BoardCheck:
 
     @property
     def undisturbed_ticks(self) -> list[Interruption]:
-        """Returns the ticks that interrupted only work or an idle core, without another interrupt. Their cycles include
-        the switch to a released task."""
+        """Returns the ticks that interrupted only a job's work or an idle core.
+        Their cycles include the switch to a released task.
+        """
         candidates = (
             interruption
             for interruption in self.ledger.interruptions
@@ -95,8 +96,9 @@ class BoardCheck:
         return [item for item in candidates if not item.interrupts.count]
 
     def uncovered_entries(self, overheads: Overheads) -> list[Excess]:
-        """Returns the events that took longer than the overheads charge, the worst first. Bounds from such overheads
-        cannot be trusted."""
+        """Returns the kernel's activities that took longer than the overheads charge, the worst first.
+        Bounds from such overheads cannot be trusted.
+        """
         return uncovered_entries(self.ledger, overheads, len(self.tasks))
 
     def tasks_over_bound(self, analysis: Analysis) -> list[str]:
@@ -109,7 +111,7 @@ class BoardCheck:
         ]
 
     def tightness(self, analysis: Analysis) -> dict[str, float]:
-        """Returns the bound over the longest observed response of each task that has both."""
+        """Returns the bound divided by the longest observed response, for each task that has both."""
         pairs = ((task, analysis.find_bound(task.name).response) for task in (*self.tasks, *self.interrupts))
         return {
             pair.name: bound / pair.longest_response
@@ -119,8 +121,8 @@ class BoardCheck:
 
 
 def check_on_board(system: System, firmware: TaskSetFirmware, work: BusyWork, ticks: int | None = None) -> BoardCheck:
-    """Runs the set for so many ticks from the critical instant on. By default this is the hyperperiod, within
-    LEAST_TICKS and DEFAULT_TICKS.
+    """Runs a task set on the virtual board from the critical instant on, and records its response times.
+    By default this is the hyperperiod, within LEAST_TICKS and DEFAULT_TICKS.
 
     A set that asks for more than the processor shows it only after many jobs, so a short hyperperiod is run more often.
     Raises CheckError where the set cannot be run as it stands.
@@ -162,7 +164,7 @@ def _count_misses(observation: ObservedResponses, deadline: int) -> int:
 
 
 def _check_notes(system: System, observations: list[ObservedTask]) -> list[str]:
-    """Returns notes on what the run does not show: jitter of the tick's releases, work shorter than its WCET."""
+    """Returns notes on what the run of a task set does not show."""
     notes = []
     if any(task.jitter and not task.released_by for task in system.tasks):
         notes.append("The tick releases tasks without jitter, so the jitter in the bounds was not observed.")

@@ -36,8 +36,9 @@ _NEIGHBOURS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class SearchedSet:
-    """The result of one set. `starts`: the first tick of each task, then the cycle of each interrupt's first
-    raising."""
+    """The result of one task set in a search for a broken bound.
+    `starts`: the first tick of each task, then the cycle of each interrupt's first raising.
+    """
 
     shape: str
     seed: int
@@ -54,7 +55,7 @@ class SearchedSet:
 
 @dataclass(frozen=True)
 class Bench:
-    """The image, calibrated work and measured overheads with which sets are run."""
+    """An image, its calibrated work and the kernel's overheads, with which task sets are run."""
 
     firmware: TaskSetFirmware
     work: BusyWork
@@ -72,15 +73,16 @@ class Bench:
         cores: int = 1,
         progress: Callable[[str], object] = lambda _: None,
     ) -> Bench:
-        """Builds and calibrates the image, and measures the kernel's overheads. Raises BuildError, ConformanceError,
-        CheckError."""
+        """Builds the image for task sets, calibrates its work, and measures the kernel's overheads.
+        Raises BuildError, ConformanceError, CheckError.
+        """
         progress(f"building and calibrating {kernel} on {board}")
         images = TaskSetImages.build(catalogue, kernel, board, config, events=events, cores=cores)
         progress("measuring the kernel's overheads")
         return cls(images.firmware, images.work, images.measured_overheads(catalogue))
 
     def run_set(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
-        """Runs a set and compares its responses with the bounds. Raises CheckError where it cannot be run."""
+        """Runs a task set and compares its response times with the bounds. Raises CheckError where it cannot be run."""
         count = len(system.tasks)
         rows = [
             row if row.line else replace(row, offset_ticks=offset)
@@ -123,7 +125,9 @@ class Bench:
         return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def has_finding(self, system: System, starts: tuple[int, ...]) -> bool:
-        """Whether a run of the set has a finding. A set that cannot be run has none."""
+        """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run.
+        A set that cannot be run has none.
+        """
         try:
             return bool(self.run_set(system, starts).findings)
         except CheckError:
@@ -133,8 +137,7 @@ class Bench:
 def search_broken_bounds(
     bench: Bench, set_count: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)
 ) -> Iterator[SearchedSet]:
-    """Runs so many sets and yields their results: random sets of the shapes by turns, and variations of those nearest
-    their bound."""
+    """Runs random task sets of every shape and variations of those nearest their bound. Yields their results."""
     tick = bench.firmware.tick_cycles
     near: list[SearchedSet] = []
     tried = number = 0
@@ -159,7 +162,9 @@ def search_broken_bounds(
 
 
 def _draw_system(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
-    """Returns the name of a shape and a random set of it. With the image that has events every set has some."""
+    """Returns the name of a shape and a random task set of this shape.
+    With the image that has events every set has some.
+    """
     firmware = bench.firmware
     if firmware.cores > 1:
         bus = bench.overheads.smp.contention_permille
@@ -170,7 +175,7 @@ def _draw_system(bench: Bench, random: Random, shape: str) -> tuple[str, System]
 
 
 def _run_if_possible(bench: Bench, system: System, starts: tuple[int, ...], shape: str, seed: int) -> list[SearchedSet]:
-    """Returns the result of a set as a list. It is empty where the board cannot run the set."""
+    """Returns a list with the result of a task set. It is empty if the board cannot run the set."""
     try:
         return [bench.run_set(system, starts, shape, seed)]
     except CheckError:
@@ -178,7 +183,7 @@ def _run_if_possible(bench: Bench, system: System, starts: tuple[int, ...], shap
 
 
 def shrink_set(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[System, tuple[int, ...]]:
-    """Returns the smallest set that still shows a finding: fewer tasks, released together, shorter and rounder work."""
+    """Returns the smallest task set, made from the given one, that still contradicts its bound."""
     shorter = True
     while shorter:
         shorter = False
@@ -191,7 +196,7 @@ def shrink_set(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[S
 
 
 def _smaller_sets(system: System, starts: tuple[int, ...]) -> Iterator[tuple[System, tuple[int, ...]]]:
-    """Yields sets that are one step smaller: without a task or an interrupt, released together, with shorter work."""
+    """Yields task sets that are one step smaller or simpler."""
     tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
     for at, task in enumerate(tasks if count > 1 else ()):
         numbers = [number for number, item in enumerate(interrupts) if item.gives != task.name]
@@ -217,5 +222,5 @@ def _smaller_sets(system: System, starts: tuple[int, ...]) -> Iterator[tuple[Sys
 
 
 def _with_task(system: System, at: int, task: Task) -> System:
-    """Returns the system with another task at this index."""
+    """Returns the system with the task at this index replaced."""
     return replace(system, tasks=(*system.tasks[:at], task, *system.tasks[at + 1 :]))

@@ -18,7 +18,7 @@ from rtoslab.rta.system import Chain, System
 
 @dataclass(frozen=True, slots=True)
 class ChainBound:
-    """The bound of a chain, in units of the system."""
+    """The bound of the latency of a chain of tasks, in units of the system."""
 
     name: str
     deadline: int
@@ -27,18 +27,19 @@ class ChainBound:
 
     @property
     def meets_deadline(self) -> bool:
-        """Whether the bound meets the deadline."""
+        """Whether the bound of the chain's latency is within its deadline."""
         return self.latency is not None and self.latency <= self.deadline
 
     @property
     def can_be_missed(self) -> bool:
-        """Whether the deadline can be missed."""
+        """Whether the chain's deadline can be missed."""
         return self.latency is not None and self.latency > self.deadline
 
 
 def chain_bound(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
-    """Returns the bound of a chain: the sum of period and response over its tasks. From the release of one job to the
-    end of the next are a period and that job's response at most."""
+    """Returns the bound of a chain's latency: the sum of period and response over its tasks.
+    From the release of one job to the end of the next are a period and that job's response at most.
+    """
     periods = {task.name: task.period for task in system.tasks}
     responses = [analysis.find_bound(task).response for task in chain.tasks]
     latency = 0
@@ -50,8 +51,7 @@ def chain_bound(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
 
 
 def longest_observed_latency(chain: Chain, system: System, trace: Trace) -> int | None:
-    """Returns the longest latency in a run, over events that happen just after a job of the first task has read its
-    input. None if no data reached the end."""
+    """Returns the longest latency of a chain of tasks in a run. None if no data reached its end."""
     order = [task.name for task in system.tasks]
     jobs = [sorted((one.begin, one.end) for one in trace.jobs if one.task == order.index(name)) for name in chain.tasks]
     longest: int | None = None
@@ -63,8 +63,9 @@ def longest_observed_latency(chain: Chain, system: System, trace: Trace) -> int 
 
 
 def _passed_at(jobs: Sequence[Sequence[tuple[int, int]]], at: int) -> int | None:
-    """Returns the cycle at which data that arrives at `at` has passed these tasks' jobs. None if the run ends
-    before."""
+    """Returns the cycle at which data that arrives at cycle `at` has passed these tasks.
+    None if the run ends before.
+    """
     for mine in jobs:
         next_ = bisect_left(mine, (at, 0))
         if next_ == len(mine):

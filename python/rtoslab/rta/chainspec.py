@@ -13,8 +13,9 @@ from rtoslab.rta.units import Duration, parse_duration
 
 @dataclass(frozen=True, slots=True)
 class ChainSpec:
-    """A chain as a file states it. Its deadline counts from the event that the first task reads to the last instruction
-    of the last task."""
+    """A chain of tasks as a task set's file states it: each task hands data to the next.
+    Its deadline counts from the event that the first task reads to the last instruction of the last task.
+    """
 
     name: str
     tasks: tuple[str, ...]
@@ -22,7 +23,7 @@ class ChainSpec:
 
 
 def parse_chain(row: Mapping[str, Any], name: str, known_tasks: Iterable[str], where: str) -> ChainSpec:
-    """Returns the chain of one `[[chain]]` table. Raises TaskSetError."""
+    """Returns the chain of tasks of one `[[chain]]` table. Raises TaskSetError."""
     tasks: Sequence[object] = row.get("tasks", ())
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, str) for task in tasks):
         raise TaskSetError(f'{where} lists no tasks; write tasks = ["first", "second"], in the order of the data.')

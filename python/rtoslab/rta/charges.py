@@ -17,7 +17,7 @@ from rtoslab.rta.system import System
 
 
 class OverheadModel(StrEnum):
-    """How the kernel's overheads enter the analysis."""
+    """The ways in which the analysis can account for the kernel's overheads."""
 
     NO_OVERHEAD = "a"
     WORST_TICK = "b"
@@ -44,8 +44,9 @@ INVERSION_OPERATIONS: Final = ("mutex_lock_contended", "mutex_unlock_hand_over")
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """The charges of the kernel, in units of the system. With a period of 0 there is no tick.
-    docs/response-time-model.md argues for each."""
+    """The times that the analysis charges for the kernel's work, in units of the system.
+    With a period of 0 there is no tick. docs/response-time-model.md argues for each.
+    """
 
     tick_period: int = 0
     tick: int = 0
@@ -100,7 +101,9 @@ NO_CHARGES: Final = Charges()
 
 
 def kernel_charges(overheads: Overheads | None, model: OverheadModel, system: System, core: int = 0) -> Charges:
-    """Returns the charges on one core of a system, in its units. Without overheads nothing is charged."""
+    """Returns the times that the analysis charges for the kernel's work on one core, in units of the system.
+    Without overheads nothing is charged.
+    """
     if overheads is None or model is OverheadModel.NO_OVERHEAD:
         return NO_CHARGES
     charged = _charges_in_cycles(overheads, model, system, core)
@@ -109,7 +112,7 @@ def kernel_charges(overheads: Overheads | None, model: OverheadModel, system: Sy
 
 
 def _charges_in_cycles(overheads: Overheads, model: OverheadModel, system: System, core: int) -> Charges:
-    """Returns the charges on one core in cycles."""
+    """Returns the times that the analysis charges for the kernel's work on one core, in cycles."""
     prices = EntryPrices(overheads)
     events, has_events, leave = prices.event_costs, overheads.events is not None, overheads.interrupt.exit_cycles
     cores = len(system.cores)
@@ -161,12 +164,12 @@ def _charges_in_cycles(overheads: Overheads, model: OverheadModel, system: Syste
 
 
 def _section_call_cycles(overheads: Overheads) -> int:
-    """Returns the cycles of one call at a section: half of a lock and its unlock, rounded up."""
+    """Returns the cycles of one kernel call at a critical section: half of a lock and its unlock, rounded up."""
     return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
 
 def _equals_take_turns(overheads: Overheads, system: System) -> bool:
-    """Whether equals take turns by the tick, as the overheads or the task set say."""
+    """Whether tasks of equal priority take turns by the tick."""
     return overheads.equals == "slices" or system.equals == "slices"
 
 

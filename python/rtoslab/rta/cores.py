@@ -15,21 +15,23 @@ from rtoslab.rta.system import System, Task
 
 @dataclass(frozen=True, slots=True)
 class OtherCores:
-    """The cores other than the one under analysis. Empty where there is one core."""
+    """What the cores other than the analysed one can delay. Empty if there is one core."""
 
     demands: tuple[CompetingDemand, ...] = ()
     obstacle: str = ""
     """Why their demand is unknown, as a clause. Empty if it is known."""
 
     def kernel_work(self, window: int) -> int:
-        """Returns the most time that their kernel works in any window of this length."""
+        """Returns the most time that the kernel works on the other cores in any window of this length."""
         return sum(requests.kernel_work(window) for requests in self.demands)
 
 
 def find_other_cores(
     system: System, charges_by_core: Mapping[int, Charges], core: int, latest_ends: Mapping[str, int | None]
 ) -> OtherCores:
-    """Returns the other cores. `latest_ends`: the latest end of each task's jobs after their arrival."""
+    """Returns the other cores, with what they can delay.
+    `latest_ends`: the latest end of each task's jobs after their arrival.
+    """
     demands = []
     for name, users in resources_across_cores(system).items():
         users_text = ", ".join(users)
@@ -69,21 +71,20 @@ def find_other_cores(
 
 
 def tasks_released_on_core(system: System, charge: Charges, peers: Sequence[Task]) -> list[Task]:
-    """Returns the tasks whose releases a core handles: those of all cores where it has the tick or may handle it later,
-    else its own."""
+    """Returns the tasks whose releases this core handles."""
     every = charge.tick > 0 or charge.compensated_tick > 0
     return [task for task in (system.tasks if every else peers) if not task.released_by]
 
 
 def participating_cores(system: System, overheads: Overheads | None) -> Sequence[int]:
-    """Returns the cores that take part. A core without a task has the tick, or an idle loop on the bus."""
+    """Returns the cores that affect the analysis. A core without a task has the tick, or an idle loop on the bus."""
     if overheads is None or overheads.smp.cores == 1:
         return system.cores
     return range(max(overheads.smp.cores, 1 + max(system.cores)))
 
 
 def with_release_delays(system: System, charges_by_core: Mapping[int, Charges]) -> System:
-    """Returns the system with the delays by other cores as jitter of a tick's releases."""
+    """Returns the system with releases that come later because of other cores: their delays are added to the jitter."""
     tasks = (
         task if task.released_by else replace(task, jitter=task.jitter + charges_by_core[task.core].release_delay)
         for task in system.tasks
@@ -92,8 +93,8 @@ def with_release_delays(system: System, charges_by_core: Mapping[int, Charges]) 
 
 
 def resources_across_cores(system: System) -> dict[str, tuple[str, ...]]:
-    """Returns the users of each resource whose users are on different cores. Their waits for each other have no bound
-    here.
+    """Returns the users of each resource that tasks of different cores use.
+    Their waits for each other have no bound here.
 
     The kernel's mutexes suspend who waits, which needs another analysis (MPCP) or another lock (MSRP, MrsP).
     """

@@ -16,19 +16,24 @@ _NEVER: Final = 10**30
 
 
 def max_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
-    """Returns the most arrivals in [0, window). The first is as late as its jitter allows, but not before `phase`."""
+    """Returns the largest number of arrivals of a periodic task in the window [0, window).
+    The first is as late as its jitter allows, but not before `phase`.
+    """
     return max(0, -(-(window + jitter - phase) // period))
 
 
 def _max_arrivals_of_each(periods: Sequence[tuple[int, int]], window: int) -> list[int]:
-    """Returns the most arrivals of each. `periods` has (period, time before the window at which the first may
-    arrive)."""
+    """Returns the largest number of arrivals of each periodic task in a window.
+    `periods` has (period, time before the window at which the first may arrive).
+    """
     return [max_arrivals(window, period, early) for period, early in periods]
 
 
 @dataclass(frozen=True, slots=True)
 class CompetingDemand:
-    """The demand that competes with the task under analysis. `others` run before it whenever they are ready."""
+    """The processor demand of everything that competes with the analysed task.
+    `others` run before it whenever they are ready.
+    """
 
     task: Task
     others: Sequence[Task]
@@ -64,8 +69,9 @@ class CompetingDemand:
     def demand_in_window(
         self, window: int, finished_jobs: int, other_jobs: Sequence[int] | None = None
     ) -> dict[str, int]:
-        """Returns the demand by cause until the task's job after `finished_jobs` earlier ones has ended. `other_jobs`:
-        the number of jobs of each of `others`, if known."""
+        """Returns the processor demand in a window by cause, with the analysed task's own jobs.
+        `other_jobs`: the number of jobs of each of `others`, if known.
+        """
         charge, own = self.charges, finished_jobs + 1
         ticks = max_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
         counts = _max_arrivals_of_each(self._arriving, window) if other_jobs is None else other_jobs
@@ -103,16 +109,18 @@ class CompetingDemand:
         }
 
     def kernel_work(self, window: int) -> int:
-        """Returns the most time that the kernel works on this core for all of `others`, in any window of this length.
-        Their jitter is their latest end. The kernel holds no lock for longer, interrupts during its calls included."""
+        """Returns the most time that the kernel works on this core in any window of this length.
+        Their jitter is their latest end. The kernel holds no lock for longer, interrupts during its calls included.
+        """
         parts = self.demand_in_window(window, -1)
         for work in ("own", "blocking", "tasks", "bus", "locks"):
             parts.pop(work)
         return sum(parts.values()) + self.own_end_cost
 
     def _count_core_requests(self, window: int, ticks: int) -> int:
-        """Returns how often another core makes this one choose its task again: once a tick at most, for tasks of this
-        core that the other released. The tick's own core is asked only where another one handled a tick late."""
+        """Returns how often another core can interrupt this one in a window to make it choose its task again.
+        The tick's own core is asked only where another one handled a tick late.
+        """
         arrived = zip(self.released, _max_arrivals_of_each(self._releasing, window), strict=True)
         home = sum(min(ticks, count) for arrival, count in arrived if arrival.core == self.task.core)
         if self.charges.compensated_tick:
@@ -121,11 +129,11 @@ class CompetingDemand:
         return min(ticks, home, MEETINGS * others)
 
     def count_jobs(self, window: int) -> int:
-        """Returns the most jobs of `others` in any window of this length."""
+        """Returns the most jobs of the competing tasks in any window of this length."""
         return sum(_max_arrivals_of_each(self._arriving, window))
 
     def _section_cost(self, task: Task) -> int:
-        """Returns the cost of a job's locks and masks, and of waits for tasks that hold the same resources."""
+        """Returns the cost of a job's locks and masks, and of waits for tasks that use the same resources."""
         charge = self.charges
         return charge.section * task.calls + charge.inversion * sum(
             name in self.shared_resources for name, _ in task.sections
@@ -133,31 +141,33 @@ class CompetingDemand:
 
     @property
     def own_end_cost(self) -> int:
-        """Returns the time from a job's last instruction until the task can begin another job."""
+        """Returns the time from the end of a job's work until the task can begin another job."""
         return self.charges.woken_end if self.task.released_by else self.charges.end
 
     def _period_and_lead(self, task: Task) -> tuple[int, int]:
-        """Returns the period, and how long before the window the first arrival may be."""
+        """Returns a task's period, and how long before the window its first arrival may be."""
         return task.period, task.jitter - self.phases.get(task.name, 0)
 
     def _count_releases(self, window: int, ticks: int) -> int:
-        """Returns the number of releases that the tick handles. A tick releases a task once at most, whatever its
-        jitter."""
+        """Returns how many releases of tasks the kernel's ticks in the window handle.
+        A tick releases a task once at most, whatever its jitter.
+        """
         if self.charges.worst_tick:
             return ticks * len(self.released)
         counts = _max_arrivals_of_each(self._releasing, window)
         return sum(counts) if not self.charges.tick_period else sum(min(ticks, count) for count in counts)
 
     def competing_utilisation(self) -> Fraction:
-        """Returns a share of the processor that others take at least, in windows that begin with all of their
-        arrivals."""
+        """Returns a lower limit of the share of the processor that the competing tasks take."""
         tick = self.charges.tick
         parts = [(other.wcet, other.period) for other in self.others]
         parts += [(interrupt.wcet + self.charges.interrupt, interrupt.period) for interrupt in self.interrupts]
         return utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
     def utilisation(self) -> Fraction:
-        """Returns the utilisation in the long run. A charge once a tick or a job counts by the rarer of the two."""
+        """Returns the utilisation of the processor in the long run, with the kernel's charges.
+        A charge once a tick or a job counts by the rarer of the two.
+        """
         charge = self.charges
         tasks = (self.task, *self.others)
         parts = [(task.wcet + self._start_and_end_cost(task) + self._section_cost(task), task.period) for task in tasks]
@@ -186,18 +196,18 @@ class CompetingDemand:
         return total + seldom + released + Fraction(tick, charge.tick_period)
 
     def _request_utilisation(self) -> Fraction:
-        """Returns the utilisation by the other cores' requests: one for every release, at most one a tick."""
+        """Returns the utilisation by the interrupts from other cores: one for every release, at most one a tick."""
         every = Fraction(1, self.charges.tick_period)
         home = utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
         return self.charges.core_request * min(home, every)
 
     def kernel_utilisation(self) -> Fraction:
-        """Returns the kernel's utilisation of this core, for the work that `kernel_work` counts."""
+        """Returns the share of this core that the kernel's work takes in the long run."""
         idle = [replace(other, wcet=0) for other in self.others]
         charges = replace(self.charges, bus_share=Fraction(0))
         return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
 
     def _start_and_end_cost(self, task: Task) -> int:
-        """Returns the charge for a job's start and end."""
+        """Returns the kernel's cost of a job's start and end."""
         charge = self.charges
         return charge.woken_start + charge.woken_end if task.released_by else charge.start + charge.end

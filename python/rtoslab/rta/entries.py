@@ -10,7 +10,7 @@ from rtoslab.targets import SYSTICK
 
 
 class JobPhase(StrEnum):
-    """The activity of a task in its job."""
+    """The phases of a task: asleep, starting a job, working, ending the job."""
 
     ASLEEP = "asleep"
     STARTING = "start"
@@ -22,7 +22,7 @@ class JobPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChainInterrupts:
-    """The interrupts in one chain of handlers."""
+    """The interrupts in one sequence of handlers."""
 
     count: int = 0
     gives: int = 0
@@ -34,13 +34,13 @@ class ChainInterrupts:
 
     @property
     def further_entries(self) -> int:
-        """Returns the number of interrupt entries after the chain's own."""
+        """Returns the number of interrupt entries in the sequence after the first handler's."""
         return self.count - self.begins_chain
 
 
 @dataclass(slots=True)
 class HandlerChain:
-    """Handlers that follow each other without a return to a task."""
+    """A sequence of exception handlers that follow each other without a return to a task."""
 
     handlers: list[HandlerRun]
     released: int = 0
@@ -52,12 +52,14 @@ class HandlerChain:
 
     @property
     def start(self) -> int:
-        """Returns the first cycle of the first handler. An event before it belongs to the interrupted code."""
+        """Returns the first cycle of the sequence's first handler.
+        An event before it belongs to the interrupted code.
+        """
         return self.handlers[0].start
 
     @property
     def end(self) -> int:
-        """Returns the cycle of its last return."""
+        """Returns the cycle at which the sequence's last handler returned."""
         return self.handlers[-1].end
 
     @property
@@ -77,7 +79,7 @@ class HandlerChain:
 
     @property
     def ticks(self) -> int:
-        """Returns the number of ticks of the kernel's clock."""
+        """Returns the number of kernel ticks that the sequence handled."""
         return sum(handler.exception == SYSTICK for handler in self.handlers)
 
     @property
@@ -87,12 +89,12 @@ class HandlerChain:
 
     @property
     def switches(self) -> int:
-        """Returns the number of changes of the running task."""
+        """Returns the number of task switches in the sequence."""
         return sum(handler.task_before != handler.task_after for handler in self.handlers)
 
     @property
     def is_requested_by_task(self) -> bool:
-        """Whether the interrupted task asked for it: no other exception came before the switch, or nothing switched."""
+        """Whether the interrupted task itself asked for the handlers, by a kernel call."""
         for handler in self.handlers:
             if not handler.is_requested_by_task:
                 return False
@@ -103,7 +105,7 @@ class HandlerChain:
 
 @dataclass(slots=True)
 class LedgerEntry:
-    """An entry of the ledger."""
+    """One entry of a ledger: kernel cycles with one cause."""
 
     ended_at: int
     """The cycle since reset at which it ended."""
@@ -112,7 +114,7 @@ class LedgerEntry:
 
 @dataclass(slots=True)
 class Interruption(LedgerEntry):
-    """A chain of handlers that the interrupted task did not ask for."""
+    """A sequence of handlers that interrupted a task which did not ask for it."""
 
     ticks: int = 0
     released: int = 0
@@ -129,7 +131,7 @@ class Interruption(LedgerEntry):
 
 @dataclass(slots=True)
 class PhaseSpan(LedgerEntry):
-    """The time that a task itself executes in one phase of its job. `cycles` grows while it runs."""
+    """The cycles that a task itself executes in one phase of its job. `cycles` grows while it runs."""
 
     task: int = IDLE
     running_since: int = 0
@@ -148,7 +150,7 @@ class PhaseSpan(LedgerEntry):
 
 @dataclass(slots=True)
 class JobEnd(LedgerEntry):
-    """The end of a job: from its last instruction to the next task, with the chain of handlers that switches."""
+    """The end of a job: from its last instruction to the next task, with the handlers that switch."""
 
     span: PhaseSpan
     chain: HandlerChain
@@ -161,13 +163,12 @@ class JobEnd(LedgerEntry):
 
 @dataclass(slots=True)
 class LockHandover(Interruption):
-    """A switch that a task's own call caused during its work."""
+    """A task switch that a task's own call caused during its work."""
 
 
 @dataclass(slots=True)
 class ReleaseWait(LedgerEntry):
-    """The wait of a job for its first cycle: from the tick or the raised interrupt to the end of the switch to it.
-    Nothing as urgent ran in between."""
+    """The time from a job's release to its first cycle, if nothing as urgent ran in between."""
 
     released: int
     interrupts: ChainInterrupts = ChainInterrupts()
@@ -178,7 +179,7 @@ class ReleaseWait(LedgerEntry):
 
 @dataclass(slots=True)
 class LockWait(LedgerEntry):
-    """A wait for a lock of the kernel that another core held."""
+    """A wait for a kernel lock that another core held."""
 
     without_holder: int = 0
     """The part of it during which no other core was in the kernel, so that none can have held the lock."""
@@ -186,7 +187,7 @@ class LockWait(LedgerEntry):
 
 @dataclass
 class Ledger:
-    """All entries of one run or several."""
+    """All kernel cycles of some runs, as entries by cause."""
 
     interruptions: list[Interruption] = field(default_factory=list)
     starts: list[PhaseSpan] = field(default_factory=list)

@@ -20,7 +20,7 @@ from rtoslab.rta.taskset import Protocol
 
 @dataclass(frozen=True, slots=True)
 class SearchSummary:
-    """The figures of one search."""
+    """The figures of one search for a broken bound."""
 
     kernel: str
     board: str
@@ -37,7 +37,7 @@ class SearchSummary:
     """The deviations of the kernel from the port contract, as it declares."""
 
     def text(self) -> str:
-        """Returns the summary as one line."""
+        """Returns the figures of the search as one line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
         marked = {self.kernel: self.deviations} if self.deviations else {}
@@ -55,12 +55,12 @@ class SearchSummary:
         return f"{counts}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{note}"
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the figures as plain values for JSON."""
+        """Returns the figures of the search as a JSON object."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def summarise_search(bench: Bench, results: Sequence[SearchedSet]) -> SearchSummary:
-    """Returns the summary of all sets that were run."""
+    """Returns the figures of a search for a broken bound."""
     point = bench.firmware.point
     ratios = [ratio for attempt in results for ratio in attempt.ratios.values()]
     return SearchSummary(
@@ -78,7 +78,7 @@ def summarise_search(bench: Bench, results: Sequence[SearchedSet]) -> SearchSumm
 
 
 def write_finding(bench: Bench, result: SearchedSet, path: Path) -> None:
-    """Writes a set to a file that `read_finding` reads. Raises StoreError."""
+    """Writes a task set that contradicts its bound to a file. Raises StoreError."""
     summary = summarise_search(bench, [result])
     system, count, tick = result.system, len(result.system.tasks), bench.firmware.tick_cycles
     table = {
@@ -103,7 +103,7 @@ def write_finding(bench: Bench, result: SearchedSet, path: Path) -> None:
 
 
 def _task_table(task: Task, start: int, tick: int) -> dict[str, Any]:
-    """Returns the table of a task for the file. A period of whole ticks is in ticks, another in cycles."""
+    """Returns a task as a TOML table of a finding's file. A period of whole ticks is in ticks, another in cycles."""
     period = {"period_cycles": task.period} if task.released_by else {"period_ticks": task.period // tick}
     facts = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
     if task.released_by:
@@ -117,7 +117,7 @@ def _task_table(task: Task, start: int, tick: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A set read from a file, with the kernel, board and configuration that it runs on."""
+    """A task set that contradicted its bound, read from a file, with its kernel, board and configuration."""
 
     kernel: str
     board: str
@@ -129,7 +129,7 @@ class Finding:
     interrupts: tuple[Mapping[str, Any], ...]
 
     def system_and_starts(self, bench: Bench) -> tuple[System, tuple[int, ...]]:
-        """Returns the system, and the first tick of each task followed by the first raising of each interrupt."""
+        """Returns the task set as a system, and when each task and interrupt starts."""
         tasks = tuple(_parse_task(task, bench.firmware.tick_cycles) for task in self.tasks)
         handlers = tuple(
             Interrupt(
@@ -149,7 +149,7 @@ class Finding:
 
 
 def _parse_task(row: Mapping[str, Any], tick: int) -> Task:
-    """Returns the task of one table of the file."""
+    """Returns the task of one TOML table of a finding's file."""
     period = int(row["period_cycles"]) if "period_cycles" in row else int(row["period_ticks"]) * tick
     parts = [str(section).partition(":") for section in row.get("sections", ())]
     return Task(

@@ -53,8 +53,10 @@ INTERRUPT_LINES: Final = 3
 MUTEXES: Final = 4
 
 
-class Protection(IntEnum):
-    """The protection of a part of a job's work, numbered as in the image."""
+class PartProtection(IntEnum):
+    """How a part of a job's work is protected: not at all, by a mutex, by a raised priority or by masked interrupts.
+    The numbers are those of the image.
+    """
 
     PLAIN = 0
     LOCKED = 1
@@ -64,19 +66,19 @@ class Protection(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkPart:
-    """A part of a job's work, in rounds of the work loop and extra instructions. `argument`: the mutex's number if
-    LOCKED, the image's priority if RAISED."""
+    """A part of a job's work, in rounds of the work loop and extra instructions.
+    `argument`: the mutex's number if LOCKED, the image's priority if RAISED.
+    """
 
     rounds: int
     extra: int
-    protection: Protection = Protection.PLAIN
+    protection: PartProtection = PartProtection.PLAIN
     argument: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRow:
-    """One task of the image: period and first release in ticks, its work in rounds and extra instructions, its
-    priority.
+    """One task in the image's task table: period, first release, work and priority.
 
     With parts, these are its work. With a line (from 1 on) its interrupt releases it, and `period_ticks` is any but 0.
     """
@@ -92,13 +94,13 @@ class TaskRow:
 
     @property
     def kernel_calls(self) -> int:
-        """Returns the number of kernel calls during the work: before and after each protected part."""
-        return 2 * sum(part.protection is not Protection.PLAIN for part in self.parts)
+        """Returns the number of kernel calls in a job's work: before and after each protected part."""
+        return 2 * sum(part.protection is not PartProtection.PLAIN for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class InterruptLine:
-    """An interrupt that the virtual board raises: its handler's work, with 0 rounds for none, and when it is raised."""
+    """An interrupt that the virtual board raises in a run: its handler's work and its times."""
 
     rounds: int = 0
     extra: int = 0
@@ -110,7 +112,7 @@ class InterruptLine:
 
 @dataclass(frozen=True)
 class TaskSetFirmware:
-    """A built image, with the facts of its kernel and board."""
+    """The built image that runs task sets, with facts of its kernel and board."""
 
     point: Point
     build: BuiltImage
@@ -125,22 +127,22 @@ class TaskSetFirmware:
 
     @property
     def tick_cycles(self) -> int:
-        """Returns the core clock's cycles in a tick."""
+        """Returns the number of clock cycles in a kernel tick."""
         return self.clock_hz // self.tick_hz
 
     @property
     def cores(self) -> int:
-        """Returns the number of cores of the image. Each task is at home on one."""
+        """Returns the number of cores of the image. Each task runs on one of them only."""
         return self.point.cores
 
     @property
     def has_events(self) -> bool:
-        """Whether tasks may be released by interrupts, and work in parts."""
+        """Whether the image supports tasks that interrupts release, and work in parts."""
         return self.point.params.get("events") == "1"
 
     @property
     def line_exceptions(self) -> tuple[int, ...]:
-        """Exception numbers of the image's interrupts, the most urgent first."""
+        """Returns the exception numbers of the image's interrupts, the most urgent first."""
         return tuple(
             FIRST_EXTERNAL + line for line in (self.board.irq.soft, self.board.irq.asynchronous, self.board.pins.in_irq)
         )
@@ -165,7 +167,7 @@ class TaskSetFirmware:
 
 
 def _pack_parts(row: TaskRow) -> bytes:
-    """Returns the bytes of a row's parts, as the image stores them."""
+    """Returns the parts of a task's work as the bytes that the image stores."""
     parts = row.parts or (WorkPart(row.rounds, row.extra),)
     packed = [_PART.pack(part.rounds, part.extra, part.protection, part.argument, 0) for part in parts]
     packed += [bytes(_PART.size)] * (MAX_PARTS - len(parts))
@@ -175,8 +177,9 @@ def _pack_parts(row: TaskRow) -> bytes:
 def build_firmware(
     catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False, cores: int = 1
 ) -> TaskSetFirmware:
-    """Builds the image for so many cores. `events`: with interrupts, sections and masks. Raises BuildError,
-    ConformanceError, or CheckError where there is no such image."""
+    """Builds the image that runs task sets. `events`: with interrupts, sections and masks.
+    Raises BuildError, ConformanceError, or CheckError where there is no such image.
+    """
     benchmark = _task_table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
     settings = {**config, "param.events": "1"} if events else config
@@ -205,7 +208,7 @@ def build_firmware(
 
 
 def _task_table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
-    """Returns the benchmark whose image has a table of tasks."""
+    """Returns the benchmark whose image runs task sets."""
     benchmarks = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
     if len(benchmarks) != 1:
         raise CheckError(
@@ -215,7 +218,7 @@ def _task_table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
 
 
 def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
-    """Returns the tick's frequency, which the image prints as it starts."""
+    """Returns the frequency of the kernel's tick, which the image reports as it starts."""
     machine = start_machine(built.elf.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if match is None:
@@ -224,8 +227,9 @@ def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int
 
 
 def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) -> VirtualMachine:
-    """Returns a virtual board as its window opens, with the probes that `trace` reads. Raises CheckError if the window
-    never opens."""
+    """Runs the image on a virtual board up to the start of the task set, and sets the probes.
+    Raises CheckError if the window never opens.
+    """
     machine = make_machine(board, cores=cores)
     load_image(machine, image, "the image")
     with simulator_errors(CheckError):

@@ -47,10 +47,11 @@ def measure_overheads(
     progress: Progress = lambda *_: None,
     one_core: Overheads | None = None,
 ) -> Overheads:
-    """Returns the overheads: fitted from training runs, or read from the cache for the same image, virtual board and
-    source code. Raises CheckError.
+    """Returns the overheads of a kernel on a board, measured in training runs or read from the cache.
+    Raises CheckError.
 
-    `one_core`: the overheads of the same kernel on one core, which an image for several cores needs besides."""
+    `one_core`: the overheads of the same kernel on one core, which an image for several cores needs besides.
+    """
     digest = hashlib.sha256(
         json.dumps(
             [
@@ -79,7 +80,7 @@ def measure_overheads(
 
 
 def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[Trace]:
-    """Runs all training sets and returns their traces."""
+    """Runs the training task sets and returns their traces."""
     traces: list[Trace] = []
     plain = [*training.basic_sets(firmware, work), *training.long_jobs(firmware, work)]
     if firmware.cores > 1:
@@ -100,10 +101,10 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
 
 
 def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads | None = None) -> Overheads:
-    """Returns the overheads that fit the ledger's simple entries, those with one cause. Raises CheckError where a kind
-    is missing.
+    """Returns the kernel overheads that fit a ledger's entries. Raises CheckError where a kind is missing.
 
-    `one_core`: the overheads of the same kernel on one core, where this ledger is of several."""
+    `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
+    """
     single = [
         entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _is_tick_only(entry)
     ]
@@ -172,7 +173,9 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
 def _hand_over_cycles(
     switching: Iterable[Interruption], tick_base: int, tick_per_task: int, *, among_equals: bool
 ) -> int | None:
-    """Returns the cycles that a tick with a switch costs more than one without. None where no such tick was seen."""
+    """Returns how many cycles a tick with a task switch takes more than one without. None if none was seen.
+    None where no such tick was seen.
+    """
     more = [
         max(0, entry.cycles - tick_base - tick_per_task * entry.released)
         for entry in switching
@@ -182,7 +185,7 @@ def _hand_over_cycles(
 
 
 def _with_extra_costs(simple: Overheads, ledger: Ledger, firmware: TaskSetFirmware, permille: int) -> Overheads:
-    """Returns the overheads with the costs of events and of several cores, where the image has them."""
+    """Returns the overheads with the costs of interrupts, critical sections and several cores, if it has them."""
     if firmware.has_events:
         simple = simple.model_copy(update={"events": event_costs(simple, ledger)})
     if firmware.cores == 1:
@@ -192,7 +195,7 @@ def _with_extra_costs(simple: Overheads, ledger: Ledger, firmware: TaskSetFirmwa
 
 
 def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> None:
-    """Raises CheckError for a kind of entry that was not seen."""
+    """Raises CheckError if the training runs did not show a kind of entry."""
     for kind, was_seen in seen.items():
         if not was_seen:
             raise CheckError(
@@ -202,12 +205,12 @@ def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> Non
 
 
 def _is_tick_only(interruption: Interruption) -> bool:
-    """Whether the interruption contains nothing but the kernel's tick."""
+    """Whether an interruption contains nothing but the kernel's tick."""
     return not interruption.interrupts.count and not interruption.core_requests
 
 
 def _is_uninterrupted(span: PhaseSpan) -> bool:
-    """Whether nothing interrupted the span, and no tick of another core was handled again in it."""
+    """Whether nothing interrupted the task in this span."""
     return not span.interruptions and not span.compensated_ticks
 
 
@@ -222,7 +225,9 @@ def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
 
 
 def event_costs(simple: Overheads, ledger: Ledger) -> EventCosts:
-    """Returns the costs of interrupts that release tasks, and of work under locks. A cost that was not seen is 0."""
+    """Returns the costs of interrupts that release tasks, and of work under locks, from a ledger.
+    A cost that was not seen is 0.
+    """
     single = [
         interruption
         for interruption in ledger.interruptions
@@ -282,13 +287,13 @@ def event_costs(simple: Overheads, ledger: Ledger) -> EventCosts:
 
 
 def _work_overrun(ledger: Ledger, permille: int) -> int:
-    """Returns the cycles by which undisturbed work lasted longer than calibrated, twice: once as the reserve."""
+    """Returns by how many cycles undisturbed work lasted longer than calibrated, with a reserve."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
 
 
 def _upper_value(cycles: Sequence[int]) -> int:
-    """Returns the largest value with twice the reserve, because there are few samples of this kind."""
+    """Returns the largest value plus a double reserve, for costs with few samples."""
     return max(cycles) + 2 * _reserve(cycles) if cycles else 0
 
 
@@ -299,7 +304,7 @@ def _fitted_lines(
     ends: Mapping[int, list[int]],
     constants: Mapping[str, list[int]],
 ) -> tuple[LineFit, ...]:
-    """Returns least-squares fits of the overheads, for the reader."""
+    """Returns least-squares fits of the overheads, to be printed."""
     return (
         fit_line("tick", "base + slope for each task released", ticks),
         fit_line("switch up", "constant", {0: ledger.switch_handlers["up"]}),
@@ -319,8 +324,7 @@ def _fitted_lines(
 
 
 def _with_combined_costs(simple: Overheads, ledger: Ledger) -> Overheads:
-    """Returns the overheads with the costs that appear only in entries with several causes: ticks that come while the
-    kernel is at work."""
+    """Returns the overheads with the costs of ticks that come while the kernel is at work."""
     prices = EntryPrices(simple)
     stretches = [(start, prices.job_start_price(start)) for start in ledger.starts]
     met = [(item.cycles - price, _count_ticks(item)) for item, price in stretches]
@@ -339,12 +343,12 @@ def _with_combined_costs(simple: Overheads, ledger: Ledger) -> Overheads:
 
 
 def _count_ticks(span: PhaseSpan) -> int:
-    """Returns the number of ticks in a span, those of another core included."""
+    """Returns the number of kernel ticks in a span, those of another core included."""
     return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
 
 
 def _reserve(cycles: Sequence[int]) -> int:
-    """Returns a reserve for cases that sampling missed: a part of how far the largest is above the median.
+    """Returns a safety margin in cycles for cases that sampling missed.
 
     A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.
     """
@@ -352,7 +356,7 @@ def _reserve(cycles: Sequence[int]) -> int:
 
 
 def _group_by_key(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Returns the values by key."""
+    """Groups values by key."""
     groups: dict[int, list[int]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)

@@ -18,20 +18,21 @@ UpperValue = Callable[[Sequence[int]], int]
 
 
 def contention_permille(ledger: Ledger) -> int:
-    """Returns how much longer undisturbed work lasted than on one core, in thousandths of it, rounded up."""
+    """Returns by how many thousandths undisturbed work lasted longer on several cores than on one, rounded up."""
     quiet = [(item.cycles, work) for item, work in ledger.works if not item.interruptions and work >= _LONG]
     return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
 
 
 def interrupt_costs(one_core: InterruptCosts, entries: Sequence[int], permille: int) -> InterruptCosts:
-    """Returns the costs of an interrupt: the entry as observed, the exit as on one core but delayed like work. An
-    interrupted job does not show how much of its delay is the exit and how much the other core's accesses."""
+    """Returns the costs of an interrupt's entry and exit on several cores.
+    An interrupted job does not show how much of its delay is the exit and how much the other core's accesses.
+    """
     exit_ = one_core.exit_cycles + math.ceil(one_core.exit_cycles * permille / 1000)
     return InterruptCosts(entry_cycles=max([one_core.entry_cycles, *entries]), exit_cycles=exit_)
 
 
 def with_core_costs(simple: Overheads, ledger: Ledger, cores: int, permille: int, upper_value: UpperValue) -> Overheads:
-    """Returns the overheads with the waits for locks, and the cost of a request by another core."""
+    """Returns the overheads with the waits for locks, and the cost of an interrupt by another core."""
     waits = [
         max(0, interruption.cycles - interruption.switches * simple.tick_switch_cycles)
         for interruption in ledger.interruptions
@@ -48,7 +49,7 @@ def with_core_costs(simple: Overheads, ledger: Ledger, cores: int, permille: int
 
 
 def with_release_delay(overheads: Overheads, ledger: Ledger, upper_value: UpperValue) -> Overheads:
-    """Returns the overheads with the longest wait of a release for another core."""
+    """Returns the overheads with the longest time for which a release waits for another core."""
     prices = EntryPrices(overheads)
     waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if wait.by_other_core]
     smp = overheads.smp.model_copy(update={"release_cycles": upper_value(waits)})

@@ -12,7 +12,7 @@ from rtoslab.rta.overheads import LineFit
 
 
 def fit_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> LineFit:
-    """Returns the least-squares line over the keys, or the mean where there is only one key."""
+    """Returns the least-squares line through samples by key, or the mean if there is only one key."""
     keys = np.concatenate([np.full(len(cycles), key) for key, cycles in samples.items()])
     observed = np.concatenate([np.asarray(cycles) for cycles in samples.values()])
     slope, base = np.polyfit(keys, observed, 1) if len(samples) > 1 else (0.0, float(observed.mean()))
@@ -30,7 +30,7 @@ def fit_line(name: str, model: str, samples: Mapping[int, Sequence[int]]) -> Lin
 
 
 def upper_line(samples: Mapping[int, Sequence[int]]) -> tuple[int, int]:
-    """Returns (base, slope), whole and not negative, of the nearest line that no sample exceeds.
+    """Returns base and slope, whole and not negative, of the nearest line that no sample exceeds.
 
     Nearest by the sum over the keys of how far the line lies above the largest sample. It passes through two of the
     largest samples, so those pairs are all that need be tried.

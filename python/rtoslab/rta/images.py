@@ -14,8 +14,9 @@ from rtoslab.rta.work import BusyWork, calibrate_work
 
 @dataclass(frozen=True)
 class TaskSetImages:
-    """The image for task sets and its calibrated work. Work is calibrated on one core: the delay by other cores is an
-    overhead."""
+    """The image that runs task sets, with its calibrated work.
+    Work is calibrated on one core: the delay by other cores is an overhead.
+    """
 
     firmware: TaskSetFirmware
     one_core_firmware: TaskSetFirmware
@@ -33,14 +34,16 @@ class TaskSetImages:
         events: bool = False,
         cores: int = 1,
     ) -> TaskSetImages:
-        """Builds the images and calibrates the work. Raises BuildError, ConformanceError, CheckError."""
+        """Builds the images that run task sets, and calibrates their work.
+        Raises BuildError, ConformanceError, CheckError.
+        """
         firmware = one = build_firmware(catalogue, kernel, board, config, events=events, cores=cores)
         if cores > 1:
             one = build_firmware(catalogue, kernel, board, config)
         return cls(firmware, one, calibrate_work(one))
 
     def measured_overheads(self, catalogue: Catalogue) -> Overheads:
-        """Returns the kernel's overheads, measured or from the cache. Raises CheckError."""
+        """Returns the kernel's overheads, measured now or read from the cache. Raises CheckError."""
         firmware = self.firmware
         one_core = (
             None

@@ -31,7 +31,7 @@ from rtoslab.targets import SYSTICK
 
 
 def make_ledger(traces: Iterable[Trace], work: BusyWork) -> Ledger:
-    """Returns the ledger of all cycles that the kernel took in these traces."""
+    """Returns the ledger of traces: every cycle that the kernel took, by cause."""
     ledger = Ledger()
     for trace in traces:
         attributors = [
@@ -47,16 +47,16 @@ def make_ledger(traces: Iterable[Trace], work: BusyWork) -> Ledger:
 
 
 def _lock_waits(spins: CycleSpans, others: Sequence[Sequence[tuple[int, int]]]) -> Iterator[LockWait]:
-    """Yields each wait for a lock, with the part in which all other cores did a job's work, so that none can have held
-    the lock."""
+    """Yields each wait of a core for a kernel lock."""
     works = [CycleSpans(tuple(since for since, _ in other), tuple(until for _, until in other)) for other in others]
     for begin, end in zip(spins.begins, spins.ends, strict=True):
         yield LockWait(end, end - begin, min(work.cycles_within(begin, end) for work in works))
 
 
 def handler_chains(trace: Trace, work: BusyWork) -> list[HandlerChain]:
-    """Returns the chains of handlers. A handler belongs to the chain if it was recognised before the last one
-    returned."""
+    """Returns the sequences of exception handlers in a trace that follow each other without a return to a task.
+    A handler belongs to the chain if it was recognised before the last one returned.
+    """
     result: list[HandlerChain] = []
     lines: list[list[int]] = []
     last: HandlerRun | None = None
@@ -78,18 +78,18 @@ def handler_chains(trace: Trace, work: BusyWork) -> list[HandlerChain]:
 
 
 def _tick_spans(ticks: Sequence[HandlerRun]) -> CycleSpans:
-    """Returns the spans of the tick's handlers."""
+    """Returns the spans in which the tick's handlers ran."""
     return CycleSpans(tuple(tick.start for tick in ticks), tuple(tick.end for tick in ticks))
 
 
 def _has_call_without_switch(chain: HandlerChain) -> bool:
-    """Whether an interrupt came together with a switch that the task's own call asked for, and nothing switched."""
+    """Whether an interrupt came together with a requested task switch that then did not happen."""
     is_single = not chain.ticks and not chain.interrupts.gives and not chain.switches
     return is_single and any(handler.is_requested_by_task for handler in chain.handlers)
 
 
 def _chain_interrupts(trace: Trace, work: BusyWork, lines: Sequence[int], *, begins_chain: bool) -> ChainInterrupts:
-    """Returns the interrupts of a chain, by their lines."""
+    """Returns the interrupts that were handled in a sequence of handlers."""
     giving = {row.line for row in trace.rows}
     rows = [trace.lines[line - 1] for line in lines]
     cycles = sum(work.cycles(row.rounds, row.extra) for row in rows if row.rounds)
@@ -102,7 +102,7 @@ other, comes on top."""
 
 
 class _CycleAttributor:
-    """Attributes the cycles of one core to entries of a ledger."""
+    """Attributes the kernel's cycles on one core to entries of a ledger."""
 
     def __init__(self, trace: Trace, work: BusyWork, ledger: Ledger, core: int = 0) -> None:
         self.trace = trace
@@ -126,7 +126,7 @@ class _CycleAttributor:
         self.has_sections = any(row.kernel_calls for row in trace.rows)
 
     def attribute(self) -> None:
-        """Adds the entries of the whole trace to the ledger."""
+        """Adds the entries of the core's whole trace to the ledger."""
         marks: list[tuple[int, int, Job | HandlerChain]] = [(job.end, 0, job) for job in self.trace.jobs]
         marks += [(chain.start, 1, chain) for chain in handler_chains(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
@@ -140,14 +140,14 @@ class _CycleAttributor:
                 self._begin_job(mark, cycle)
 
     def _close_span(self, task: int, cycle: int) -> PhaseSpan:
-        """Ends a task's span and returns it."""
+        """Ends the span of a task's own execution and returns it."""
         span = self.open_spans.pop(task)
         self._add_time(span, cycle)
         span.ended_at = cycle
         return span
 
     def _add_time(self, span: PhaseSpan, cycle: int) -> None:
-        """Adds the time since the span began, or was last interrupted."""
+        """Adds to a span the cycles since it began, or was last interrupted."""
         since = span.running_since
         span.cycles += cycle - since - self.lock_waits.cycles_within(since, cycle)
         if self.phases[span.task] is JobPhase.WORKING:
@@ -156,7 +156,7 @@ class _CycleAttributor:
             span.compensated_ticks.append(self.trace.ticks[at].released)
 
     def _open_span(self, task: int, phase: JobPhase, cycle: int) -> None:
-        """Begins a task's span in this phase."""
+        """Begins a span of a task's own execution in one phase of its job."""
         row = self.trace.rows[task]
         self.phases[task] = phase
         self.open_spans[task] = PhaseSpan(
@@ -179,7 +179,7 @@ class _CycleAttributor:
         self._open_span(job.task, JobPhase.ENDING, cycle)
 
     def _attribute_chain(self, chain: HandlerChain) -> None:
-        """Adds a chain of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
+        """Adds a sequence of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
         before = chain.task_before
         phase = self.phases.get(before, JobPhase.ASLEEP)
         called = chain.is_requested_by_task and chain.switches > 0
@@ -204,7 +204,7 @@ class _CycleAttributor:
         self._resume_task(chain)
 
     def _add_job_end(self, chain: HandlerChain, span: PhaseSpan) -> None:
-        """Adds the end of a job, with the chain that switches to the next task."""
+        """Adds the end of a job to the ledger, with the handlers that switch to the next task."""
         rows = self.trace.rows
         before, after = next(
             (handler.task_before, handler.task_after)
@@ -218,7 +218,7 @@ class _CycleAttributor:
         self.phases[before] = JobPhase.ASLEEP
 
     def _add_interruption(self, chain: HandlerChain, span: PhaseSpan | None) -> None:
-        """Adds an interruption, with the delays and handlers that it shows."""
+        """Adds an interruption to the ledger, with the delays and handlers that it shows."""
         before, after = chain.task_before, chain.task_after
         phase = self.phases.get(before, JobPhase.WORKING)
         meets = phase in {JobPhase.STARTING, JobPhase.ENDING} or chain.handlers[0].is_requested_by_task
@@ -259,11 +259,11 @@ class _CycleAttributor:
 
     @staticmethod
     def _tick_due_cycles(chain: HandlerChain) -> set[int]:
-        """Returns the cycles at which the ticks of a chain were due."""
+        """Returns the cycles at which the ticks of a sequence of handlers were due."""
         return {handler.due for handler in chain.handlers if handler.exception == SYSTICK}
 
     def _resume_task(self, chain: HandlerChain) -> None:
-        """Records that the task after a chain runs on, or starts a job."""
+        """Records that the task after a sequence of handlers continues, or starts a job."""
         after = chain.task_after
         if after == IDLE:
             return
@@ -276,7 +276,7 @@ class _CycleAttributor:
             self._open_span(after, JobPhase.STARTING, chain.end)
 
     def _add_release_wait(self, task: int, chain: HandlerChain) -> None:
-        """Books the wait of a job for its first cycle, if nothing as urgent was in its way since its release."""
+        """Adds to the ledger how long a job waited for its first cycle, unless an equally urgent task delayed it."""
         due = self._last_release(task, chain.end)
         priority = self.trace.rows[task].priority
         if due is None or any(at > due for item, at in self.last_ran.items() if item >= priority):
@@ -304,7 +304,7 @@ class _CycleAttributor:
             )
 
     def _last_release(self, task: int, now: int) -> int | None:
-        """Returns the cycle of the task's last release: its tick, or the raising of its interrupt."""
+        """Returns the cycle of a task's last release: of its tick, or of its interrupt."""
         row, tick = self.trace.rows[task], self.trace.tick_cycles
         if row.line:
             raised = self.trace.lines[row.line - 1].raised

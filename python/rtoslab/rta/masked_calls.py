@@ -18,8 +18,7 @@ _SLEEP: Final = WAYS.index("sleep")
 
 
 def longest_masked_call(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
-    """Returns the most cycles for which a call of the kernel masked the least urgent interrupt, handlers aside. 0 if
-    none did."""
+    """Returns the most cycles for which a kernel call masked interrupts, in some benchmarks. 0 if none did."""
     level = architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
     for profiled in _profile_benchmarks(catalogue, point, benchmarks):
@@ -32,11 +31,12 @@ def longest_masked_call(catalogue: Catalogue, point: Point, benchmarks: Iterable
 
 
 def is_masked_sleep(profiled: Profile, interval: MaskedIntervals) -> bool:
-    """Whether the core slept in this masked interval, as in a kernel's idle task. An interrupt then ends the sleep, and
-    its wait afterwards was measured as the wait of a tick in the idle task.
+    """Whether the core slept in this interval with masked interrupts, as in a kernel's idle task.
+    An interrupt then ends the sleep, and its wait afterwards was measured as the wait of a tick in the idle task.
 
     The sleep at the mask's end proves it: it took most of the masked time, and no more than that, unless it lasted
-    beyond the section. Sleep that interrupts end by their handlers would be more."""
+    beyond the section. Sleep that interrupts end by their handlers would be more.
+    """
     slept = sum(
         spent.cycles[_SLEEP]
         for spent in profiled.spent

@@ -22,11 +22,11 @@ _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|h
 
 
 def with_operation_costs(catalogue: Catalogue, firmware: TaskSetFirmware, overheads: Overheads) -> Overheads:
-    """Returns the overheads with the longest call of every operation that the kernel offers, measured without a tick
-    inside.
+    """Returns the overheads with the longest call of every kernel operation (semaphore, queue, mutex).
 
     Points that cannot be measured (a kernel without the service) are left out: the analysis then names the missing
-    costs."""
+    costs.
+    """
     point = firmware.point
     config = {**point.kernel_config, "opt": point.opt, "code": point.code, "instrument": "probe"}
     if point.clock_hz is not None:

@@ -17,9 +17,9 @@ from rtoslab.intake import missing_key, path_text, read_object, read_table, vali
 
 
 class TickCosts(Strict):
-    """The costs of the tick's handlers, from the first cycle of the first to the return of the last: a base, and an
-    amount for each task that is released. A kernel that enters its switch handler at every tick has that in the
-    base."""
+    """The costs of the tick's handlers: a base, and an amount for each task that is released.
+    A kernel that enters its switch handler at every tick has that in the base.
+    """
 
     period_cycles: int = Field(gt=0)
     base_cycles: int = Field(ge=0)
@@ -33,16 +33,14 @@ class TickCosts(Strict):
 
 
 class InterruptCosts(Strict):
-    """The costs around a handler: from the recognition of the exception to the first cycle, and from the return to the
-    interrupted work."""
+    """The costs of an interrupt's entry and of the return from it."""
 
     entry_cycles: int = Field(default=0, ge=0)
     exit_cycles: int = Field(default=0, ge=0)
 
 
 class SwitchCosts(Strict):
-    """The costs of the handler that switches contexts, by kind: to a more urgent task, to a less urgent one (a base,
-    and an amount for each priority between them), to and from the idle task."""
+    """The costs of the handler that switches tasks, by kind of switch."""
 
     up_cycles: int = Field(ge=0)
     down_cycles: int = Field(ge=0)
@@ -52,8 +50,7 @@ class SwitchCosts(Strict):
 
 
 class JobCosts(Strict):
-    """The costs around a job: from the return of the switch to its first instruction, and from its last instruction to
-    the handler that switches."""
+    """The kernel's costs at the start and at the end of a job."""
 
     start_cycles: int = Field(default=0, ge=0)
     work_cycles: int = Field(default=0, ge=0)
@@ -64,8 +61,7 @@ class JobCosts(Strict):
 
 
 class MaskingTimes(Strict):
-    """The longest times for which the kernel masks its tick: observed as a tick that waits, or in the record of masked
-    intervals."""
+    """The longest times for which the kernel delays its tick."""
 
     masked_cycles: int = Field(default=0, ge=0)
     wait_cycles: int = Field(default=0, ge=0)
@@ -93,8 +89,9 @@ class EventCosts(Strict):
 
 
 class MulticoreCosts(Strict):
-    """The costs of several cores to each other. If `cores` is above 1, all values of the file were measured with so
-    many."""
+    """The costs that several cores cause to each other.
+    If `cores` is above 1, all values of the file were measured with so many.
+    """
 
     cores: int = Field(default=1, ge=1)
     lock_wait_cycles: int = Field(default=0, ge=0)
@@ -109,7 +106,7 @@ class MulticoreCosts(Strict):
 
 
 class LineFit(Strict):
-    """A fitted line and its residuals. `model` is in words, `base` and `slope` in cycles."""
+    """A line fitted to a cost, with its residuals. `model` is in words, `base` and `slope` in cycles."""
 
     name: str
     model: str
@@ -123,7 +120,9 @@ class LineFit(Strict):
 
 
 class Overheads(Strict):
-    """The content of a file of overheads. Lengths of time are in cycles of `clock_hz`."""
+    """The content of a file of kernel overheads. Times are in cycles of `clock_hz`.
+    Lengths of time are in cycles of `clock_hz`.
+    """
 
     kernel: str = ""
     board: str = ""
@@ -148,13 +147,13 @@ class Overheads(Strict):
 
     @property
     def tick_switch_cycles(self) -> int:
-        """Returns the further cost of a tick that switches to another task, in cycles."""
+        """Returns the additional cycles of a tick that switches to another task."""
         by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.from_idle_cycles)
         return by_handler if self.tick.switch_cycles is None else self.tick.switch_cycles
 
     @property
     def tick_slice_cycles(self) -> int:
-        """Returns the further cost of a tick that switches between equals, in cycles."""
+        """Returns the additional cycles of a tick that switches between tasks of equal priority."""
         by_handler = self.interrupt.entry_cycles + max(self.switch.up_cycles, self.switch.down_cycles)
         return by_handler if self.tick.slice_cycles is None else self.tick.slice_cycles
 
@@ -167,13 +166,15 @@ _HINTS: Final = {
 
 
 def read_overheads(path: Path) -> Overheads:
-    """Reads a file, JSON if it ends in .json, else TOML. Raises OverheadsError naming file and key."""
+    """Reads a file of kernel overheads, JSON if it ends in .json, else TOML.
+    Raises OverheadsError naming file and key.
+    """
     read = read_object if path.suffix.lower() == ".json" else read_table
     return parse_overheads(read(path, "the overheads", OverheadsError), path_text(path))
 
 
 def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
-    """Returns the overheads of a parsed table. `source` names its file. Raises OverheadsError."""
+    """Returns the kernel overheads of a parsed table. `source` names its file. Raises OverheadsError."""
     try:
         return Overheads.model_validate(table)
     except ValidationError as cause:
@@ -184,7 +185,7 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
 
 
 def write_overheads(overheads: Overheads, path: Path) -> None:
-    """Writes a file that `read_overheads` reads. Raises StoreError."""
+    """Writes a file of kernel overheads. Raises StoreError."""
     table = overheads.model_dump(mode="json", exclude_none=True)
     text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else toml_text(table)
     write_whole(path, text, "the overheads")

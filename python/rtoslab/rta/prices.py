@@ -11,7 +11,7 @@ from rtoslab.rta.overheads import EventCosts, Overheads
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """An event that took longer than the overheads charge for it."""
+    """A kernel activity that took longer than the overheads charge for it."""
 
     event: str
     took_cycles: int
@@ -21,23 +21,23 @@ class Excess:
 
     @property
     def cycles(self) -> int:
-        """Returns by how many cycles it took longer than charged."""
+        """Returns by how many cycles the activity took longer than charged."""
         return self.took_cycles - self.charged_cycles
 
 
 @dataclass(frozen=True, slots=True)
 class EntryPrices:
-    """The price of every kind of ledger entry by the overheads, in cycles."""
+    """The price (charge) in cycles of every kind of ledger entry, by a kernel's overheads."""
 
     overheads: Overheads
 
     @property
     def entry_and_exit(self) -> int:
-        """Returns the price of an interruption's entry and exit, and of the fetches that it makes necessary again."""
+        """Returns the price of an interruption's entry and exit, including fetches that it makes necessary again."""
         return self.overheads.interrupt.entry_cycles + self.overheads.interrupt.exit_cycles
 
     def handlers_price(self, ticks: int, released: int, switches: int, *, is_slice: bool) -> int:
-        """Returns the price of the handlers of so many ticks, from the first to the last."""
+        """Returns the price of the handlers of so many ticks with releases and switches."""
         tick, switch = self.overheads.tick, self.overheads.tick_switch_cycles
         if is_slice:
             switch = max(switch, self.overheads.tick_slice_cycles)
@@ -45,11 +45,13 @@ class EntryPrices:
 
     @property
     def event_costs(self) -> EventCosts:
-        """Returns the costs of events. All are 0 where they were not measured."""
+        """Returns the costs of interrupts and critical sections. All are 0 if they were not measured."""
         return self.overheads.events or EventCosts()
 
     def interrupts_price(self, interrupts: ChainInterrupts) -> int:
-        """Returns the price of the interrupts in a chain. The chain's own entry is not included."""
+        """Returns the price of the interrupts in a sequence of handlers, without the sequence's own entry.
+        The chain's own entry is not included.
+        """
         events = self.event_costs
         return (
             interrupts.work_cycles
@@ -59,8 +61,9 @@ class EntryPrices:
         )
 
     def interruption_price(self, interruption: Interruption) -> int:
-        """Returns the price of an interruption. The switch to a task that a handler wakes is in the price of its
-        give."""
+        """Returns the price of an interruption.
+        The switch to a task that a handler wakes is in the price of its give.
+        """
         switches = max(0, interruption.switches - interruption.interrupts.gives)
         handlers = self.handlers_price(
             interruption.ticks, interruption.released, switches, is_slice=interruption.among_equals
@@ -84,24 +87,24 @@ class EntryPrices:
         return self.entry_and_exit + self.overheads.smp.yield_cycles
 
     def compensated_tick_price(self, released: int) -> int:
-        """Returns the price of another core's tick that is handled here later, because the scheduler was locked."""
+        """Returns the price of another core's tick that is handled late, because the scheduler was locked."""
         return self.handlers_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles
 
     def saved_cycles(self, interruptions: Iterable[Interruption]) -> int:
-        """Returns by how much the interruptions cost less than their price, entry and exit aside.
+        """Returns by how many cycles the interruptions took less than their price.
 
-        A tick that meets a locked scheduler does little in its handler. Postponed work is done in the section."""
+        A tick that meets a locked scheduler does little in its handler. Postponed work is done in the section.
+        """
         return sum(self.interruption_price(interruption) - interruption.cycles for interruption in interruptions)
 
     def accompanying_price(self, ticks: int, released: int, switches: int, interrupts: ChainInterrupts) -> int:
-        """Returns the price of everything that shares a chain with a switch that a task asked for, which is one of the
-        switches."""
+        """Returns the price of everything that happens in the same handlers as a requested switch."""
         return self.handlers_price(
             ticks, released, max(0, switches - 1 - interrupts.gives), is_slice=False
         ) + self.interrupts_price(interrupts)
 
     def interruptions_price(self, span: PhaseSpan) -> int:
-        """Returns by how much the interruptions of a span may prolong it."""
+        """Returns by how many cycles the interruptions of a span may prolong it."""
         ticks = sum(interruption.ticks for interruption in span.interruptions)
         return (
             len(span.interruptions) * self.entry_and_exit
@@ -134,16 +137,13 @@ class EntryPrices:
         return simple + more + deferred + self.interruptions_price(job_end.span)
 
     def longest_blocking(self, tasks: int, distance: int) -> int:
-        """Returns the longest time for which a less urgent task's kernel call delays a release: as observed, or the
-        whole end of a job."""
+        """Returns the longest time for which a less urgent task's kernel call delays a release."""
         switches = max(self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True))
         masks = self.overheads.masks
         return max(masks.masked_cycles, masks.wait_cycles, self.sleep_call_price(tasks) + switches)
 
     def longest_masked(self, tasks: int, distance: int) -> int:
-        """Returns the longest time for which the kernel holds off an interrupt of any priority: a call, as if it masked
-        from its beginning to its end, or all handlers one after the other, with a switch and a tick that releases every
-        task."""
+        """Returns the longest time for which the kernel delays an interrupt of any priority."""
         handlers = max(
             self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True)
         ) + self.handlers_price(1, tasks, 1, is_slice=True)
@@ -154,9 +154,10 @@ class EntryPrices:
         return max(self.overheads.masks.masked_cycles, handlers + self.entry_and_exit, *calls)
 
     def longest_release_delay(self, tasks: int, distance: int) -> int:
-        """Returns, on several cores, the longest time from a tick to its releases besides their own cost. Some core has
-        the scheduler locked, in a call that a tick and an interrupt from another core interrupt, and handles the tick
-        later."""
+        """Returns the longest time from a tick to its releases on several cores, besides their own cost.
+        Some core has the scheduler locked, in a call that a tick and an interrupt from another core interrupt, and
+        handles the tick later.
+        """
         smp = self.overheads.smp
         tick = (
             self.entry_and_exit + self.handlers_price(1, tasks, 0, is_slice=False) + self.overheads.tick.deferred_cycles
@@ -176,7 +177,7 @@ class EntryPrices:
         return max(down, switch.up_cycles) if self.overheads.tick.switch_cycles is None else down
 
     def release_wait_price(self, wait: ReleaseWait) -> int:
-        """Returns the price from a tick or an interrupt to the job it releases, where nothing delays the job."""
+        """Returns the price of the time from a tick or interrupt to the job it releases, if nothing delays the job."""
         if wait.interrupts.count:
             return self.entry_and_exit + self.interrupts_price(wait.interrupts)
         if wait.by_other_core:
@@ -194,14 +195,14 @@ class EntryPrices:
         return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
 
     def handover_price(self, handover: LockHandover) -> int:
-        """Returns the price of a switch that a task's call led to, and of what came with it."""
+        """Returns the price of a switch that a task's own call caused, and of what came with it."""
         return self.event_costs.handover_cycles + self.accompanying_price(
             handover.ticks, handover.released, handover.switches, handover.interrupts
         )
 
 
 def uncovered_entries(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
-    """Returns the entries that exceed their price, the worst first."""
+    """Returns the ledger's entries that took longer than their price, the worst first."""
     return sorted(
         (excess for excess in _compare_entries(ledger, EntryPrices(overheads), tasks) if excess.cycles > 0),
         key=lambda excess: -excess.cycles,
@@ -209,7 +210,7 @@ def uncovered_entries(ledger: Ledger, overheads: Overheads, tasks: int) -> list[
 
 
 def _compare_entries(ledger: Ledger, prices: EntryPrices, tasks: int) -> Iterator[Excess]:
-    """Yields every entry with its price."""
+    """Yields each entry of a ledger with its cycles and its price."""
     for interruption in ledger.interruptions:
         if not interruption.meets_kernel:
             yield Excess(

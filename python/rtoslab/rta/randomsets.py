@@ -18,8 +18,7 @@ SHORTEST_CYCLES: Final = 100
 
 
 def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> System:
-    """Returns a random system: utilisation from 0.2 to 0.85 in random shares, rate-monotonic or any priorities, some
-    equal, some with offsets."""
+    """Returns a random task set: utilisation from 0.2 to 0.85, rate-monotonic or any priorities, some offsets."""
     count = random.randint(2, most)
     shares = [random.expovariate(1.0) for _ in range(count)]
     load = random.uniform(0.2, 0.85) / sum(shares)
@@ -47,7 +46,7 @@ def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 1
 
 @dataclass(frozen=True, slots=True)
 class SetShape:
-    """The ranges from which the sets of one shape are drawn. Loads count the tasks' work alone."""
+    """The ranges from which random task sets of one shape are drawn. Loads count the tasks' work alone."""
 
     periods_ticks: tuple[int, ...] = PERIODS_TICKS
     tasks: tuple[int, int] = (2, 10)
@@ -78,7 +77,7 @@ SHAPES: Final = {
 
 
 def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles: int) -> System:
-    """Returns a random system of this shape, all its tasks released by the tick."""
+    """Returns a random task set of this shape, with all tasks released by the tick."""
     count = random.randint(*shape.tasks)
     shares = [random.expovariate(1.0) for _ in range(count)]
     load = random.uniform(*shape.load) / sum(shares)
@@ -88,6 +87,7 @@ def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles:
         random.shuffle(order)
 
     def wcet(at: int) -> int:
+        """Returns the random execution time of a task."""
         if random.random() < shape.short_share:
             return random.randint(SHORTEST_CYCLES, 20 * SHORTEST_CYCLES)
         return max(SHORTEST_CYCLES, int(shares[at] * load * periods[at] * tick_cycles))
@@ -106,8 +106,10 @@ def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles:
 
 
 def multicore_system(random: Random, shape: SetShape, firmware: TaskSetFirmware, contention_permille: int) -> System:
-    """Returns a system with a random set of the shape on each core. Together they have no more tasks than the image
-    holds, and their load leaves room for the delays by other cores' accesses."""
+    """Returns a random task set of this shape on each core.
+    Together they have no more tasks than the image holds, and their load leaves room for the delays by other cores'
+    accesses.
+    """
     share = 1000 / (1000 + contention_permille)
     most = firmware.max_tasks // firmware.cores
     load = (shape.load[0] * share, shape.load[1] * share)
@@ -122,7 +124,7 @@ def multicore_system(random: Random, shape: SetShape, firmware: TaskSetFirmware,
 
 
 def event_system(random: Random, firmware: TaskSetFirmware) -> System:
-    """Returns a random system in which some tasks are released by interrupts, hold resources or mask interrupts."""
+    """Returns a random task set in which some tasks are released by interrupts, hold resources or mask interrupts."""
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
     shape = SetShape(
         PERIODS_TICKS, (1, 6), (0.1, 0.75), priority_levels=random.choice((3, 10)), monotonic=random.random() < 0.6
@@ -157,7 +159,7 @@ def event_system(random: Random, firmware: TaskSetFirmware) -> System:
 
 
 def _with_random_sections(random: Random, task: Task) -> Task:
-    """Returns the task with up to two sections, of two resources, each at most a third of its work."""
+    """Returns the task with up to two random critical sections, each at most a third of its work."""
     lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
     sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]
     return replace(task, sections=tuple(sections))
@@ -166,8 +168,7 @@ def _with_random_sections(random: Random, task: Task) -> Task:
 def change_one_task(
     random: Random, system: System, starts: tuple[int, ...], tick_cycles: int
 ) -> tuple[System, tuple[int, ...]]:
-    """Returns a variation of the system and its starts: another work or first tick of one task, or another first
-    raising of an interrupt."""
+    """Returns a random variation of a task set: other work, another first release or another first interrupt."""
     at = random.randrange(len(system.tasks))
     task, others = system.tasks[at], list(starts)
     steps: dict[str, Callable[[], int]] = {

@@ -18,8 +18,9 @@ _FIRST_LINE: Final = 16
 
 @dataclass(slots=True)
 class Job:
-    """One job of a task, in cycles of the board's clock since reset. `release` is the tick at which its period
-    begins."""
+    """One job of a task: its release, start and end, in cycles since reset.
+    `release` is the tick at which its period begins.
+    """
 
     task: int
     number: int
@@ -35,7 +36,7 @@ class Job:
 
 @dataclass(slots=True)
 class HandlerRun:
-    """One execution of a handler: its first cycle, its return, and the task that ran before and after it."""
+    """One execution of an exception handler: its first cycle, its return, and the tasks before and after it."""
 
     exception: int
     start: int
@@ -56,14 +57,15 @@ class HandlerRun:
 
     @property
     def is_core_request(self) -> bool:
-        """Whether it is the interrupt by which another core makes this one choose its task again. There is no other
-        without a line."""
+        """Whether it handles the interrupt by which another core makes this one choose its task again.
+        There is no other without a line.
+        """
         return self.exception >= _FIRST_LINE and not self.line
 
 
 @dataclass(slots=True)
 class Trace:
-    """The record of a run in the order of time, from the first release on."""
+    """The record of a task set's run: jobs, handlers and waits for locks, in the order of time."""
 
     rows: Sequence[TaskRow]
     lines: Sequence[InterruptLine]
@@ -84,7 +86,7 @@ class Trace:
     """The runs of the tick's handler, whichever core is shown."""
 
     def of_core(self, core: int) -> Trace:
-        """Returns the trace of one core."""
+        """Returns the part of the trace that belongs to one core."""
         if len(self.lock_waits) == 1:
             return self
         home = [row.core for row in self.rows]
@@ -97,7 +99,6 @@ class Trace:
         )
 
     def response_times(self, line: int) -> list[int]:
-        """Returns the response times of an interrupt's line, from 1 on: from each arrival to its handler's return, in
-        cycles."""
+        """Returns the response times of an interrupt in cycles: from each arrival to its handler's return."""
         ends = (handler.end - self.origin for handler in self.handlers if handler.line == line)
         return [end - arrival for arrival, end in zip(self.lines[line - 1].arrivals, ends, strict=False)]

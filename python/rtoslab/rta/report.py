@@ -22,7 +22,7 @@ from rtoslab.rta.task_set_study import TaskSetStudy
 
 
 def study_document(study: TaskSetStudy) -> Document:
-    """Returns the report of a study: its answer, bounds, observations, sensitivity and overheads."""
+    """Returns the report of a task set's analysis."""
     overheads = study.overheads
     where = (
         [f"{overheads.kernel or 'overheads by hand'}", overheads.board, f"{overheads.clock_hz / 1e6:g} MHz"]
@@ -54,21 +54,22 @@ def study_document(study: TaskSetStudy) -> Document:
 
 
 def deviations(study: TaskSetStudy) -> Deviations:
-    """Returns the declared deviations of the kernels whose overheads the study uses."""
+    """Returns the declared deviations of the kernels whose overheads a study uses."""
     return {source.kernel: source.deviations for source in _overhead_sources(study) if source.deviations}
 
 
 def _all_deviate(study: TaskSetStudy) -> bool:
+    """Whether all kernels of a study deviate from the port contract."""
     return all(source.deviations for source in _overhead_sources(study))
 
 
 def _overhead_sources(study: TaskSetStudy) -> list[Overheads]:
-    """Returns the overheads that the study uses or compares."""
+    """Returns the kernel overheads that a study uses or compares."""
     return [overheads for overheads in (study.overheads, study.compared_overheads) if overheads is not None]
 
 
 def terminal_tables(study: TaskSetStudy) -> list[TableData]:
-    """Returns the tables for the terminal."""
+    """Returns the tables of a study that the terminal shows."""
     beside = (
         overheads_comparison_table(study, study.compared_overheads) if study.compared_overheads is not None else None
     )
@@ -76,7 +77,7 @@ def terminal_tables(study: TaskSetStudy) -> list[TableData]:
 
 
 def sensitivity_tables(study: TaskSetStudy) -> list[TableData]:
-    """Returns the tables that the terminal shows after the answer, because they take longer."""
+    """Returns the tables of a study that the terminal shows after the answer, because they take longer."""
     return _mark_deviations(study, (sensitivity_table(study),))
 
 
@@ -87,10 +88,12 @@ def _mark_deviations(study: TaskSetStudy, tables: tuple[TableData | None, ...]) 
 
 
 def _bounds_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
+    """Returns the tables of a study's bounds."""
     return tuple(filter(None, (bounds_table(study), chains_table(study), parts_table(study))))
 
 
 def _observed_sections(study: TaskSetStudy) -> list[Section]:
+    """Returns the report's sections on the observed run. Empty without one."""
     check, table = study.check, check_table(study)
     if check is None or table is None:
         return []
@@ -99,8 +102,9 @@ def _observed_sections(study: TaskSetStudy) -> list[Section]:
 
 
 def _tick_sections(study: TaskSetStudy) -> list[Section]:
-    """Returns the section that compares both ways to charge for the tick with the observed ticks. Empty without a
-    run."""
+    """Returns the report's section that compares the charges for the tick with the observed ticks.
+    Empty without a run.
+    """
     check, overheads = study.check, study.overheads
     if check is None or overheads is None:
         return []

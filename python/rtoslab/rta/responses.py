@@ -11,7 +11,7 @@ from rtoslab.rta.system import System
 
 @dataclass(frozen=True, slots=True)
 class ObservedResponses:
-    """The responses of one task or interrupt, in units of the system."""
+    """The observed response times of one task or interrupt, in units of the system."""
 
     name: str
     ended: tuple[int, ...]
@@ -21,17 +21,16 @@ class ObservedResponses:
 
     @property
     def longest(self) -> int:
-        """Returns the longest known response, which is compared with the bound. 0 if nothing was released."""
+        """Returns the longest observed response time. 0 if nothing was released."""
         return max((*self.ended, *self.unfinished), default=0)
 
     def exceeds(self, bound: int | None) -> bool:
-        """Whether a job took longer than the bound. None is never exceeded."""
+        """Whether an observed response time is longer than the bound. False without a bound. None is never exceeded."""
         return bound is not None and self.longest > bound
 
 
 def observed_responses(system: System, trace: Trace, until: int | None = None) -> Iterator[ObservedResponses]:
-    """Yields the responses of each task, then of each interrupt that the set names, for jobs released before the
-    cycle `until`."""
+    """Yields the observed response times of each task, then of each interrupt."""
     scale = system.units_per_cycle
     for at, task in enumerate(system.tasks):
         ended, unfinished = (

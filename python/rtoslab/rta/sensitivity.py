@@ -28,7 +28,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """The limits of growth: `factor` times every WCET still meets all deadlines, at the tasks' `utilisation`."""
+    """How much the WCETs of a task set may grow until a deadline is missed."""
 
     factor: Fraction
     utilisation: Fraction
@@ -49,11 +49,12 @@ def find_sensitivity(
     is_schedulable: bool | None = None,
     progress: Progress = lambda _: None,
 ) -> Sensitivity:
-    """Finds the sensitivity by bisection, to a cycle. Every test is one analysis of at most STEPS_PER_BOUND steps a
-    bound.
+    """Finds by bisection how much the WCETs of a task set may grow. The result is exact to a cycle.
+    Every test is one analysis of at most STEPS_PER_BOUND steps a bound.
 
     `is_schedulable`: whether the set as it is meets its deadlines, where that is known. Then nothing needs to shrink,
-    whatever a shorter search says."""
+    whatever a shorter search says.
+    """
     scale = 1 if overheads is not None else -(-_NANOSECONDS // system.units_per_second)
     fine = with_finer_units(system, scale)
     search = _Bisection(overheads, model, is_schedulable)
@@ -80,7 +81,7 @@ def find_sensitivity(
 
 
 class _Bisection:
-    """Bisections over variations of one system, and whether the last of them ended at its limit of steps."""
+    """Searches for the largest schedulable variation of one system."""
 
     def __init__(self, overheads: Overheads | None, model: OverheadModel, is_schedulable: bool | None) -> None:
         self.overheads, self.model, self.is_schedulable = overheads, model, is_schedulable
@@ -107,7 +108,7 @@ class _Bisection:
 
 
 def _is_undecided(analysis: Analysis) -> bool:
-    """Whether no deadline is known to be missed, but a bound was not found in so few steps."""
+    """Whether a bound was not found in so few steps, while no deadline is known to be missed."""
     bounds = (*analysis.tasks, *analysis.interrupts)
     return any(bound.obstacle is Obstacle.STEPS for bound in bounds) and not any(
         bound.can_be_missed for bound in bounds
@@ -115,14 +116,15 @@ def _is_undecided(analysis: Analysis) -> bool:
 
 
 def _largest_factor(system: System) -> int:
-    """Returns the largest factor with which every WCET is still within its deadline, in parts of RESOLUTION."""
+    """Returns the largest factor by which every WCET stays within its deadline, in parts of RESOLUTION."""
     return min(task.deadline * RESOLUTION // task.wcet for task in system.tasks)
 
 
 def _scaled_system(system: System, factor: Fraction) -> System:
-    """Returns the system with all work scaled, rounded up: a WCET never becomes 0."""
+    """Returns the system with all WCETs scaled, rounded up: none becomes 0."""
 
     def scaled(task: Task) -> Task:
+        """Returns the task with its WCET and critical sections scaled."""
         sections = tuple((name, _round_up(length * factor)) for name, length in task.sections)
         return replace(
             task, wcet=max(1, _round_up(task.wcet * factor)), masked=_round_up(task.masked * factor), sections=sections
@@ -136,4 +138,5 @@ def _round_up(value: Fraction) -> int:
 
 
 def _with_wcet(system: System, task: Task, wcet: int) -> System:
+    """Returns the system with another WCET of one task."""
     return replace(system, tasks=tuple(replace(item, wcet=wcet) if item is task else item for item in system.tasks))

@@ -15,7 +15,7 @@ KIND_LOCK_TAKEN = 10
 
 @dataclass(frozen=True)
 class CycleSpans:
-    """Spans of cycles of one core in the order of time. None overlaps another."""
+    """Spans of cycles on one core that do not overlap, in the order of time. None overlaps another."""
 
     begins: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
@@ -26,7 +26,7 @@ class CycleSpans:
         object.__setattr__(self, "_sums", (0, *accumulate(lengths)))
 
     def cycles_within(self, since: int, until: int) -> int:
-        """Returns the cycles of the spans between two cycles."""
+        """Returns how many cycles of the spans are between two cycles."""
         indices = self.indices_within(since, until)
         if not indices:
             return 0
@@ -39,8 +39,9 @@ class CycleSpans:
 
 
 def lock_wait_spans(events: Iterable[tuple[int, int, int]]) -> CycleSpans:
-    """Returns the spans in which one core waited, from events (cycle, kind, lock) in the order of time. A wait at the
-    run's end is left out."""
+    """Returns the spans in which one core waited for kernel locks, from (cycle, kind, lock) events.
+    A wait at the run's end is left out.
+    """
     waiting: dict[int, int] = {}
     spans: list[tuple[int, int]] = []
     for cycle, kind, lock in events:

@@ -13,8 +13,9 @@ frames."""
 
 
 def stack_ends(machine: VirtualMachine, firmware: TaskSetFirmware, task_blocks: set[int]) -> dict[int, bytes]:
-    """Returns, by control block, the bytes at the far end of each task's stack. Empty for a kernel that does not
-    declare where its stacks are."""
+    """Returns the bytes at the far end of each task's stack, by control block.
+    Empty for a kernel that does not declare where its stacks are.
+    """
     block = firmware.kernel.memory.task_block if firmware.kernel.memory else None
     if block is None:
         return {}
@@ -24,5 +25,5 @@ def stack_ends(machine: VirtualMachine, firmware: TaskSetFirmware, task_blocks: 
 
 
 def count_overrun_stacks(before: dict[int, bytes], after: dict[int, bytes]) -> int:
-    """Returns the number of stacks that left no room for an exception's frame."""
+    """Returns the number of task stacks that left no room for an exception's frame."""
     return sum(before[item] != after.get(item) for item in before)

@@ -25,8 +25,9 @@ _SHOWN_TICKS: Final = 24
 
 
 def response_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
-    """Returns a histogram of every task's responses, with the bounds. It shows the deadline only if that does not
-    squeeze the rest."""
+    """Returns a chart with a histogram of every task's response times, with the bounds.
+    It shows the deadline only if that does not squeeze the rest.
+    """
     us = study.system.microseconds
     rows: list[dict[str, Any]] = []
     for task in check.tasks:
@@ -52,8 +53,7 @@ def response_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
 
 
 def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
-    """Returns the chart of the running task over time, from the critical instant to the end of the longest first
-    response."""
+    """Returns a chart of the running task over time, from the critical instant on."""
     trace, us = check.trace, study.system.microseconds_of_cycles
     firsts = [job.end for job in trace.jobs if job.number == 0]
     end = min(max(firsts, default=trace.end), trace.origin + _SHOWN_TICKS * trace.tick_cycles) + trace.tick_cycles // 10
@@ -122,7 +122,7 @@ def _run_spans(trace: Trace, task: int) -> list[tuple[int, int, str]]:
 
 
 def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:
-    """Returns the chart of every tick's handlers beside the charges of the models. None without overheads."""
+    """Returns a chart of every tick's cycles beside the models' charges. None without overheads."""
     if study.overheads is None:
         return None
     us = study.system.microseconds_of_cycles
@@ -144,13 +144,12 @@ def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:
 
 
 def worst_tick_cycles(prices: EntryPrices, interruption: Interruption, tasks: int) -> int:
-    """Returns the charge of the worst-tick model for an interruption, in cycles: with a release of every task."""
+    """Returns the cycles that the worst-tick model charges for an interruption, with a release of every task."""
     return prices.interruption_price(replace(interruption, released=tasks))
 
 
 def pessimism_chart(study: TaskSetStudy) -> ChartData | None:
-    """Returns the chart of what each overhead model adds to the bound without overheads, in percent. None without
-    overheads."""
+    """Returns a chart of what each overhead model adds to the bounds, in percent. None without overheads."""
     if study.overheads is None:
         return None
     rows = []
@@ -176,5 +175,5 @@ def pessimism_chart(study: TaskSetStudy) -> ChartData | None:
 
 
 def nonempty_charts(*chart: ChartData | None) -> Sequence[ChartData]:
-    """Returns the charts that have data."""
+    """Returns those of the charts that have data."""
     return tuple(data for data in chart if data is not None and data.rows)

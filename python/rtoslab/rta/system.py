@@ -16,7 +16,7 @@ from rtoslab.rta.units import Duration
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task, in integer units of the system. `TaskSpec` describes the fields."""
+    """A task of a system, with times in integer units. `TaskSpec` describes the fields."""
 
     name: str
     period: int
@@ -33,13 +33,13 @@ class Task:
 
     @property
     def calls(self) -> int:
-        """Returns the kernel calls in the midst of the work: before and after each section or mask."""
+        """Returns the number of kernel calls inside the task's work: before and after each section or mask."""
         return 2 * (len(self.sections) + (self.masked > 0))
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """An interrupt. The first of a system is the most urgent."""
+    """An interrupt of a system, with times in integer units. The first one is the most urgent."""
 
     name: str
     period: int
@@ -56,7 +56,7 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Tasks that hand data from one to the next, in their order."""
+    """A chain of tasks that hand data from one to the next, in their order."""
 
     name: str
     tasks: tuple[str, ...]
@@ -65,7 +65,9 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Tasks and interrupts. `units_per_second` is the length of a unit: the clock's rate times `units_per_cycle`."""
+    """A task set with all times as integers, in a common unit.
+    `units_per_second` is the length of a unit: the clock's rate times `units_per_cycle`.
+    """
 
     tasks: tuple[Task, ...]
     interrupts: tuple[Interrupt, ...] = ()
@@ -83,23 +85,23 @@ class System:
 
     @property
     def clock_hz(self) -> int:
-        """Returns the cycles of a second."""
+        """Returns the number of clock cycles in a second."""
         return self.units_per_second // self.units_per_cycle
 
     def microseconds(self, units: float) -> float:
-        """Returns units as microseconds, for people."""
+        """Converts units of the system to microseconds, for people."""
         return units * 1e6 / self.units_per_second
 
     def exact_microseconds(self, units: int | Fraction) -> Fraction:
-        """Returns units as microseconds, not rounded."""
+        """Converts units of the system to microseconds, not rounded."""
         return Fraction(units) * 1_000_000 / self.units_per_second
 
     def microseconds_of_cycles(self, cycles: float) -> float:
-        """Returns microseconds of a trace's cycles, for people."""
+        """Converts cycles to microseconds, for people."""
         return cycles * 1e6 / self.clock_hz
 
     def cycles(self, units: int) -> int:
-        """Returns units as cycles, rounded up."""
+        """Converts units of the system to cycles, rounded up."""
         return -(-units // self.units_per_cycle)
 
 
@@ -109,6 +111,7 @@ def with_finer_units(system: System, scale: int) -> System:
         return system
 
     def task(task: Task) -> Task:
+        """Returns the task in the shorter units."""
         return replace(
             task,
             **{name: scale * getattr(task, name) for name in ("period", "wcet", "deadline", "jitter", "masked")},
@@ -117,6 +120,7 @@ def with_finer_units(system: System, scale: int) -> System:
         )
 
     def handler(handler: Interrupt) -> Interrupt:
+        """Returns the interrupt in the shorter units."""
         return replace(
             handler, **{name: scale * getattr(handler, name) for name in ("period", "wcet", "deadline", "jitter")}
         )
@@ -132,17 +136,19 @@ def with_finer_units(system: System, scale: int) -> System:
 
 
 def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
-    """Returns the exact utilisation of (cost, period) pairs.
+    """Returns the exact processor utilisation of (cost, period) pairs.
 
-    It sums whole numbers over one denominator, because sums of fractions are slow."""
+    It sums whole numbers over one denominator, because sums of fractions are slow.
+    """
     pairs = [*parts]
     whole = math.lcm(*(period for _, period in pairs))
     return Fraction(sum(cost * (whole // period) for cost, period in pairs), whole)
 
 
 def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
-    """Returns the system of a task set, with exact times. Raises TaskSetError where a time in cycles has no clock, and
-    where a part is longer than its whole."""
+    """Returns the system of a task set, with all times as integers.
+    Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole.
+    """
     specs: list[TaskSpec | InterruptSpec] = [*task_set.tasks, *task_set.interrupts]
     times = [time for spec in specs for time in _spec_times(spec)] + [chain.deadline for chain in task_set.chains]
     if clock_hz is None and any(item.in_cycles for item in times):
@@ -157,6 +163,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
         rate = clock_hz * per_cycle
 
     def whole(time: Duration) -> int:
+        """Returns a time as an integer in the system's unit."""
         return int(time.cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
     givers = {interrupt.gives: interrupt.name for interrupt in task_set.interrupts if interrupt.gives}
@@ -201,7 +208,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
 
 
 def _release_name(spec: TaskSpec) -> str:
-    """Returns the name of the interrupt that releases a task, where the file has no table for it."""
+    """Returns a name for the interrupt that releases a task, if the file has no table for it."""
     return f"release of {spec.name}"
 
 
@@ -218,7 +225,7 @@ def _require_parts(task: Task, source: str) -> None:
 
 
 def _spec_times(spec: TaskSpec | InterruptSpec) -> list[Duration]:
-    """Returns all times of a task or interrupt."""
+    """Returns all times in the description of a task or interrupt."""
     times = [spec.period, spec.wcet, spec.deadline, spec.jitter]
     if isinstance(spec, TaskSpec):
         times += [spec.masked, *(section.length for section in spec.sections)]

@@ -21,7 +21,7 @@ _DASH: Final = "-"
 
 
 def bounds_table(study: TaskSetStudy) -> TableData:
-    """Returns, for each task, its parameters, its bound by every model, and its slack."""
+    """Returns a table of each task's parameters, its bound by every model, and its slack."""
     models = tuple(study.analyses)
     columns = (
         "task",
@@ -69,7 +69,7 @@ def _utilisation_sentences(study: TaskSetStudy) -> str:
 
 
 def check_table(study: TaskSetStudy) -> TableData | None:
-    """Returns the observed responses beside the bounds. None if nothing was run."""
+    """Returns a table of the observed response times beside the bounds. None if nothing was run."""
     check = study.check
     if check is None:
         return None
@@ -101,7 +101,7 @@ def check_table(study: TaskSetStudy) -> TableData | None:
 
 
 def chains_table(study: TaskSetStudy) -> TableData | None:
-    """Returns the bounds of chains from end to end. None if the file names no chain."""
+    """Returns a table of the latency bounds of the chains of tasks. None if the file names no chain."""
     if not study.chain_bounds:
         return None
     observed = study.observed_chain_latencies
@@ -119,7 +119,7 @@ def chains_table(study: TaskSetStudy) -> TableData | None:
 
 
 def parts_table(study: TaskSetStudy) -> TableData:
-    """Returns the parts of each task's bound, by cause."""
+    """Returns a table of what each task's bound consists of, by cause."""
     causes = list(dict.fromkeys(name for task in study.analysis.tasks for name in task.parts))
     rows = [
         [task.name, *(_format_us(study, task.parts.get(name)) for name in causes), _format_bound(study, task)]
@@ -137,7 +137,7 @@ def parts_table(study: TaskSetStudy) -> TableData:
 
 
 def costs_table(study: TaskSetStudy) -> TableData | None:
-    """Returns what each component of the overhead costs each task. None without overheads."""
+    """Returns a table of what each component of the kernel's overhead costs each task. None without overheads."""
     if not study.costs:
         return None
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))
@@ -150,7 +150,7 @@ def costs_table(study: TaskSetStudy) -> TableData | None:
 
 
 def sensitivity_table(study: TaskSetStudy) -> TableData | None:
-    """Returns how much each WCET may grow alone, and the new WCET. None if the sensitivity was not computed."""
+    """Returns a table of how much each WCET may grow alone. None if the sensitivity was not computed."""
     grown = study.sensitivity
     if grown is None:
         return None
@@ -174,7 +174,7 @@ def sensitivity_table(study: TaskSetStudy) -> TableData | None:
 
 
 def _format_factor(factor: Fraction) -> str:
-    """Returns the factor, rounded down. A value other than 1 does not read as 1."""
+    """Returns a factor as text, rounded down. A value other than 1 does not read as 1."""
     if factor < 1:
         return format_decimals(factor, 3, math.floor)
     decimals = 3
@@ -184,8 +184,7 @@ def _format_factor(factor: Fraction) -> str:
 
 
 def _format_sum(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
-    """Returns the new WCET, rounded down, with enough decimals to differ from the present one where the margin is not
-    0."""
+    """Returns a grown WCET as text, rounded down."""
     exact, now = (study.system.exact_microseconds(value) for value in (wcet + growth, wcet))
     decimals = 0 if exact >= WHOLE_FROM_US else 1
     while exact != now and math.floor(exact * 10**decimals) == round(now * 10**decimals):
@@ -194,7 +193,7 @@ def _format_sum(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
 
 
 def _bounded_search_sentence(grown: Sensitivity) -> str:
-    """Returns a sentence that names the figures which are lower limits only. Empty if none is."""
+    """Returns a sentence that names the figures of the sensitivity that are only lower limits. Empty if none is."""
     names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded_tasks]
     if not names:
         return ""
@@ -205,7 +204,7 @@ def _bounded_search_sentence(grown: Sensitivity) -> str:
 
 
 def fits_table(overheads: Overheads) -> TableData:
-    """Returns the fitted overheads, with their residuals."""
+    """Returns a table of the fitted overheads with their residuals."""
     rows = [
         [fit.name, fit.model, f"{fit.samples:,}", f"{fit.base:,.1f}", f"{fit.slope:,.1f}", f"{fit.rms:,.1f}",
          f"{fit.largest_above:+,.1f}", f"{fit.largest_observed:,}"]
@@ -226,7 +225,7 @@ def fits_table(overheads: Overheads) -> TableData:
 
 
 def overheads_comparison_table(study: TaskSetStudy, other: Overheads) -> TableData:
-    """Returns another source's overheads beside the study's, in microseconds of each one's clock."""
+    """Returns a table of the study's overheads beside those of another source, in microseconds."""
     own, count = study.overheads, len(study.system.tasks)
     assert own is not None
     rows = []
@@ -253,8 +252,9 @@ _COMPARED_FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
 
 
 def study_json(study: TaskSetStudy) -> dict[str, Any]:
-    """Returns the study as plain values for JSON. Times are in microseconds. Names that end in `_units` are in units of
-    the system."""
+    """Returns a study as a JSON object. Times are in microseconds.
+    Names that end in `_units` are in units of the system.
+    """
     check, longest = study.check, study.observed_chain_latencies
     return {
         "title": study.task_set.title,
@@ -285,6 +285,7 @@ def study_json(study: TaskSetStudy) -> dict[str, Any]:
 
 
 def _growth_json(study: TaskSetStudy) -> dict[str, Any]:
+    """Returns the sensitivity of a study as a JSON object."""
     grown = study.sensitivity
     if grown is None:
         return {}
@@ -296,10 +297,12 @@ def _growth_json(study: TaskSetStudy) -> dict[str, Any]:
 
 
 def _microseconds(study: TaskSetStudy, units: int | None) -> float | None:
+    """Returns units of the system as microseconds, or None."""
     return None if units is None else study.system.microseconds(units)
 
 
 def _bound_as_json(study: TaskSetStudy, bound: ResponseBound) -> dict[str, Any]:
+    """Returns a response-time bound as a JSON object."""
     us = study.system.microseconds
     return {
         "response_units": bound.response,
@@ -313,6 +316,7 @@ def _bound_as_json(study: TaskSetStudy, bound: ResponseBound) -> dict[str, Any]:
 
 
 def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
+    """Returns the observed run of a study as a JSON object, or None."""
     check = study.check
     if check is None:
         return None
@@ -348,24 +352,24 @@ def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
 
 
 def _format_us(study: TaskSetStudy, units: int | None) -> str:
-    """Returns units as microseconds."""
+    """Returns units of the system in microseconds, as text."""
     if units is None:
         return _DASH
     return format_microseconds(study.system.exact_microseconds(units))
 
 
 def _format_us_down(study: TaskSetStudy, units: Fraction) -> str:
-    """Returns units as microseconds, rounded down: growth must not exceed what is printed."""
+    """Returns units of the system in microseconds, as text, rounded down: growth must not exceed what is printed."""
     return format_microseconds(study.system.exact_microseconds(units), rounding=math.floor)
 
 
 def _format_bound(study: TaskSetStudy, bound: ResponseBound) -> str:
-    """Returns a bound in microseconds, rounded up."""
+    """Returns a response-time bound in microseconds, as text, rounded up."""
     return _format_us_up(study, bound.response)
 
 
 def _format_us_up(study: TaskSetStudy, units: int | None) -> str:
-    """Returns units as microseconds, rounded up."""
+    """Returns units of the system in microseconds, as text, rounded up."""
     if units is None:
         return "none"
     exact = Fraction(units * 1_000_000, study.system.units_per_second)

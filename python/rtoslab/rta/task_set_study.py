@@ -22,7 +22,7 @@ _BETWEEN_CORES = ("lock_wait_cycles", "release_cycles", "yield_cycles")
 
 @dataclass(frozen=True, slots=True)
 class TaskSetStudy:
-    """The full result of a task set."""
+    """The full analysis of one task set: bounds, sensitivity, costs, observed run."""
 
     task_set: TaskSet
     system: System
@@ -40,22 +40,22 @@ class TaskSetStudy:
 
     @property
     def model(self) -> OverheadModel:
-        """Returns the model on which the answer rests."""
+        """Returns the overhead model on which the answer rests."""
         return OverheadModel.SPLIT_TICK if OverheadModel.SPLIT_TICK in self.analyses else OverheadModel.NO_OVERHEAD
 
     @property
     def analysis(self) -> Analysis:
-        """Returns the analysis by the model on which the answer rests."""
+        """Returns the response-time bounds on which the answer rests."""
         return self.analyses[self.model]
 
     @property
     def tasks_over_bound(self) -> list[str]:
-        """Returns the names of tasks and chains that took longer than their bound in the run."""
+        """Returns the names of the tasks and chains that took longer in the run than their bound."""
         return [*self.check.tasks_over_bound(self.analysis), *self.exceeded_chains] if self.check is not None else []
 
     @property
     def chain_bounds(self) -> list[ChainBound]:
-        """Returns the bounds of the chains, by the model on which the answer rests."""
+        """Returns the latency bounds of the chains of tasks."""
         return [chain_bound(chain, self.system, self.analysis) for chain in self.system.chains]
 
     @property
@@ -69,14 +69,14 @@ class TaskSetStudy:
 
     @property
     def exceeded_chains(self) -> list[str]:
-        """Returns the names of chains that took longer than their bound in the run."""
+        """Returns the names of the chains of tasks that took longer in the run than their bound."""
         bounds = {chain.name: chain.latency for chain in self.chain_bounds}
         seen = self.observed_chain_latencies.items()
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
     def uncovered_entries(self) -> list[Excess]:
-        """Returns the events of the run that took longer than the overheads charge, the worst first."""
+        """Returns the kernel's activities in the run that took longer than the overheads charge, the worst first."""
         return (
             self.check.uncovered_entries(self.overheads)
             if self.check is not None and self.overheads is not None
@@ -85,7 +85,9 @@ class TaskSetStudy:
 
     @property
     def unknown_costs(self) -> list[str]:
-        """Returns the costs of several cores that the overheads do not have. A yes without them would be a guess."""
+        """Returns the costs of several cores that the overheads lack, so that no positive answer is possible.
+        A yes without them would be a guess.
+        """
         if self.overheads is None or len(self.system.cores) == 1:
             return []
         return _unknown_core_costs(self.system, self.overheads)
@@ -100,15 +102,14 @@ class TaskSetStudy:
 
     @property
     def holds(self) -> bool:
-        """Whether every deadline is met by the bounds, and no observation contradicts them."""
+        """Whether the bounds meet every deadline, and no observation contradicts them."""
         if self.unknown_costs:
             return False
         met = self.analysis.schedulable and all(chain.meets_deadline for chain in self.chain_bounds)
         return met and not self.tasks_over_bound and not self.uncovered_entries
 
     def answer_sentences(self) -> list[str]:
-        """Returns the answer in sentences: yes with the tightest task, or no with each task that misses and the parts
-        of its time."""
+        """Returns the answer in sentences: whether the task set is schedulable, and why."""
         analysis = self.analysis
         bounds = [*analysis.tasks, *analysis.interrupts]
         exceeded, uncovered = self.tasks_over_bound, self.uncovered_entries
@@ -180,16 +181,17 @@ class TaskSetStudy:
         )
 
     def _format_us(self, units: int) -> str:
+        """Returns units of the system in microseconds, as text."""
         return format_microseconds(self.system.exact_microseconds(units), whole_from=None)
 
 
 def study_task_set(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> TaskSetStudy:
-    """Returns the study of a task set, with its sensitivity and the cost of each overhead. Raises TaskSetError."""
+    """Returns the full analysis of a task set, without a run. Raises TaskSetError."""
     return with_sensitivity(study_bounds(task_set, overheads, clock_hz))
 
 
 def with_sensitivity(study: TaskSetStudy, progress: Progress = lambda _: None) -> TaskSetStudy:
-    """Returns the study with its sensitivity and the cost of each overhead, which takes hundreds of analyses."""
+    """Returns the study with its sensitivity and the cost of each overhead added, which takes hundreds of analyses."""
     system, overheads, holds = study.system, study.overheads, study.analysis.schedulable
     grown = find_sensitivity(system, overheads, study.model, holds, progress)
     progress("what each overhead costs")
@@ -198,7 +200,7 @@ def with_sensitivity(study: TaskSetStudy, progress: Progress = lambda _: None) -
 
 
 def study_bounds(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> TaskSetStudy:
-    """Returns the bounds of a task set at the overheads' clock, or the given one. Raises TaskSetError."""
+    """Returns the response-time bounds of a task set. Raises TaskSetError."""
     system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
     if overheads is None:
@@ -218,8 +220,9 @@ def study_bounds(task_set: TaskSet, overheads: Overheads | None, clock_hz: int |
 
 
 def _with_observed_order(system: System, overheads: Overheads) -> tuple[System, list[str]]:
-    """Returns the system and notes. Equals run in the order of their releases only if the kernel was observed to do so.
-    Otherwise any order is assumed."""
+    """Returns the system with the order in which the kernel runs tasks of equal priority, and notes.
+    The order is that of their releases only if the kernel was observed to keep it. Otherwise any order is assumed.
+    """
     shared = len({(task.core, task.priority) for task in system.tasks}) < len(system.tasks)
     if system.equals != "fifo" or overheads.equals in {"", "fifo"} or not shared:
         return system, []
@@ -232,14 +235,16 @@ def _with_observed_order(system: System, overheads: Overheads) -> tuple[System, 
 
 
 def with_tick_releases(system: System, tick: int) -> tuple[System, list[str]]:
-    """Returns the system and the names of tasks whose period or offset is no whole number of ticks: the tick releases
-    them up to one tick late.
+    """Returns the system with tasks released by the tick, and the names of those that it releases late.
 
-    `tick` is its period in units of the system."""
+
+    `tick` is its period in units of the system.
+    """
     by_tick = [task for task in system.tasks if not task.released_by]
     late = [item.name for item in by_tick if item.period % tick or (item.offset or 0) % tick]
 
     def change_task(task: Task) -> Task:
+        """Returns the task with a tick of jitter added, if the tick releases it late."""
         return replace(task, jitter=task.jitter + tick, offset=None) if task.name in late else task
 
     return replace(system, tasks=tuple(change_task(task) for task in system.tasks)), late

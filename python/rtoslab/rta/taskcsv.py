@@ -12,8 +12,9 @@ from rtoslab.intake import ROWS, quote
 
 
 def parse_csv(text: str, source: str) -> dict[str, Any]:
-    """Returns a table with one task a row, as TOML would give it. Empty cells are left out. `sections` holds
-    `resource:length_us` parts separated by spaces. Raises TaskSetError."""
+    """Parses a task set in CSV into the table that the same set in TOML gives. Empty cells are left out.
+    `sections` holds `resource:length_us` parts separated by spaces. Raises TaskSetError.
+    """
     rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     head: list[str] | None = None
     tasks: list[dict[str, Any]] = []
@@ -38,6 +39,7 @@ def parse_csv(text: str, source: str) -> dict[str, Any]:
 
 
 def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
+    """Returns a task's table from the cells of a row."""
     cells: dict[str, Any] = {key: value for key, value in row if value}
     if "sections" in cells:
         cells["section"] = [_csv_section(part, where) for part in cells.pop("sections").split()]
@@ -45,6 +47,7 @@ def _csv_task(row: Iterable[tuple[str, str]], where: str) -> dict[str, Any]:
 
 
 def _csv_section(text: str, where: str) -> dict[str, str]:
+    """Returns a critical section's table from `resource:length_us`."""
     resource, colon, length_us = text.partition(":")
     if not colon:
         raise TaskSetError(f"{where}: the section {quote(text)} is not resource:length_us; write one such as bus:20.")

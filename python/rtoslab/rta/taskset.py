@@ -41,7 +41,7 @@ _CHAIN_KEYS: Final = ("name", "tasks", "deadline")
 
 @dataclass(frozen=True, slots=True)
 class SectionSpec:
-    """A critical section of a task."""
+    """A critical section of a task, as the file states it."""
 
     resource: str
     length: Duration
@@ -49,7 +49,7 @@ class SectionSpec:
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """A periodic or sporadic task. A higher priority number is more urgent."""
+    """A periodic or sporadic task, as the file states it. A higher priority number is more urgent."""
 
     name: str
     period: Duration
@@ -70,7 +70,9 @@ class TaskSpec:
 
 @dataclass(frozen=True, slots=True)
 class InterruptSpec:
-    """An interrupt's handler. The first in the file is the most urgent, and all are more urgent than any task."""
+    """An interrupt's handler, as the file states it.
+    The first in the file is the most urgent, and all are more urgent than any task.
+    """
 
     name: str
     period: Duration
@@ -84,7 +86,7 @@ class InterruptSpec:
 
 @dataclass(frozen=True, slots=True)
 class TaskSet:
-    """The content of a file."""
+    """The content of a task set's file."""
 
     title: str
     tasks: tuple[TaskSpec, ...]
@@ -96,14 +98,14 @@ class TaskSet:
 
     @property
     def has_events(self) -> bool:
-        """Whether the set needs the image with events: it has interrupts, sections or masks."""
+        """Whether the task set has interrupts, critical sections or masks, for which a larger image is needed."""
         return bool(self.interrupts) or any(
             task.sections or task.masked.value or task.release != "tick" for task in self.tasks
         )
 
 
 def read_task_set(path: Path) -> TaskSet:
-    """Reads a TOML or CSV file, by its suffix. Raises TaskSetError naming file, task and key."""
+    """Reads a task set from a TOML or CSV file, by its suffix. Raises TaskSetError naming file, task and key."""
     if path.suffix.lower() == ".csv":
         table = parse_csv(read_text(path, "the task set", TaskSetError), path_text(path))
     else:
@@ -151,13 +153,14 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
 
 
 def _parse_chain(row: Mapping[str, Any], number_: int, tasks: tuple[TaskSpec, ...], source: str) -> ChainSpec:
+    """Returns the chain of tasks of one `[[chain]]` table."""
     where = f"{source}, {_row_name(row, 'chain', number_)}"
     _require_known_keys(row, _CHAIN_KEYS, where)
     return parse_chain(row, _parse_name(row, where), [task.name for task in tasks], where)
 
 
 def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[InterruptSpec, ...], source: str) -> None:
-    """Raises TaskSetError where an interrupt gives to no task, to another's, or not when the task is released."""
+    """Raises TaskSetError if the interrupts that release tasks do not fit the tasks."""
     by_name = {spec.name: spec for spec in tasks}
     given: set[str] = set()
     for interrupt in interrupts:
@@ -192,6 +195,7 @@ def _list_of_tables(table: Mapping[str, Any], name: str, source: str) -> list[Ma
 
 
 def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
+    """Returns the task of one `[[task]]` table. Raises TaskSetError."""
     where = f"{source}, {_row_name(row, 'task', number_)}"
     _require_known_keys(row, _TASK_KEYS, where)
     period, wcet, deadline = _parse_times(row, where)
@@ -215,6 +219,7 @@ def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
 
 
 def _parse_interrupt(row: Mapping[str, Any], number_: int, source: str) -> InterruptSpec:
+    """Returns the interrupt of one `[[interrupt]]` table. Raises TaskSetError."""
     where = f"{source}, {_row_name(row, 'interrupt', number_)}"
     _require_known_keys(row, _INTERRUPT_KEYS, where)
     period, wcet, deadline = _parse_times(row, where)
@@ -224,7 +229,7 @@ def _parse_interrupt(row: Mapping[str, Any], number_: int, source: str) -> Inter
 
 
 def _parse_core(row: Mapping[str, Any], where: str) -> int:
-    """Returns the core on which the task runs."""
+    """Returns the number of the core on which a task runs."""
     requested = row.get("core", 0)
     if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
         raise TaskSetError(
@@ -238,6 +243,7 @@ def _parse_core(row: Mapping[str, Any], where: str) -> int:
 
 
 def _parse_section(row: Mapping[str, Any], where: str) -> SectionSpec:
+    """Returns the critical section of one table. Raises TaskSetError."""
     _require_known_keys(row, _SECTION_KEYS, f"{where}, section")
     length = parse_duration(row, "length", f"{where}, section")
     if length is None or "resource" not in row:
@@ -246,7 +252,7 @@ def _parse_section(row: Mapping[str, Any], where: str) -> SectionSpec:
 
 
 def _parse_times(row: Mapping[str, Any], where: str) -> tuple[Duration, Duration, Duration]:
-    """Returns period, WCET and deadline. The deadline is the period unless it is given."""
+    """Returns period, WCET and deadline of a task. The deadline is the period unless it is given."""
     period, wcet = parse_duration(row, "period", where), parse_duration(row, "wcet", where)
     for name, times in (("period", period), ("wcet", wcet)):
         if times is None:
@@ -278,11 +284,12 @@ _KEYS_WITH_UNIT: Final = (*_TIMES, "length")
 
 
 def _row_name(row: Mapping[str, Any], kind: str, number_: int) -> str:
-    """Returns a table's name for errors: its own, or its number."""
+    """Returns the name of a table in error messages: its own name, or its number."""
     return f"{kind} {one_line(str(row['name'])[:MAX_NAME_CHARS])}" if row.get("name") else f"{kind} {number_}"
 
 
 def _parse_name(row: Mapping[str, Any], where: str) -> str:
+    """Returns the name in a table. Raises TaskSetError if there is none."""
     name = _parse_text(row, "name", "", where)
     if not name:
         raise TaskSetError(f"{where} has no name; add one.")
@@ -290,7 +297,7 @@ def _parse_name(row: Mapping[str, Any], where: str) -> str:
 
 
 def _parse_text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
-    """Returns a name or title, on one line and no longer than a table can show."""
+    """Returns a name or title of a table, on one line and no longer than a table can show."""
     value = row.get(key, default)
     if not isinstance(value, str | int | Decimal) or len(str(value)) > MAX_NAME_CHARS or not str(value).isprintable():
         raise TaskSetError(
@@ -300,7 +307,9 @@ def _parse_text(row: Mapping[str, Any], key: str, default: str, where: str) -> s
 
 
 def _parse_whole(row: Mapping[str, Any], key: str, where: str, default: int | None) -> int:
-    """Returns a whole number. Raises TaskSetError for any other value, or a missing one without a default."""
+    """Returns the whole number under a key of a table.
+    Raises TaskSetError for any other value, or a missing one without a default.
+    """
     value = row.get(key, default)
     if value is None:
         raise TaskSetError(f"{where} has no {key}; add one, a whole number (a higher priority is more urgent).")
@@ -311,6 +320,7 @@ def _parse_whole(row: Mapping[str, Any], key: str, where: str, default: int | No
 
 
 def _parse_choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], default: str, source: str) -> str:
+    """Returns the word under a key of a table, which must be a known one. Raises TaskSetError."""
     value = str(table.get(key, default))
     if value not in known:
         raise TaskSetError(f"{source}: {key} is {quote(value)}; known: {', '.join(known)}.")

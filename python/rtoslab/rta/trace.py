@@ -50,10 +50,11 @@ _LEAD_TICKS: Final = 8
 def run_task_set(
     firmware: TaskSetFirmware, rows: Sequence[TaskRow], ticks: int, lines: Sequence[InterruptLine] = ()
 ) -> Trace:
-    """Runs the task set for so many ticks after the first release and returns its trace. Raises CheckError if it does
-    not run.
+    """Runs a task set on the virtual board for so many ticks after the first release. Returns its trace.
+    Raises CheckError if it does not run.
 
-    Interrupts are raised relative to the first release, so with lines the same image first runs up to that."""
+    Interrupts are raised relative to the first release, so with lines the same image first runs up to that.
+    """
     image = firmware.image_with_tasks(rows, lines)
     lead = _LEAD_TICKS + max((row.offset_ticks for row in rows if not row.line), default=0)
     origin = None
@@ -88,8 +89,9 @@ def _require_stacks(
     origin: int,
     cause: CheckError,
 ) -> None:
-    """Raises CheckError if an overflowed stack explains the failure. It runs the set a second time, so that other runs
-    need not check."""
+    """Raises CheckError if an overflowed stack explains why the run of a task set failed.
+    It runs the set a second time, so that other runs need not check.
+    """
     is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.cores)
     written = events["value"][(events["kind"] == KIND_WRITE) & is_current]
     blocks = {int(value) for value in np.unique(written)} - {0}
@@ -112,10 +114,10 @@ def _record_events(
     origin: int = 0,
     machine: VirtualMachine | None = None,
 ) -> tuple[npt.NDArray[np.void], int]:
-    """Returns the events of so many ticks from the window's beginning on, in the order of time, and the cycle of the
-    end.
+    """Returns the virtual board's events of a run of so many ticks, in the order of time, and the last cycle.
 
-    `machine`: a board that has been started already."""
+    `machine`: a board that has been started already.
+    """
     machine = machine or start_machine(image, firmware.board, firmware.kernel, firmware.cores)
     machine.trace_exceptions(True)
     if firmware.cores > 1:
@@ -137,9 +139,10 @@ def _record_events(
 
 
 def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], tick_cycles: int) -> int:
-    """Returns the cycle of the tick that the first releases belong to. Raises CheckError where none is seen.
+    """Returns the cycle of the tick at which the tasks are first released. Raises CheckError where none is seen.
 
-    If the tick releases no task, any tick at which all tasks wait is right: it returns the last one seen."""
+    If the tick releases no task, any tick at which all tasks wait is right: it returns the last one seen.
+    """
     phase = _tick_phase(events, tick_cycles)
     by_tick = [at for at, item in enumerate(rows) if not item.line]
     if not by_tick:
@@ -162,8 +165,9 @@ def read_trace(
     cores: int = 1,
     exceptions: Collection[int] = frozenset({SVCALL, PENDSV}),
 ) -> Trace:
-    """Returns the trace of events in the order of time. `numbers`: the exceptions of the lines. `exceptions`: those
-    that tasks raise themselves. Raises CheckError where the events do not fit the rows."""
+    """Returns the trace of a run from the virtual board's events. `numbers`: the exceptions of the lines.
+    `exceptions`: those that tasks raise themselves. Raises CheckError where the events do not fit the rows.
+    """
     first = _first_release_tick(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
         trace = Trace(rows, lines, tick_cycles, first, end=end)
@@ -200,13 +204,13 @@ def read_trace(
 
 
 def _core_lock_waits(events: npt.NDArray[np.void], core: int) -> CycleSpans:
-    """Returns the spans in which a core waited for the kernel's locks."""
+    """Returns the spans in which a core waited for kernel locks, from the board's events."""
     mine = events[(events["core"] == core) & np.isin(events["kind"], (KIND_LOCK_BUSY, KIND_LOCK_TAKEN))]
     return lock_wait_spans(zip(*(mine[name].tolist() for name in ("cycle", "kind", "id")), strict=True))
 
 
 def _tasks_by_block(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
-    """Returns the index of the task by its control block: the one that is current while the task's job begins."""
+    """Returns the index of each task by its control block, from the board's events."""
     tasks_by_block: dict[int, int] = {}
     current = 0
     selected = ((events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)) | (
@@ -221,8 +225,7 @@ def _tasks_by_block(events: npt.NDArray[np.void], core: int) -> dict[int, int]:
 
 
 def _writes_before_switch(events: npt.NDArray[np.void], core: int) -> bool:
-    """Whether the kernel writes the chosen task as current before the exception that switches to it, while a task
-    runs."""
+    """Whether the kernel writes its current-task pointer before the exception that switches tasks."""
     entries, exits = ((events["kind"] == kind).astype(np.int64) for kind in (KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT))
     writes = (events["kind"] == KIND_WRITE) & (events["id"] == IDENT_CURRENT + core)
     begun = np.cumsum((events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN)) > 0
@@ -230,7 +233,7 @@ def _writes_before_switch(events: npt.NDArray[np.void], core: int) -> bool:
 
 
 def _tick_phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
-    """Returns a cycle at which the tick was due, in the phase of the earliest recognised one."""
+    """Returns a cycle at which a tick was due."""
     ticks = events[(events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == SYSTICK)]
     if len(ticks) == 0:
         raise CheckError("The image took no tick interrupt; check that its SysTick runs.")
@@ -241,7 +244,7 @@ def _tick_phase(events: npt.NDArray[np.void], tick_cycles: int) -> int:
 
 
 class _TraceReader:
-    """Reads the events of one core into a trace."""
+    """Builds the trace of one core from the board's events."""
 
     def __init__(
         self,
@@ -285,6 +288,7 @@ class _TraceReader:
         self._add_unfinished()
 
     def _enter_handler(self, cycle: int, entry: int, exception: int) -> None:
+        """Handles the entry into an exception handler."""
         is_requested = exception in self.requested_exceptions
         self.open_handlers.append(
             HandlerRun(
@@ -295,6 +299,7 @@ class _TraceReader:
             self.current = self.named_task
 
     def _exit_handler(self, cycle: int, exception: int) -> None:
+        """Handles the return from an exception handler."""
         if not self.open_handlers:
             return
         # Where one handler follows another without a return between, the next entry may be told before the return.
@@ -327,13 +332,13 @@ class _TraceReader:
         trace.handlers.append(done)
 
     def _begin_part(self, cycle: int, task: int) -> None:
-        """Counts a part that begins. A job begins with its first part."""
+        """Handles the begin of a part of a job's work. A job begins with its first part."""
         self.begun_parts[task] = self.begun_parts.get(task, 0) + 1
         if self.begun_parts[task] == 1:
             self.job_begins[task] = cycle
 
     def _end_part(self, cycle: int, task: int) -> None:
-        """Ends the task's job, if it was its last part."""
+        """Handles the end of a part of a job's work, which may end the job."""
         if self.begun_parts.get(task, 0) < len(self.trace.rows[task].parts or (0,)):
             return
         self.begun_parts[task] = 0
@@ -342,7 +347,7 @@ class _TraceReader:
                 f"A job of task {task} ended that had not begun, so the image is not the one that was "
                 "built; build it again."
             )
-        job = self._next_job(task, self.job_begins.pop(task), cycle)
+        job = self._make_next_job(task, self.job_begins.pop(task), cycle)
         self.ended_jobs[task] += 1
         if job.begin < job.release:
             raise CheckError(
@@ -351,8 +356,8 @@ class _TraceReader:
             )
         self.trace.jobs.append(job)
 
-    def _next_job(self, task: int, begin: int, end: int, later: int = 0) -> Job:
-        """Returns the task's next job that has not ended, or the one `later` jobs after it."""
+    def _make_next_job(self, task: int, begin: int, end: int, later: int = 0) -> Job:
+        """Returns the record of a task's next job after the last that ended, or of the one `later` jobs after it."""
         row, trace = self.trace.rows[task], self.trace
         number = self.ended_jobs[task] + later
         if row.line:
@@ -364,11 +369,11 @@ class _TraceReader:
         return Job(task, number, release, begin, end)
 
     def _add_unfinished(self) -> None:
-        """Adds the released jobs that had not ended with the run."""
+        """Adds the jobs that were released but had not ended at the end of the run."""
         for task in (at for at, row in enumerate(self.trace.rows) if row.core == self.core):
-            job = self._next_job(task, self.job_begins.get(task, 0), self.trace.end)
+            job = self._make_next_job(task, self.job_begins.get(task, 0), self.trace.end)
             later = 0
             while job.release < job.end:
                 self.trace.unfinished.append(job)
                 later += 1
-                job = self._next_job(task, 0, self.trace.end, later)
+                job = self._make_next_job(task, 0, self.trace.end, later)

@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.base import CheckError
 from rtoslab.rta.arrange import interrupt_lines, task_rows
-from rtoslab.rta.firmware import InterruptLine, Protection, TaskRow, TaskSetFirmware, WorkPart
+from rtoslab.rta.firmware import InterruptLine, PartProtection, TaskRow, TaskSetFirmware, WorkPart
 from rtoslab.rta.randomsets import event_system
 from rtoslab.rta.work import BusyWork
 
@@ -31,8 +31,9 @@ _STEPS: Final = 160
 
 
 def basic_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
-    """Yields sets whose tasks are released together: for every number of tasks, in either order of priorities, while
-    the core idles, and while a less or a more urgent job works. Then tasks that preempt each other for long."""
+    """Yields training task sets whose tasks are released together, each with its number of ticks.
+    Then tasks that preempt each other for long.
+    """
     most = min(firmware.max_tasks, firmware.priority_count)
     short, long = (
         work.rounds_lasting(firmware.tick_cycles // 50),
@@ -76,8 +77,7 @@ def basic_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list
 
 
 def long_jobs(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
-    """Yields sets with jobs of many ticks: one alone, equals that may take turns, equals that a more urgent task
-    preempts, and all of them among tasks that are released all the time."""
+    """Yields training task sets with jobs of many ticks."""
     tick = firmware.tick_cycles
     long = work.rounds_lasting(10 * tick + tick // 3)
     equals = [TaskRow(60, 0, *long, 2), TaskRow(60, 1, *long, 2), TaskRow(60, 0, *long, 2)]
@@ -89,9 +89,10 @@ def long_jobs(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[
 
 
 def ticks_in_switches(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> Iterator[tuple[list[TaskRow], int]]:
-    """Yields pairs of tasks, each pair at ticks of its own. The first ends its work so shortly before a tick that the
-    tick comes during its end, the switch to the second, or the second's start. With and without a task that this tick
-    releases."""
+    """Yields training task sets in which ticks come during the end of a job or a task switch.
+    The first ends its work so shortly before a tick that the tick comes during its end, the switch to the second, or
+    the second's start. With and without a task that this tick releases.
+    """
     length = 4 * reach
     pairs = (firmware.max_tasks - 1) // 2
     lengths = [firmware.tick_cycles - reach + 40 - length * step // _STEPS for step in range(_STEPS)]
@@ -109,8 +110,7 @@ def ticks_in_switches(firmware: TaskSetFirmware, work: BusyWork, reach: int) -> 
 def assigned_to_cores(
     sets: Iterable[tuple[list[TaskRow], int]], firmware: TaskSetFirmware
 ) -> Iterator[tuple[list[TaskRow], int]]:
-    """Yields each set with its tasks spread over the cores, and every other one also with all tasks on the first or the
-    last core."""
+    """Yields each task set with its tasks spread over the cores, and every other one also on a single core."""
     last = firmware.cores - 1
     for number, (rows, ticks) in enumerate(sets):
         if number % 2:
@@ -119,8 +119,7 @@ def assigned_to_cores(
 
 
 def on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
-    """Yields sets with short jobs at every tick on one core while long ones work on the other, and random mixtures on
-    both."""
+    """Yields training task sets with short jobs on one core while long ones work on the other."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for core in range(firmware.cores):
         for many in (1, 3):
@@ -145,8 +144,7 @@ def on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[li
 def gives_near_ticks(
     firmware: TaskSetFirmware, work: BusyWork, reach: int
 ) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
-    """Yields sets in which an interrupt gives a semaphore, at moments from shortly before a tick that releases tasks to
-    their first job.
+    """Yields training task sets in which an interrupt gives a semaphore close to a tick that releases tasks.
 
     The task that it wakes is more urgent than those, or less. Its handler works, or gives at once. The core idles as
     the tick comes, or works. A random set meets such a place once in some thousand jobs.
@@ -163,13 +161,13 @@ def gives_near_ticks(
 
 
 def event_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
-    """Yields sets with interrupts that release tasks, with sections and masks."""
+    """Yields training task sets with interrupts that release tasks, with critical sections and masks."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
     for number in range(_CONTENTIONS):  # a task that comes while a less urgent one, or one of two, holds what it wants
-        held = WorkPart(*work.rounds_lasting(tick // 2), Protection.LOCKED, 0)
+        held = WorkPart(*work.rounds_lasting(tick // 2), PartProtection.LOCKED, 0)
         ends, little = (
             WorkPart(*work.rounds_lasting(tick // (9 + number))),
-            WorkPart(*work.rounds_lasting(200), Protection.LOCKED, 0),
+            WorkPart(*work.rounds_lasting(200), PartProtection.LOCKED, 0),
         )
         low = [TaskRow(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         yield [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], _MIXED_TICKS, []

@@ -23,13 +23,13 @@ UNITS: Final = (*SECONDS, CYCLES)
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A length of time: in seconds, or in cycles of the clock for which the analysis is made."""
+    """A length of time: in seconds, or in cycles of the analysed clock."""
 
     value: Fraction
     in_cycles: bool = False
 
     def cycles(self, clock_hz: int) -> Fraction:
-        """Returns the exact number of cycles at this clock."""
+        """Returns the exact number of cycles in this time at a clock."""
         return self.value if self.in_cycles else self.value * clock_hz
 
 
@@ -40,15 +40,14 @@ WHOLE_FROM_US: Final = 1_000
 def format_microseconds(
     value: Fraction, *, whole_from: int | None = WHOLE_FROM_US, rounding: Callable[[Fraction], int] = round
 ) -> str:
-    """Returns microseconds with one decimal, with none from `whole_from` on, and with more if a value other than 0
-    would read as 0."""
+    """Returns microseconds as text with one decimal, or with as many as a small value needs."""
     if whole_from is not None and abs(value) >= whole_from:
         return f"{rounding(value):,}"
     return format_decimals(value, 1, rounding)
 
 
 def format_decimals(value: Fraction, decimals: int, rounding: Callable[[Fraction], int] = round) -> str:
-    """Returns a value with so many decimals, and with more if a value other than 0 would read as 0."""
+    """Returns a value as text with so many decimals, or with as many as a small value needs."""
     while value and not rounding(value * 10**decimals):
         decimals += 1
     return f"{Decimal(rounding(value * 10**decimals)).scaleb(-decimals):,.{decimals}f}"

@@ -17,14 +17,15 @@ MAX_STEPS: Final = 50_000
 
 
 class NoBoundError(Exception):
-    """No fixed point was found within the steps."""
+    """Raised if the search for a bound used up its steps."""
 
 
 def busy_period_starts(demand: CompetingDemand) -> Iterator[tuple[CompetingDemand, int]]:
-    """Yields every way in which a busy period may start, as phases, with the task's own first arrival.
+    """Yields every way in which a busy period may start, with the analysed task's own first arrival.
 
     If all offsets are known and nothing jitters, it starts with an arrival of one of the relevant tasks. Another then
-    arrives no earlier than their offsets allow, by the greatest common divisor of both periods."""
+    arrives no earlier than their offsets allow, by the greatest common divisor of both periods.
+    """
     relevant = [demand.task, *demand.others]
     if any(task.offset is None or task.jitter for task in relevant):
         yield demand, 0
@@ -36,7 +37,7 @@ def busy_period_starts(demand: CompetingDemand) -> Iterator[tuple[CompetingDeman
 
 
 def _arrival_phase(first: Task, other: Task) -> int:
-    """Returns the earliest arrival of `other` after an arrival of `first`, by their offsets."""
+    """Returns the earliest arrival of task `other` after an arrival of task `first`, by their offsets."""
     if first.offset is None or other.offset is None or other.jitter:
         return 0
     return (other.offset - first.offset) % math.gcd(first.period, other.period)
@@ -45,13 +46,13 @@ def _arrival_phase(first: Task, other: Task) -> int:
 def longest_response(
     demand: CompetingDemand, first_arrival: int, max_steps: int = MAX_STEPS, response_limit: int | None = None
 ) -> tuple[int, dict[str, int]]:
-    """Returns the longest response of the task's jobs in one busy period, counted from each one's arrival, and its
-    parts.
+    """Returns the longest response of the analysed task's jobs in one busy period, and what it consists of.
+    The response is counted from each job's arrival.
 
     At exactly 100 % and with blocking a busy period never ends, and shortly below it lasts for many hyperperiods.
     Without a kernel's charges the demand of a hyperperiod is never more than the hyperperiod, so no job takes longer
-    than the one a hyperperiod before it: the first hyperperiod's jobs are enough. Ends with the
-    first response seen to be longer than `until`, which is then no bound. Raises NoBoundError after `most` steps.
+    than the one a hyperperiod before it: the first hyperperiod's jobs are enough. Ends with the first response seen to
+    be longer than `until`, which is then no bound. Raises NoBoundError after `most` steps.
     """
     task = demand.task
     worst, parts, window, steps = -1, {"own": 0}, 1, 0
@@ -78,8 +79,7 @@ def longest_response(
 
 
 def _jobs_until_repetition(demand: CompetingDemand) -> int | None:
-    """Returns after how many jobs the responses repeat, so that none is longer than those before. None if that is
-    unknown."""
+    """Returns after how many jobs the response times repeat. None if that is unknown."""
     if demand.charges != NO_CHARGES or demand.utilisation() > 1:
         return None
     periods = [other.period for other in (demand.task, *demand.others)] + [
@@ -97,8 +97,9 @@ def shortest_window(
     max_steps: int = MAX_STEPS,
     limit: int | None = None,
 ) -> tuple[int, dict[str, int], int]:
-    """Returns the shortest window that contains all its demand and is no shorter than `window`, its demand by cause,
-    and the steps so far. The window may be one beyond `limit` that does not."""
+    """Returns the shortest window that contains all its demand, the demand by cause, and the steps so far.
+    It is no shorter than `window`. It may be one beyond `limit` that does not contain its demand.
+    """
     while steps < max_steps:
         steps += 1
         parts = demand.demand_in_window(window, finished_jobs, other_jobs)
@@ -112,8 +113,7 @@ def shortest_window(
 def longest_response_fifo(
     demand: CompetingDemand, equals: Sequence[Task], max_steps: int = MAX_STEPS
 ) -> tuple[int, dict[str, int]]:
-    """Returns the longest response where equals run in the order of arrival, and its parts: for each arrival inside the
-    busy period, with all jobs that arrived up to it."""
+    """Returns the longest response if tasks of equal priority run in the order of arrival, and what it consists of."""
     task = demand.task
     busy = _longest_busy_period(replace(demand, others=[*demand.others, *equals]), max_steps)
     worst, parts = -1, {"own": 0}
@@ -131,7 +131,7 @@ def longest_response_fifo(
 
 
 def _longest_busy_period(demand: CompetingDemand, max_steps: int) -> int:
-    """Returns the longest time in which the processor runs nothing less urgent."""
+    """Returns the longest time for which the processor runs nothing less urgent than the analysed task."""
     window, steps, task = 1, 0, demand.task
     while steps < max_steps:
         steps += 1
@@ -144,7 +144,7 @@ def _longest_busy_period(demand: CompetingDemand, max_steps: int) -> int:
 
 
 def _arrivals_until(end: int, tasks: Sequence[Task], max_steps: int) -> list[int]:
-    """Returns the moments before `end` at which jobs of the tasks arrive."""
+    """Returns the times before `end` at which jobs of the tasks arrive."""
     arrivals = {0}
     for task in tasks:
         if end // task.period > max_steps:
@@ -156,8 +156,7 @@ def _arrivals_until(end: int, tasks: Sequence[Task], max_steps: int) -> list[int
 def _window_with_equals(
     demand: CompetingDemand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int, max_steps: int
 ) -> tuple[int, dict[str, int], int]:
-    """Returns the shortest window with `ahead` jobs of the equals and `before` earlier ones of the task, its demand,
-    and the steps so far."""
+    """Returns the shortest window with so many jobs of equally urgent tasks, its demand, and the steps so far."""
     both = replace(demand, others=[*demand.others, *equals])
     window = 1
     while steps < max_steps:

@@ -18,15 +18,14 @@ _SLOT_TICKS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class BusyWork:
-    """The duration of work: `base_cycles[extra] + iteration_cycles * rounds` cycles from the first instruction to the
-    last, undisturbed."""
+    """How long the busy work of jobs lasts on a board, for any number of rounds and extra instructions."""
 
     iteration_cycles: int
     base_cycles: Mapping[int, int]
 
     def rounds_lasting(self, cycles: int) -> tuple[int, int]:
-        """Returns (rounds, extra) of work that lasts so many cycles. If none lasts exactly that long, they are those
-        of the longest work below it.
+        """Returns the rounds and extra instructions of the longest work that lasts at most so many cycles.
+        If none lasts exactly that long, they are those of the longest work below it.
 
         Raises CheckError for less than the shortest work.
         """
@@ -38,7 +37,7 @@ class BusyWork:
         return rounds, extra
 
     def row_cycles(self, row: TaskRow) -> int:
-        """Returns the cycles that a job of the row works."""
+        """Returns the cycles that a job of this task works."""
         parts = row.parts or (WorkPart(row.rounds, row.extra),)
         return sum(self.cycles(part.rounds, part.extra) for part in parts)
 
@@ -48,8 +47,9 @@ class BusyWork:
 
 
 def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
-    """Returns the calibrated work, measured with probes on tasks that run alone. Raises CheckError where work is not
-    regular."""
+    """Measures how long busy work lasts, with probes on tasks that run alone.
+    Raises CheckError where work is not regular.
+    """
     longest = firmware.tick_cycles // 40
     rounds = [_FEW_ROUNDS, _FEW_ROUNDS + 1, _FEW_ROUNDS + 2, 25, 100, 101, longest // 2, longest - 1, longest]
     by_rounds = _measured_cycles(firmware, [(item, 0) for item in rounds])
@@ -67,7 +67,7 @@ def calibrate_work(firmware: TaskSetFirmware) -> BusyWork:
 
 
 def _measured_cycles(firmware: TaskSetFirmware, works: Sequence[tuple[int, int]]) -> list[int]:
-    """Returns the cycles from the beginning to the end of each work. Every job of a task must last the same."""
+    """Returns the measured cycles of each of these amounts of work. Every job of a task must last the same."""
     result: list[int] = []
     for start in range(0, len(works), firmware.max_tasks):
         part = works[start : start + firmware.max_tasks]

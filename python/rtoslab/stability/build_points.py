@@ -30,8 +30,7 @@ _POINT_AXES = ("benchmark", "kernel", "board", "cores")
 
 @dataclass(frozen=True)
 class BuildRow:
-    """One point of the suites in one configuration: the points to measure, and the point of the suites that they
-    represent."""
+    """One point of a paper's suites in one configuration, in all its placements."""
 
     stands_for: PointId
     """The point of the suites. Its kernel is named as in the paper."""
@@ -41,7 +40,7 @@ class BuildRow:
 
 @dataclass(frozen=True)
 class StabilityPlan:
-    """All points to measure, with the builds that they belong to."""
+    """All points to measure for the stability of a paper's statements, and the builds that they belong to."""
 
     factors: tuple[Factor, ...]
     builds: tuple[Build, ...]
@@ -51,12 +50,13 @@ class StabilityPlan:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Returns the points of all rows."""
+        """Returns all points to measure."""
         return tuple(point for row in self.rows for point in row.points)
 
 
 def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) -> StabilityPlan:
-    """Returns the points of every build, each in `placements` placements if its place may matter. Raises PlanError.
+    """Returns the points of every build of a paper's kernels, each in several placements if that may matter.
+    Raises PlanError.
 
     A kernel that cannot be built as a build says has no point in it. The same holds for a macro that a kernel's
     configuration does not have.
@@ -75,7 +75,7 @@ def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) ->
 
 
 class _RowMaker:
-    """Makes the rows of builds, each only once."""
+    """Makes the points of builds, each point only once."""
 
     def __init__(self, catalogue: Catalogue, paper: PaperFolder, placements: int) -> None:
         self.rows: list[BuildRow] = []
@@ -92,8 +92,7 @@ class _RowMaker:
         return build_configuration(self._catalogue, build, factors, plain.kernel, role)
 
     def row_number(self, plain: Point, changes: Mapping[str, str]) -> int | None:
-        """Returns the number of the row for a point of the suites with further configuration. None if it cannot be
-        built so."""
+        """Returns the number of the row for a point with further configuration. None if it cannot be built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
             row = self._make_row(plain, changes)
@@ -102,7 +101,7 @@ class _RowMaker:
         return self._numbers[key]
 
     def _make_row(self, plain: Point, changes: Mapping[str, str]) -> BuildRow | None:
-        """Returns the row of a point in its placements. None if it cannot be built so."""
+        """Returns a point in all its placements. None if it cannot be built so."""
         point = _with_configuration(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_settings(point):
             return None
@@ -112,8 +111,9 @@ class _RowMaker:
         return BuildRow(replaces, with_placements(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:
-        """Whether the kernel's configuration has the macros. The check runs CMake, and the value of a macro does not
-        change the answer."""
+        """Whether the kernel's configuration has all macros that the point sets.
+        The check runs CMake, and the value of a macro does not change the answer.
+        """
         settings = (point.kernel, frozenset(point.kernel_config))
         if settings not in self._known:
             try:
@@ -125,9 +125,10 @@ class _RowMaker:
 
 
 def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[Point]:
-    """Returns the points of the suites that a statement needs, without those that cannot be measured.
+    """Returns the points of a paper's suites that its statements need, without those that cannot be measured.
 
-    `authors`: take the version of each kernel that the paper measured, else today's, where both are here."""
+    `authors`: take the version of each kernel that the paper measured, else today's, where both are here.
+    """
     plain = replace(paper, facts=paper.facts.model_copy(update={"setup": ()}))
     selectors = statement_selectors(paper)
     measurable = [
@@ -163,7 +164,7 @@ def _with_configuration(catalogue: Catalogue, plain: Point, changes: Mapping[str
 
 
 def statement_selectors(paper: PaperFolder) -> list[Selector]:
-    """Returns the selectors of all values that the statements need, those of substitutes included."""
+    """Returns the coordinates of all values that a paper's statements need."""
     selectors: list[Selector] = []
     for claim in paper.claims:
         if claim.kind != "not computed":
@@ -176,8 +177,7 @@ def statement_selectors(paper: PaperFolder) -> list[Selector]:
 
 
 def claim_selectors(claim: Claim) -> list[Selector]:
-    """Returns the selectors of a statement's values: one for each case and member, and one for the value of which it is
-    a share."""
+    """Returns the coordinates of the values that one statement needs."""
     selectors: list[Selector] = []
     for case in claim.cases:
         for of in claim.of or ({},):
@@ -187,7 +187,7 @@ def claim_selectors(claim: Claim) -> list[Selector]:
 
 
 def _has_value_for(catalogue: Catalogue, paper: PaperFolder, point: Point, selector: Selector) -> bool:
-    """Whether the point may have a value that the selector selects."""
+    """Whether a point may give a value with these coordinates."""
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
     if any(axis in selector and axes[axis] not in _as_list(selector[axis]) for axis in _POINT_AXES):

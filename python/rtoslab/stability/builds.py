@@ -27,13 +27,13 @@ _SWITCHES: Final = ("stack_checking", "trace_hooks", "time_slicing", "task_selec
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A property in which builds differ. The first level is that of the paper's own suites."""
+    """A property in which builds of a kernel differ. Its first level is that of the paper's own suites."""
 
     name: str
     levels: tuple[str, ...]
 
     def level_text(self, level: str) -> str:
-        """Returns the text for a level: `-O3`, `assertions on`, `today's versions`."""
+        """Returns a level as text: `-O3`, `assertions on`, `today's versions`."""
         if self.name == VERSION:
             return f"{level} versions"
         return f"{self.name} {level}" if self.name == ASSERTIONS else level
@@ -46,14 +46,14 @@ class Build:
     levels: tuple[str, ...]
 
     def changes_from(self, base: "Build", factors: Sequence[Factor]) -> tuple[str, ...]:
-        """Returns the differences from another build as texts: `-O3`, `assertions on`."""
+        """Returns how this build differs from another one, as texts: `-O3`, `assertions on`."""
         pairs = zip(factors, self.levels, base.levels, strict=True)
         return tuple(factor.level_text(level) for factor, level, usual in pairs if level != usual)
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A macro of one kernel, set to another value than in the suites."""
+    """A macro of one kernel that a build sets to another value than the paper's suites."""
 
     kernel: str
     macro: str
@@ -61,7 +61,7 @@ class Switch:
 
     @property
     def name(self) -> str:
-        """Returns the name of the level, such as `configUSE_TIME_SLICING=1 (freertos)`."""
+        """Returns the name of the switch's level, such as `configUSE_TIME_SLICING=1 (freertos)`."""
         return f"{self.macro}={self.value} ({self.kernel})"
 
 
@@ -82,8 +82,9 @@ def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[Factor, ...
 
 
 def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
-    """Returns every switch of the paper's kernels, each in both positions. The position of the suites changes
-    nothing."""
+    """Returns every macro that builds of the paper's kernels switch, in both positions.
+    The position of the suites changes nothing.
+    """
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     varied = {key for experiment in experiments for key in (*experiment.sweep, *experiment.config)}
     switches = []
@@ -107,7 +108,7 @@ def base_build(factors: Sequence[Factor]) -> Build:
 
 
 def paper_builds(factors: Sequence[Factor]) -> list[Build]:
-    """Returns every combination of the factors without a switch, then each switch alone. The first is the base."""
+    """Returns the builds to examine: every combination of the factors, then each switch alone. The base is first."""
     crossed = [factor for factor in factors if factor.name != SWITCH]
     builds = [
         Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _level_combinations(crossed)
@@ -123,7 +124,7 @@ def _level_combinations(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
 
 
 def level_of(build: Build, factors: Sequence[Factor], name: str) -> str:
-    """Returns the build's level of a factor. Empty if its paper does not have the factor."""
+    """Returns a build's level of the factor with this name. Empty if its paper does not have the factor."""
     named = {factor.name: level for factor, level in zip(factors, build.levels, strict=True)}
     return named.get(name, "")
 
@@ -149,11 +150,12 @@ def build_configuration(
 
 
 def _macro_of_level(level: str, role: str) -> Mapping[str, str]:
-    """Returns the macro and value of a switch's level, if it is for the kernel `role`."""
+    """Returns the macro and value of a switch's level, if it belongs to the kernel `role`. Else an empty mapping."""
     setting, _, named = level.partition(" (")
     macro, _, value = setting.partition("=")
     return {macro: value} if named.removesuffix(")") == role else {}
 
 
 def _factor_index(factors: Sequence[Factor], name: str) -> int:
+    """Returns the index of the factor with this name."""
     return next(number for number, item in enumerate(factors) if item.name == name)

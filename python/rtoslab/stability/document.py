@@ -29,7 +29,9 @@ _DASH: Final = "\N{EN DASH}"
 
 
 def stability_document(judged: JudgedPaper) -> Document:
-    """Returns the report. Statements that no build can judge are named at the end."""
+    """Returns the report on the stability of a paper's statements.
+    Statements that no build can judge are named at the end.
+    """
     sections = [
         _statements_section(judged),
         _changes_section(judged),
@@ -50,7 +52,7 @@ def stability_document(judged: JudgedPaper) -> Document:
 
 
 def stability_summary(judged: JudgedPaper) -> str:
-    """Returns the answer in sentences."""
+    """Returns the answer on the stability of a paper's statements in sentences."""
     wholes = [statement.whole.overall_share for statement in judged.statements]
     always = sum(whole.held == whole.observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
@@ -71,11 +73,12 @@ def stability_summary(judged: JudgedPaper) -> str:
 
 
 def _is_turned_by_placement(stability: Stability) -> bool:
-    """Whether another placement alone turns the verdict."""
+    """Whether another placement of the code alone reverses the verdict."""
     return any(turn.change == PLACEMENT and turn.turned for turn in stability.turns())
 
 
 def _statements_section(judged: JudgedPaper) -> Section:
+    """Returns the report's section with each statement and its share of builds."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
@@ -98,7 +101,7 @@ def _statements_section(judged: JudgedPaper) -> Section:
 
 
 def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
-    """Returns `29 of 32 (76 to 97 %)`, or a dash where nothing was computed."""
+    """Returns the share of builds in which a statement holds, as `29 of 32 (76 to 97 %)`, or a dash."""
     if share is None or not share.observation_count:
         return _DASH
     text = f"{share.held} of {share.observation_count}"
@@ -109,13 +112,13 @@ def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
 
 
 def turn_text(turns: Sequence[Turn]) -> str:
-    """Returns `-Os: 12 of 24 pairs`, or a dash where nothing turns it."""
+    """Returns the changes that reverse a statement, as `-Os: 12 of 24 pairs`, or a dash."""
     turned = [turn for turn in turns if turn.turned]
     return f"{turned[0].change}: {turned[0].turned} of {count_text(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
 def _fewest_text(stability: Stability) -> str:
-    """Returns the fewest changes that turn the statement, as text."""
+    """Returns the fewest changes that reverse the statement, as text."""
     fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
         return "no measured change reverses it" if stability.base_verdict != "tie" else "a tie in the suites' build"
@@ -123,6 +126,7 @@ def _fewest_text(stability: Stability) -> str:
 
 
 def _changes_section(judged: JudgedPaper) -> Section:
+    """Returns the report's section on what each change reverses."""
     turns: dict[str, list[Turn]] = {}
     for statement in judged.statements:
         for turn in statement.whole.turns():
@@ -137,15 +141,17 @@ def _changes_section(judged: JudgedPaper) -> Section:
 
 
 def _mean_share(turns: Sequence[Turn]) -> float:
+    """Returns the mean share of pairs in which changes reverse verdicts."""
     return sum(turn.fraction for turn in turns) / len(turns)
 
 
 def _mean_percent(turns: Sequence[Turn]) -> str:
+    """Returns the mean share of reversed verdicts in percent, as text."""
     return f"{100 * _mean_share(turns):.1f} %"
 
 
 def _values_section(judged: JudgedPaper) -> Section:
-    """Returns the section with the charts of the least stable statements' values."""
+    """Returns the report's section with charts of the least stable statements' values."""
     unstable = [
         statement
         for statement in judged.statements
@@ -165,15 +171,16 @@ def _values_section(judged: JudgedPaper) -> Section:
 
 
 def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
-    """Returns the statements whose share is nearest to a half."""
+    """Returns the statements whose share of builds is nearest to a half."""
     return sorted(statements, key=lambda statement: abs(statement.whole.overall_share.fraction - 0.5))[
         :_CHARTED_STATEMENTS
     ]
 
 
 def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
-    """Returns the chart of the statement's least stable case: its values, with a row for each member. None without two
-    comparable members."""
+    """Returns a chart of the values of a statement's least stable case. None if they cannot be compared.
+    None without two comparable members.
+    """
     cases = statement.cases or (statement.whole,)
     chosen = min(cases, key=lambda stability: abs(stability.overall_share.fraction - 0.5))
     number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
@@ -197,12 +204,13 @@ def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData 
 
 
 def _member_names(statement: JudgedStatement, place: Selector) -> list[str]:
-    """Returns the names of the member that a selector selects."""
+    """Returns the readable names of the values that a selector selects."""
     axes = {axis for of in statement.claim.of for axis in of}
     return [str(place[axis]) for axis in place if axis in axes]
 
 
 def _cases_section(judged: JudgedPaper) -> Section:
+    """Returns the report's section with each case of the statements."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
@@ -223,6 +231,7 @@ def _cases_section(judged: JudgedPaper) -> Section:
 
 
 def _builds_section(judged: JudgedPaper) -> Section:
+    """Returns the report's section with the builds."""
     stored = judged.stored
     rows = []
     for number, build in enumerate(stored.builds):
@@ -239,5 +248,6 @@ def _builds_section(judged: JudgedPaper) -> Section:
 
 
 def _not_judged_section(judged: JudgedPaper) -> Section:
+    """Returns the report's section with the statements that no build can judge."""
     rows = [[claim.section, claim.says, claim.why or "not measured in any build"] for claim in judged.not_judged]
     return Section("open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),))

@@ -13,7 +13,7 @@ from rtoslab.stability.values_file import StoredStability, read_stability, stabi
 
 @dataclass(frozen=True)
 class JudgedStatement:
-    """One statement over all builds, as a whole and in each of its cases."""
+    """The verdicts on one statement in all builds, as a whole and in each of its cases."""
 
     claim: Claim
     whole: Stability
@@ -23,7 +23,7 @@ class JudgedStatement:
 
 @dataclass(frozen=True)
 class JudgedPaper:
-    """All statements of a paper that the stored values can judge."""
+    """The verdicts on all statements of a paper in all builds."""
 
     paper: PaperFolder
     stored: StoredStability
@@ -35,7 +35,9 @@ class JudgedPaper:
 
 
 def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
-    """Returns every statement judged in every build. A build in which nothing could be computed does not count."""
+    """Judges every statement of a paper in every build, by the stored values.
+    A build in which nothing could be computed does not count.
+    """
     numbers = list(_distinct_builds(stored))
     names = reader_names(catalogue, paper, [], {})
     by_build = {
@@ -63,7 +65,7 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
 
 
 def _distinct_builds(stored: StoredStability) -> Iterator[int]:
-    """Yields the numbers of the builds whose rows differ from all earlier builds'."""
+    """Yields the numbers of the builds whose points differ from those of all earlier builds."""
     seen: set[tuple[int, ...]] = set()
     for number, members in enumerate(stored.rows_by_build):
         if members and members not in seen:
@@ -74,7 +76,7 @@ def _distinct_builds(stored: StoredStability) -> Iterator[int]:
 def _judge_statement(
     claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tuple[Factor, ...]
 ) -> JudgedStatement:
-    """Returns a statement over all builds, from its verdicts."""
+    """Returns the verdicts on one statement in all builds."""
     whole = {build: outcome for build, item in verdicts.items() if (outcome := statement_verdicts(item))}
     named: dict[str, dict[Build, tuple[StatementResult, ...]]] = {}
     for build, verdict in verdicts.items():
@@ -86,7 +88,7 @@ def _judge_statement(
 
 
 def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
-    """Returns for each change how many statements it turns in at least one pair of builds."""
+    """Returns for each change how many statements it reverses in at least one pair of builds."""
     turned: dict[str, int] = {}
     for statement in statements:
         for turn in statement.whole.turns():
@@ -95,9 +97,10 @@ def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
 
 
 def held_counts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
-    """Returns by statement `29 of 32`: the number of builds with stored values in which it holds.
+    """Returns in how many builds each statement holds, as `29 of 32`.
 
-    Empty if no values of the paper are stored. Raises AlteredError for an edited file."""
+    Empty if no values of the paper are stored. Raises AlteredError for an edited file.
+    """
     path = stability_path(catalogue.root, paper.key)
     if not path.is_file():
         return {}

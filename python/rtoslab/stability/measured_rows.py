@@ -22,10 +22,11 @@ def stored_rows_of_run(
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
 ) -> StoredStability:
-    """Returns the results of a run as the content of a stability file. A row without a measured placement has the
-    reason.
+    """Returns the results of a run as the content of a stability file.
+    A row without a measured placement has the reason.
 
-    `stored` are the run's points with their manifests, `results` the results of every point of the plan."""
+    `stored` are the run's points with their manifests, `results` the results of every point of the plan.
+    """
     by_point = {point.result.point.model_dump_json(): point for point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
     places = statement_selectors(paper)
@@ -49,7 +50,7 @@ def _stored_row(
     failures: Mapping[str, Failed],
     places: Sequence[Selector],
 ) -> StoredRow:
-    """Returns the stored row of one point in its placements."""
+    """Returns the values of one point in its placements, as a stability file stores them."""
     names = [point_id(catalogue, point).model_dump_json() for point in row.points]
     results = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
@@ -59,7 +60,7 @@ def _stored_row(
 
 
 def _needed_values(values: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
-    """Returns the values that some selector selects."""
+    """Returns the values that a statement needs."""
     chosen = {id(value) for place in places for value in select_values(values, place)}
     return tuple(value for value in values if id(value) in chosen)
 

@@ -38,7 +38,9 @@ _PAIRS: Final = (
 def overview_document(
     papers: Mapping[str, PaperFolder], references: Sequence[Reference], judged: Sequence[JudgedPaper]
 ) -> Document:
-    """Returns the report over all papers. `judged` are the papers whose builds were measured."""
+    """Returns the report on how the placement of code changes the figures and rankings of all papers.
+    `judged` are the papers whose builds were measured.
+    """
     figures = figures_in_placements(papers, references)
     by_paper = ranked_pairs(figures, "paper")
     names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
@@ -64,7 +66,7 @@ def overview_document(
 def overview_summary(
     figures: Sequence[PlacedFigure], pairs: Sequence[RankedPairs], judged: Sequence[JudgedPaper]
 ) -> str:
-    """Returns the answer in sentences."""
+    """Returns the summary of the report on placements in sentences."""
     if not pairs:
         return "No two kernels have reference results in several placements, so nothing can be compared."
     whole, first = pairs[-1], board_spreads(figures)[0]
@@ -92,6 +94,7 @@ def overview_summary(
 def _pairs_tables(
     figures: Sequence[PlacedFigure], by_paper: Sequence[RankedPairs], names: Mapping[str, str]
 ) -> tuple[TableData, ...]:
+    """Returns the tables of pairs of kernels whose order the placement reverses."""
     compared = [
         [pairs.name, ", ".join(names.get(kernel, kernel) for kernel in pairs.kernels)]
         for pairs in by_paper
@@ -105,7 +108,7 @@ def _pairs_tables(
 
 
 def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
-    """Returns the table of pairs whose order the place turns, by paper or by board."""
+    """Returns a table of the pairs of kernels whose order the placement reverses, by paper or by board."""
     columns = (
         by,
         ">pairs",
@@ -126,7 +129,7 @@ def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
 
 
 def spread_table(rows: Sequence[BoardSpread]) -> TableData:
-    """Returns the table of how far the place moves figures, by board."""
+    """Returns a table of how far the placement changes figures, by board."""
     columns = ("board", ">figures", ">middle spread", ">90 % below", ">largest")
     lines = [
         [
@@ -142,7 +145,7 @@ def spread_table(rows: Sequence[BoardSpread]) -> TableData:
 
 
 def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
-    """Returns the table of statements that hold in all, some or no builds, by paper."""
+    """Returns a table of the statements that hold in all, some or no builds, by paper."""
     columns = (
         "paper", ">builds", ">placements", ">statements", ">true in all", ">in some", ">in none",
         ">changed by placement", "other change with the largest effect",

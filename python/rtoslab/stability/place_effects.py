@@ -26,7 +26,7 @@ _LEAST_PLACEMENTS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class PlacedFigure:
-    """One figure of one kernel in all its placements."""
+    """One figure of one kernel in all placements of its code."""
 
     paper: str
     board: str
@@ -48,7 +48,7 @@ class PlacedFigure:
 
 @dataclass(frozen=True, slots=True)
 class BoardSpread:
-    """How far the place of the code moves the figures of one board."""
+    """How far the placement of code changes the figures of one board."""
 
     board: str
     figures: int
@@ -77,7 +77,9 @@ class RankedPairs:
 
 
 def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
-    """Returns every figure that is in several placements. Figures of zero are left out: they have no ratio."""
+    """Returns every reference figure that was measured in several placements.
+    Figures of zero are left out: they have no ratio.
+    """
     figures: list[PlacedFigure] = []
     for reference in references:
         if reference.paper in papers:
@@ -114,7 +116,7 @@ def _reference_figures(
 
 
 def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
-    """Returns a row for each board, the one whose figures move most first."""
+    """Returns for each board how far the placement changes its figures, the largest effect first."""
     result = []
     for board in dict.fromkeys(figure.board for figure in figures):
         spreads = [figure.spread for figure in figures if figure.board == board]
@@ -124,7 +126,7 @@ def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
 
 
 def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
-    """Returns a row for each paper (`by` is `paper`) or board (`board`) with rivals, and one of all."""
+    """Returns how many pairs of kernels change their order with the placement, for each paper or board and for all."""
     groups: dict[str, list[tuple[PlacedFigure, PlacedFigure]]] = {}
     for pair in _rival_pairs(figures):
         groups.setdefault(getattr(pair[0], by), []).append(pair)
@@ -134,8 +136,9 @@ def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
 
 
 def _rival_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
-    """Yields the pairs of figures that compare two kernels: the same quantity, different kernels of the paper, versions
-    of the same age."""
+    """Yields the pairs of figures that compare two kernels.
+    They are of the same quantity, of different kernels of the paper, in versions of the same age.
+    """
     alike: dict[tuple[str, str, str], list[PlacedFigure]] = {}
     for figure in figures:
         alike.setdefault((figure.paper, figure.board, figure.quantity), []).append(figure)
@@ -146,7 +149,7 @@ def _rival_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure
 
 
 def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> RankedPairs:
-    """Returns the row of a group of pairs."""
+    """Returns how many pairs of a group change their order with the placement."""
     minorities = [minority_share(one.values, other.values) for one, other in pairs]
     close = [_is_close(one, other) for one, other in pairs]
     turned = [minority for minority in minorities if minority > 0]
@@ -162,7 +165,9 @@ def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) 
 
 
 def minority_share(one: Sequence[float], other: Sequence[float]) -> float:
-    """Returns the share of all pairs of placements that have the rarer of the two orders. A tie is neither."""
+    """Returns the share of the pairs of placements in which the order of two figures is the rarer one.
+    A tie is neither.
+    """
     less = sum(mine < theirs for mine in one for theirs in other)
     more = sum(mine > theirs for mine in one for theirs in other)
     return min(less, more) / (len(one) * len(other))

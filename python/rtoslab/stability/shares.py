@@ -23,7 +23,7 @@ _Z95: Final = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class VerdictShare:
-    """How often a statement holds, is turned, or is a tie."""
+    """How often a statement holds, is reversed, or is a tie."""
 
     held: int
     turned: int
@@ -31,17 +31,17 @@ class VerdictShare:
 
     @property
     def observation_count(self) -> int:
-        """Returns the number of observations."""
+        """Returns the number of observations of the statement."""
         return self.held + self.turned + self.tied
 
     @property
     def fraction(self) -> float:
-        """Returns the fraction of observations in which it holds. 0 without observations."""
+        """Returns the share of observations in which the statement holds. 0 without observations."""
         return self.held / self.observation_count if self.observation_count else 0.0
 
     @property
     def wilson_interval(self) -> tuple[float, float]:
-        """Returns the 95 % interval of the fraction by Wilson (JASA 22, 1927), for independent observations."""
+        """Returns the 95 % interval of the share by Wilson (JASA 22, 1927), for independent observations."""
         n = self.observation_count
         if n == 0:
             return 0.0, 1.0
@@ -51,14 +51,14 @@ class VerdictShare:
 
 
 def count_verdicts(outcomes: Sequence[StatementResult]) -> VerdictShare:
-    """Returns the number of each verdict."""
+    """Counts how often a statement holds, is reversed, or is a tie."""
     counts = Counter(outcomes)
     return VerdictShare(counts["same"], counts["different"], counts["tie"])
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How often a change turns the verdict, among the pairs of observations that are alike in everything else."""
+    """How often one change of the build reverses a verdict, all else being equal."""
 
     change: str
     """The text of the change, such as `-O3`. `placement`: another placement of the same build."""
@@ -67,13 +67,13 @@ class Turn:
 
     @property
     def fraction(self) -> float:
-        """Returns the fraction of pairs in which the verdict is turned."""
+        """Returns the share of pairs in which the change reverses the verdict."""
         return self.turned / self.pairs if self.pairs else 0.0
 
 
 @dataclass(frozen=True)
 class Stability:
-    """One statement over all builds."""
+    """The verdicts on one statement in all builds."""
 
     name: str
     by_build: Mapping[Build, tuple[StatementResult, ...]]
@@ -82,14 +82,16 @@ class Stability:
 
     @property
     def overall_share(self) -> VerdictShare:
-        """Returns the share over all builds and placements: a count, no estimate."""
+        """Returns how often the statement holds over all builds and placements."""
         return count_verdicts(
             [outcome for outcomes_by_place in self.by_build.values() for outcome in outcomes_by_place]
         )
 
     @property
     def base_share(self) -> VerdictShare | None:
-        """Returns the share over the placements of the suites' own build. None if it could not be computed there."""
+        """Returns how often the statement holds over the placements of the suites' own build. None if unknown.
+        None if it could not be computed there.
+        """
         outcomes = self.by_build.get(base_build(self.factors))
         return None if outcomes is None else count_verdicts(outcomes)
 
@@ -100,12 +102,12 @@ class Stability:
         return None if outcomes is None else outcomes[0]
 
     def turns(self) -> list[Turn]:
-        """Returns how often each change turns the verdict, the most frequent first."""
+        """Returns how often each change reverses the verdict, the most frequent first."""
         turns = [self._placement_turn(), *(self._level_turn(*change) for change in self._changed_levels())]
         return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.fraction)
 
     def fewest_turning_changes(self) -> tuple[str, ...] | None:
-        """Returns the smallest set of changes to the suites' own build that turns the verdict.
+        """Returns the smallest set of changes to the suites' own build that reverses the verdict.
 
         Another placement counts as one change. None: nothing that was measured turns it. A tie does not turn it.
         """
@@ -120,7 +122,7 @@ class Stability:
         return min(sets, key=lambda pair: (len(pair), pair), default=None)
 
     def _placement_turn(self) -> Turn:
-        """Returns how often another placement of the same build turns the verdict."""
+        """Returns how often another placement of the same build reverses the verdict."""
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
         return Turn(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
@@ -131,7 +133,7 @@ class Stability:
                 yield number, level
 
     def _level_turn(self, number: int, level: str) -> Turn:
-        """Returns how often a level turns the verdict, compared with the suites' own level of the factor."""
+        """Returns how often a level of a factor reverses the verdict, compared with the suites' own level."""
         usual = self.factors[number].levels[0]
         turned = pairs = 0
         for build, outcomes in self.by_build.items():
@@ -148,8 +150,9 @@ class Stability:
 def _paired_verdicts(
     one: Sequence[StatementResult], other: Sequence[StatementResult]
 ) -> Iterator[tuple[StatementResult, StatementResult]]:
-    """Yields the verdicts in placements of the same number. A verdict in a single placement is paired with each of the
-    others."""
+    """Yields pairs of verdicts of two builds in the same placement.
+    A verdict in a single placement is paired with each of the others.
+    """
     if not one or not other:
         return
     for number in range(max(len(one), len(other))):
@@ -157,8 +160,10 @@ def _paired_verdicts(
 
 
 def statement_verdicts(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
-    """Returns a statement's verdict in each placement: the same where all of its cases hold, different where one does
-    not. Cases that could not be computed do not count. Empty if none could be."""
+    """Returns a statement's verdict in each placement.
+    It is the same where all of its cases hold, different where one does not. Cases that could not be computed do not
+    count. Empty if none could be.
+    """
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]
     count = max((len(case) for case in cases), default=0)
     return tuple(combine_results([case[min(number, len(case) - 1)] for case in cases]) for number in range(count))

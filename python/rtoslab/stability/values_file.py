@@ -20,7 +20,7 @@ FORMAT: Final = 1
 
 @dataclass(frozen=True)
 class StoredStability:
-    """The content of one file."""
+    """The content of a stability file: the values that a paper's statements need, in every build."""
 
     paper: str
     placements: int
@@ -42,7 +42,7 @@ class StoredStability:
         return by_kernel
 
     def values(self, build: int) -> list[Value]:
-        """Returns all values of one build, by its number."""
+        """Returns all values of the build with this number."""
         return [value for number in self.rows_by_build[build] for value in self.rows[number].values]
 
 
@@ -52,7 +52,7 @@ def stability_path(root: Path, paper: str) -> Path:
 
 
 def write_stability(path: Path, stored: StoredStability) -> None:
-    """Writes the sealed file. Raises StoreError if the disk refuses it."""
+    """Writes a stability file with its seal. Raises StoreError if the disk refuses it."""
     head = {
         "format": FORMAT,
         "paper": stored.paper,
@@ -67,7 +67,7 @@ def write_stability(path: Path, stored: StoredStability) -> None:
 
 
 def read_stability(path: Path) -> StoredStability:
-    """Reads a file. Raises AlteredError naming it if it is damaged or of another format."""
+    """Returns the content of a stability file. Raises AlteredError naming it if it is damaged or of another format."""
     text = read_text(path, "the values of builds", AlteredError, STORED_BYTES)
     try:
         head, *rows = (parse_object(line) for line in unseal_lines(text))
@@ -81,7 +81,7 @@ def read_stability(path: Path) -> StoredStability:
 
 
 def _parse_stability(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> StoredStability:
-    """Returns the content of a parsed file. Raises ValueError if it contradicts itself."""
+    """Returns the content of a parsed stability file. Raises ValueError if it contradicts itself."""
     if (head["format"], head["paper"]) != (FORMAT, path.stem):
         raise ValueError("its format or paper is another one")
     stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))

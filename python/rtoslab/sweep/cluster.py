@@ -36,7 +36,7 @@ _LOST_STATES = frozenset({"cancelled", "lost"})
 
 @dataclass(frozen=True, slots=True)
 class ShippedPoint:
-    """A measured point as a worker sends it."""
+    """A measured point as a cluster's worker sends it."""
 
     result: AnyResult
     folder: str = ""
@@ -58,10 +58,9 @@ def run_on_cluster(
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
-    """Measures every point of the plan, and stores each as it comes back. Points in `out` already stay.
-
-    Raises ToolMissingError without the package distributed, RtoslabError where the scheduler cannot be reached or is
-    lost, StoreError.
+    """Measures every point of the plan on a Dask cluster, and stores each as it comes back.
+    Points in `out` already stay. Raises ToolMissingError without the package distributed, RtoslabError where the
+    scheduler cannot be reached or is lost, StoreError.
     """
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, item) for item in plan.points])
@@ -87,7 +86,7 @@ def run_on_cluster(
 
 
 def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> ShippedPoint:
-    """Measures the point on the worker into a folder of its own, and returns its files."""
+    """Measures a point on the cluster's worker in a temporary folder, and returns its files."""
     root = find_root()
     try:
         if _source_digests(root, point) != sources:
@@ -108,7 +107,7 @@ def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOp
 
 
 def _this_worker() -> str:
-    """Returns the address and machine of this worker."""
+    """Returns the address and machine of this cluster worker."""
     from distributed import get_worker  # noqa: PLC0415
 
     try:
@@ -125,14 +124,16 @@ def _empty_result(point: Point, root: Path) -> AnyResult:
 
 
 def _source_digests(root: Path, point: Point) -> tuple[str, ...]:
-    """Returns the hashes that must be equal on both machines. The last one is of the image's sources, options and
-    compiler."""
+    """Returns the digests of sources that must be equal on the worker and here.
+    The last one is of the image's sources, options and compiler.
+    """
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 
 def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
-    """Yields the points of the plan that the directory has. Raises StoreError for one of another build or virtual
-    board."""
+    """Yields the points of the plan that the run directory already has, with their outcomes.
+    Raises StoreError for one of another build or virtual board.
+    """
     known: dict[str, StoredPoint] = {
         stored_point.result.point.model_dump_json(): stored_point for stored_point in run.points()
     }
@@ -152,7 +153,7 @@ def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Ite
 
 
 def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> Outcome:
-    """Stores a point in the run directory and returns its outcome."""
+    """Stores a point from a worker in the run directory and returns its outcome."""
     if shipped.files is None:
         return Outcome(shipped.result, run.path, fresh=True)
     if not run.has(shipped.folder):
@@ -161,7 +162,7 @@ def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> Outcome:
 
 
 def _connect(scheduler: str) -> Any:
-    """Returns a client of the scheduler. Raises ToolMissingError, RtoslabError."""
+    """Returns a Dask client that is connected to the scheduler. Raises ToolMissingError, RtoslabError."""
     try:
         from distributed import Client  # noqa: PLC0415
     except ImportError:
@@ -176,15 +177,14 @@ def _connect(scheduler: str) -> Any:
 
 
 def _silence_loggers() -> None:
-    """Silences the loggers of Dask's packages, because a lost scheduler is reported once. Each module there has its own
-    level."""
+    """Silences Dask's loggers, because a lost scheduler is reported once. Each module there has its own level."""
     for name in [*logging.root.manager.loggerDict, "tornado", "asyncio"]:
         if name.partition(".")[0] in {"distributed", "tornado", "asyncio"}:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _require_scheduler(scheduler: str) -> None:
-    """Raises RtoslabError if nothing listens there: the client itself would try for long and print much."""
+    """Raises RtoslabError if no Dask scheduler listens at this address."""
     host, _, port = scheduler.removeprefix("tcp://").rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_LIMIT_S).close()
@@ -196,7 +196,7 @@ def _require_scheduler(scheduler: str) -> None:
 
 
 def _completed_futures(client: Any, futures: list[Any], scheduler: str) -> Iterator[Any]:
-    """Yields the futures as they finish. Raises RtoslabError if the scheduler or all workers are lost."""
+    """Yields Dask's futures as they finish. Raises RtoslabError if the scheduler or all workers are lost."""
     left = set(futures)
     deadline_s = time.monotonic() + WORKERS_LIMIT_S
     while left:
@@ -216,7 +216,7 @@ def _completed_futures(client: Any, futures: list[Any], scheduler: str) -> Itera
 
 
 def _take_done(client: Any, futures: set[Any]) -> set[Any]:
-    """Returns the futures that finish within a moment, possibly none."""
+    """Returns those of Dask's futures that finish within a moment."""
     from distributed import wait  # noqa: PLC0415
 
     try:
@@ -229,7 +229,7 @@ def _take_done(client: Any, futures: set[Any]) -> set[Any]:
 
 @contextmanager
 def _report_lost_scheduler(scheduler: str) -> Iterator[None]:
-    """Raises RtoslabError in place of the client's exceptions for a lost scheduler."""
+    """Converts Dask's exceptions for a lost scheduler to RtoslabError."""
     try:
         yield
     except (asyncio.CancelledError, concurrent.futures.CancelledError, OSError, TimeoutError):
@@ -237,6 +237,7 @@ def _report_lost_scheduler(scheduler: str) -> Iterator[None]:
 
 
 def _lost_error(scheduler: str) -> RtoslabError:
+    """Returns the error for a lost Dask scheduler."""
     return RtoslabError(
         f"The Dask scheduler at {scheduler} was lost; the received points are stored, so run the same command "
         "again to continue."
@@ -244,7 +245,7 @@ def _lost_error(scheduler: str) -> RtoslabError:
 
 
 def _received_point(future: Any, point: Point, scheduler: str) -> ShippedPoint:
-    """Returns the point that a worker sent. Raises its error."""
+    """Returns the point that a worker sent. Raises the worker's error."""
     if future.status in _LOST_STATES:
         raise _lost_error(scheduler)
     if future.status != "finished":

@@ -24,7 +24,9 @@ Config = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of one level compared with the option's first level. Ratios of times, more than 1 is slower."""
+    """The effect of one level of an option on the times of all targets, compared with the option's first level.
+    Ratios of times, more than 1 is slower.
+    """
 
     option: str
     reference: str
@@ -36,38 +38,38 @@ class Effect:
 
     @property
     def median_ratios(self) -> Mapping[str, float]:
-        """Returns the ratio of medians by target."""
+        """Returns the ratio of the median times for each target."""
         return {target: item.value for target, item in self.ratios.items()}
 
     @property
     def claimed_targets(self) -> Sequence[str]:
-        """Returns the targets on which it exceeds the effect of the code's placement."""
+        """Returns the targets on which the effect is larger than that of the code's placement."""
         return [target for target, item in self.ratios.items() if item.is_claimed]
 
     @property
     def undecided_targets(self) -> Sequence[str]:
-        """Returns the targets that it changes in one placement each, where the placement matters."""
+        """Returns the targets that were measured in one placement only, so that the effect may be the placement's."""
         return [target for target, item in self.ratios.items() if item.is_undecided]
 
     @property
     def mean_ratio(self) -> Ratio:
-        """Returns the mean ratio over all targets."""
+        """Returns the mean ratio of the times over all targets."""
         return mean_ratio(list(self.ratios.values()))
 
     @property
     def strength(self) -> float:
-        """Returns how far it changes a target on average, in either direction, as a logarithm."""
+        """Returns the size of the effect on an average target, in either direction, as a logarithm."""
         return sum(abs(math.log(ratio)) for ratio in self.median_ratios.values()) / len(self.median_ratios)
 
     @property
     def name(self) -> str:
-        """Returns its name, such as `opt -O2 to -Os`."""
+        """Returns the name of the effect, such as `opt -O2 to -Os`."""
         return f"{self.option} {self.reference} to {self.level}"
 
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """The time with two changes together, divided by the product of both alone."""
+    """How two changes influence each other: the time with both, divided by the product of both effects alone."""
 
     first: tuple[str, str, str]
     """Option, its first level, the other level."""
@@ -79,7 +81,7 @@ class Interaction:
 
 
 class Observations:
-    """A sweep's measured points: options with more than one level, and the time of each target in nanoseconds."""
+    """The measured points of a sweep: the varied options, and the time of each target."""
 
     def __init__(self, points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> None:
         """`bound`: which points' figures may depend on where their code lies, by identity."""
@@ -120,11 +122,11 @@ class Observations:
         return sorted(effects, key=lambda effect: (-effect.strength, effect.name))
 
     def rank_options(self) -> list[str]:
-        """Returns the options by the strongest effect of a level of each."""
+        """Returns the options ordered by the strongest effect of a level of each."""
         return list(dict.fromkeys(effect.option for effect in self.effects()))
 
     def interactions(self) -> list[Interaction]:
-        """Returns the interaction of every pair of changes on every target, the largest first."""
+        """Returns how every pair of changes influences each other on every target, the largest influence first."""
         interactions: list[Interaction] = []
         for one, other in combinations(range(len(self.options)), 2):
             for level in self.levels[self.options[one]][1:]:
@@ -152,7 +154,7 @@ class Observations:
         return sum(not other.ratio_to(best).is_claimed for other in others)
 
     def reference_time(self, target: str) -> PlacedTime | None:
-        """Returns the time with every option at its first level. None if that was not measured."""
+        """Returns a target's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
     def placed_times(self, target: str) -> Mapping[Config, PlacedTime]:
@@ -160,7 +162,7 @@ class Observations:
         return self._placed[target]
 
     def _level_ratios(self, target: str, place: int, reference: str, level: str) -> list[Ratio]:
-        """Returns the ratios of times between two levels of an option, all else alike."""
+        """Returns the ratios of times between two levels of an option, with all other options equal."""
         times = self._placed[target]
         return [
             times[other].ratio_to(first)
@@ -169,7 +171,7 @@ class Observations:
         ]
 
     def _pair_interactions(self, one: int, level: str, other: int, other_level: str) -> Iterable[Interaction]:
-        """Yields the interaction of two changes on each target."""
+        """Yields how two changes influence each other on each target."""
         usual, also_usual = self.levels[self.options[one]][0], self.levels[self.options[other]][0]
         for target, times in self._placed.items():
             ratios = []
@@ -186,7 +188,7 @@ class Observations:
 
 
 def _point_axes(identity: PointId) -> dict[str, str]:
-    """Returns the axes of a point, with the defaults of its configuration."""
+    """Returns the axes of a point as texts, with the defaults of its configuration."""
     return {
         "kernel": identity.kernel,
         "board": identity.board,
@@ -202,7 +204,7 @@ def _with_level(config: Config, place: int, level: str) -> Config:
 
 
 def common_levels(points: Sequence[MeasuredPoint]) -> dict[str, str]:
-    """Returns the axes that have the same value in all points."""
+    """Returns the axes that have the same value in all points, with these values."""
     rows = [_point_axes(point.point) for point in points]
     counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)
     return {key: value for (key, value), count in counts.items() if count == len(rows)}

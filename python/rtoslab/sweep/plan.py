@@ -37,14 +37,14 @@ _AXES = ("board", "kernel", "benchmark", "cores")
 
 
 class Skip(Strict):
-    """A rule for combinations that are left out."""
+    """A rule of a sweep for combinations that are left out."""
 
     when: dict[str, Value | tuple[Value, ...]]
     """Keys of the configuration, or board, kernel, benchmark, cores. All must have that value, or one of those."""
     reason: str
 
     def covers(self, point: Point, config: Mapping[str, str]) -> bool:
-        """Whether the rule leaves out the point."""
+        """Whether the rule leaves out this point."""
         axes = {name: str(getattr(point, name)) for name in _AXES}
         return all(
             {**axes, **config}.get(key) in {str(item) for item in (value if isinstance(value, tuple) else (value,))}
@@ -78,7 +78,9 @@ class SweepPlan(Strict):
 
 
 def read_sweep(path: Path) -> SweepPlan:
-    """Reads a sweep. Raises CatalogueError naming file and key, PlanError where an axis has no value."""
+    """Returns the content of a sweep's TOML.
+    Raises CatalogueError naming file and key, PlanError where an axis has no value.
+    """
     plan = read_toml(path, SweepPlan)
     for key, values in plan.grid.items():
         if not values:
@@ -117,5 +119,6 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
 
 
 def _with_skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
+    """Returns the point, marked as n/a if a rule of the sweep leaves it out."""
     why = next((skip.reason for skip in sweep.skip if skip.covers(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

@@ -24,7 +24,7 @@ _ONE_PLACEMENT = (
 
 
 def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
-    """Returns the report. Raises ReportError if no point was measured, or nothing was varied."""
+    """Returns the report of a sweep. Raises ReportError if no point was measured, or nothing was varied."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
@@ -59,15 +59,17 @@ def percent_change(ratio: float) -> str:
 
 
 def _format_change(ratio: Ratio) -> str:
-    """Formats a change with its band."""
+    """Returns a ratio of times as a change in percent, with its range over placements."""
     return band_text(ratio, percent_change)
 
 
 def _band_ends(ratio: Ratio) -> dict[str, float]:
+    """Returns `low` and `high` of a change in percent, for a chart's row. Empty if they are equal."""
     return {} if ratio.least == ratio.most else {"low": 100 * (ratio.least - 1), "high": 100 * (ratio.most - 1)}
 
 
 def _summary_text(observations: Observations, effects: Sequence[Effect], measured: int, requested: int) -> str:
+    """Returns the summary of a sweep's report."""
     first = next((effect for effect in effects if effect.claimed_targets), None)
     text = (
         f"{measured} of {requested} points were measured: "
@@ -89,12 +91,13 @@ def _summary_text(observations: Observations, effects: Sequence[Effect], measure
 
 
 def _largest_change_text(effect: Effect, targets: Sequence[str]) -> str:
-    """Returns an effect's mean change, and the largest on one of the targets."""
+    """Returns an effect's mean change, and its largest on one of the targets, as text."""
     worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
     return f"{_format_change(effect.mean_ratio)} of time on average, {_format_change(worst[1])} for {worst[0]}"
 
 
 def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> Section:
+    """Returns the report's section that ranks options by effect."""
     rows = []
     has_open = any(effect.undecided_targets for effect in effects)
     for effect in effects:
@@ -139,7 +142,7 @@ def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> S
 
 
 def _claim_text(effect: Effect) -> str:
-    """Returns whether an effect exceeds that of the code's placement, and on which benchmarks."""
+    """Returns a text on whether an effect is larger than that of the code's placement, and on which benchmarks."""
     claimed, of = effect.claimed_targets, len(effect.ratios)
     if not claimed and effect.undecided_targets:
         return "not known: one placement"
@@ -149,6 +152,7 @@ def _claim_text(effect: Effect) -> str:
 
 
 def _interactions_section(observations: Observations) -> Section | None:
+    """Returns the report's section on pairs of changes that influence each other. None without one."""
     off = [
         interaction
         for interaction in observations.interactions()
@@ -184,13 +188,15 @@ def _interactions_section(observations: Observations) -> Section | None:
 
 
 def _change_name(change: tuple[str, str, str]) -> str:
+    """Returns the name of a change of an option."""
     option, usual, level = change
     return f"{option} {usual} to {level}"
 
 
 def _multiples_section(observations: Observations) -> Section | None:
-    """Returns one small chart for each benchmark: the strongest option along the axis, the second as colours, the rest
-    as spread."""
+    """Returns the report's section with one small chart for each benchmark.
+    The strongest option is along the axis, the second in colours, the rest as spread.
+    """
     ranked = observations.rank_options()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
@@ -223,6 +229,7 @@ def _multiples_section(observations: Observations) -> Section | None:
 
 
 def _quickest_section(observations: Observations) -> Section:
+    """Returns the report's section on the quickest configurations."""
     rows = []
     for target in observations.times:
         config, time = observations.quickest(target)
@@ -244,6 +251,7 @@ def _quickest_section(observations: Observations) -> Section:
 
 
 def _change_from_reference(time: PlacedTime, reference: PlacedTime) -> str:
+    """Returns a time's change from the reference as text."""
     return percent_change(1.0) if time is reference else _format_change(time.ratio_to(reference))
 
 
@@ -252,7 +260,7 @@ def _format_ns(seconds: float) -> str:
 
 
 def _unmeasured_section(points: Sequence[StoredPoint]) -> Section | None:
-    """Returns the table of points without a number. None if there are none."""
+    """Returns the report's section on points without a number. None if there are none."""
     reasons: Counter[tuple[str, str]] = Counter()
     for point in points:
         if isinstance(point.result, NotApplicable):

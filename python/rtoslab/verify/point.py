@@ -35,7 +35,7 @@ _COUNTED_LATER: Final = ".instructions"
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPoint:
-    """The verification of one point, or of one sweep of phases."""
+    """The result of a check of one stored point or sweep: the differences from its raw data."""
 
     folder: Path
     differences: tuple[str, ...]
@@ -45,7 +45,7 @@ class VerifiedPoint:
 
 
 def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
-    """Checks one point's folder. It never raises for its content."""
+    """Checks a stored point against its raw data. It never raises for the folder's content."""
     try:
         files = read_sealed(folder)
         result, manifest = parse_point_files(files)
@@ -97,7 +97,7 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
 def _compute_again(
     catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | Failed, manifest: Mapping[str, Any]
 ) -> tuple[AnyResult, list[str]]:
-    """Returns the result computed again, and remarks."""
+    """Computes a stored result again from its raw data. Returns it with remarks."""
     build = manifest["build"]
     expected = ExpectedIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
@@ -123,7 +123,7 @@ def _compute_again(
 
 
 def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
-    """Returns the image that was run, if it is still among those built here."""
+    """Returns the path of the image that was run, if it still exists here."""
     run_id, stated = manifest["build"]["run_id"], manifest["elf_sha256"]
     folders = build_folder(catalogue.root).glob(f"*-{run_id}")
     images = (folder / IMAGE for folder in folders if (folder / IMAGE).is_file())
@@ -131,7 +131,7 @@ def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | Non
 
 
 def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
-    """Returns a sentence for each value that differs: its place, the stored value, the computed one."""
+    """Returns a sentence for each value that differs between two results."""
     if stored.status != again.status:
         why = f": {again.message}" if isinstance(again, Failed) else ""
         return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
@@ -146,7 +146,7 @@ def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
 
 
 def _flatten_values(value: Any) -> dict[str, str]:
-    """Returns the values by key, those of lists by their index."""
+    """Returns nested values by key, those of lists by their index."""
     return flatten_json(_lists_as_mappings(value))
 
 

@@ -11,8 +11,9 @@ from rtoslab.worst_case import find_differences, is_sweep
 
 
 def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]:
-    """Yields the result for each part of a run directory or of a sweep's folder. Raises StoreError for another
-    folder."""
+    """Checks each part of a run directory or of a sweep's folder against its raw data. Yields the results.
+    Raises StoreError for another folder.
+    """
     if is_sweep(folder):
         yield VerifiedPoint(folder, tuple(find_differences(folder)))
         return

@@ -23,7 +23,7 @@ from rtoslab.catalogue.paper_schemas import Paper, SlipFile
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.suites import Suite
 from rtoslab.catalogue.trees import Tree
-from rtoslab.cli.names import CoreCounts, Duration, Frequency, IsoDate, KeyValue, parse_option_integer
+from rtoslab.cli.names import CoreCountsParam, Duration, Frequency, IsoDate, KeyValue, parse_option_integer
 from rtoslab.compare.baseline import Baseline
 from rtoslab.compare.rules import parse_limits
 from rtoslab.footprint.callgraph import parse_callgraph
@@ -164,7 +164,7 @@ def _words() -> Sequence[bytes]:
 def _options(data: bytes) -> None:
     """Each kind of option; what one refuses the next may take."""
     text = data.decode("utf-8", "surrogateescape")
-    types = (CoreCounts(), Duration(), Frequency(), IsoDate())
+    types = (CoreCountsParam(), Duration(), Frequency(), IsoDate())
     for reader in (*(type_.convert for type_ in types), _pair):
         try:
             reader(text, None, None)

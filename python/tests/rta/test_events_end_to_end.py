@@ -15,7 +15,7 @@ from rtoslab.rta.arrange import interrupt_lines, task_rows
 from rtoslab.rta.board_check import check_on_board
 from rtoslab.rta.bound_search import Bench, search_broken_bounds
 from rtoslab.rta.findings import read_finding, write_finding
-from rtoslab.rta.firmware import InterruptLine, Protection
+from rtoslab.rta.firmware import InterruptLine, PartProtection
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.prices import uncovered_entries
@@ -177,7 +177,7 @@ def test_work_parts_add_up_to_the_wcet() -> None:
         assert of.work.row_cycles(row) == item.wcet // system.units_per_cycle
         assert row.kernel_calls == item.calls
     assert [part.protection for part in task_rows(system, of.firmware, of.work)[3].parts] == [
-        Protection.PLAIN, Protection.LOCKED, Protection.MASKED, Protection.PLAIN,
+        PartProtection.PLAIN, PartProtection.LOCKED, PartProtection.MASKED, PartProtection.PLAIN,
     ]  # fmt: skip
     lines = interrupt_lines(system, of.firmware, of.work, 20)
     assert all(late >= early for line in lines for late, early in zip(line.raised, line.arrivals, strict=True))
