@@ -6,7 +6,7 @@ from rtoslab.base import Strict
 
 
 class TaskRing(Strict):
-    """Circular lists of a kernel's tasks, each of which leads back to its head."""
+    """Circular lists of a kernel's tasks. The last entry of each list leads back to the list's head."""
 
     heads: dict[str, str]
     """Variable that is a head, or an array of them -> the state of the tasks in it. May be empty."""

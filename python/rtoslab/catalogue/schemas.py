@@ -198,7 +198,7 @@ class Board(Strict):
 
 
 class FootprintProgram(Strict):
-    """The content of `firmware/footprint/<id>/footprint.toml`: a program of which only the size is measured."""
+    """The content of `firmware/footprint/<id>/footprint.toml`: a program whose size is measured, but not its speed."""
 
     id: str
     title: str

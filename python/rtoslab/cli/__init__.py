@@ -20,9 +20,7 @@ from rtoslab.intake import escape_unprintable, make_output_printable
 
 
 class _Commands(click.Group):
-    """The group of all `rtoslab` commands, each of which is imported only when it is used.
-    Imports one only when it is used, so that the command starts fast.
-    """
+    """The group of all `rtoslab` commands. Imports a command only when it is used, so that `rtoslab` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Returns the names of all `cmd_*` modules beside this one."""

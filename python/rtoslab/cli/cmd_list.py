@@ -60,7 +60,7 @@ def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]
 
 
 def _groups_table(catalogue: Catalogue) -> Table:
-    """Returns a table of group names, each of which stands for all benchmarks of one kind."""
+    """Returns a table of the groups of benchmarks. The name of a group selects all benchmarks of one kind."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
         names = [benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.facts.kind == kind]

@@ -65,7 +65,7 @@ def play_external_suite(
 def _incomplete_output(
     begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]
 ) -> SuiteOutput | None:
-    """Returns the conformance suite's output so far, of which the last run is incomplete. None if there was none."""
+    """Returns the conformance suite's output so far, with an incomplete last run. None if there was none."""
     plays = [*earlier, *([] if begun is None else [begun])]
     return SuiteOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
 

@@ -85,7 +85,10 @@ class Timeline:
 
 
 def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline:
-    """Runs an image and returns the timeline of what ran when. Raises RunError, ImageFileError, SymbolError."""
+    """Runs an image and returns its timeline: tasks, handlers, kernel calls, locks and pins.
+
+    Raises RunError, ImageFileError, SymbolError.
+    """
     services: dict[int, str] = {}
     words: dict[int, int] = {}
 

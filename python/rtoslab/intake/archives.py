@@ -29,7 +29,7 @@ class LimitExceededError(Exception):
 
 
 class Archive:
-    """An open zip file, of which only a limited number of bytes is read."""
+    """An open zip file that is read only up to a limited number of bytes."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
         self._file = file

@@ -44,7 +44,7 @@ class ParquetColumn:
 
 
 def column_of(items: Sequence[Any], dtype: type | None) -> ParquetColumn:
-    """Returns a Parquet column of the items, of which some may be None. A `dtype` of None is for texts."""
+    """Returns a Parquet column of the items, which may include None. A `dtype` of None is for texts."""
     valid = np.array([item is not None for item in items], bool)
     held = [item for item in items if item is not None]
     texts = tuple(dict.fromkeys(held)) if dtype is None else None

@@ -132,7 +132,7 @@ class AbsentSeries(StoredModel):
 
 
 class MeasuredPoint(StoredModel):
-    """A measured point, of which no proof failed. Window and clock are those the firmware reported."""
+    """A measured point without a failed proof. Window and clock are those the firmware reported."""
 
     status: Literal["measured"] = "measured"
     format: Literal[1] = 1

@@ -195,7 +195,7 @@ class EntryPrices:
         return cycles + bus + self.overheads.job.work_cycles + between + contended + around + moved
 
     def handover_price(self, handover: LockHandover) -> int:
-        """Returns the price of a switch that a task's own call caused, and of what came with it."""
+        """Returns the price of a switch that a task's own call caused, with the kernel events that came with it."""
         return self.event_costs.handover_cycles + self.accompanying_price(
             handover.ticks, handover.released, handover.switches, handover.interrupts
         )

@@ -149,7 +149,7 @@ def worst_tick_cycles(prices: EntryPrices, interruption: Interruption, tasks: in
 
 
 def pessimism_chart(study: TaskSetStudy) -> ChartData | None:
-    """Returns a chart of what each overhead model adds to the bounds, in percent. None without overheads."""
+    """Returns a chart with the increase of the bounds by each overhead model, in percent. None without overheads."""
     if study.overheads is None:
         return None
     rows = []

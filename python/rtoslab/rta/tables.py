@@ -119,7 +119,7 @@ def chains_table(study: TaskSetStudy) -> TableData | None:
 
 
 def parts_table(study: TaskSetStudy) -> TableData:
-    """Returns a table of what each task's bound consists of, by cause."""
+    """Returns a table with the parts of each task's bound, by cause."""
     causes = list(dict.fromkeys(name for task in study.analysis.tasks for name in task.parts))
     rows = [
         [task.name, *(_format_us(study, task.parts.get(name)) for name in causes), _format_bound(study, task)]
@@ -137,7 +137,7 @@ def parts_table(study: TaskSetStudy) -> TableData:
 
 
 def costs_table(study: TaskSetStudy) -> TableData | None:
-    """Returns a table of what each component of the kernel's overhead costs each task. None without overheads."""
+    """Returns a table with the costs of the kernel's overhead for each task, by component. None without overheads."""
     if not study.costs:
         return None
     parts = list(dict.fromkeys(name for cost in study.costs.values() for name in cost))

@@ -90,7 +90,7 @@ class _CoreView:
         return self._machine.registers(self._physical_core(core))
 
     def _physical_core(self, core: int) -> int:
-        """Returns the number of the real core, of which the view's core 0 is a view."""
+        """Returns the number of the real core that the view shows as core 0."""
         assert core == 0, "the view shows one core"
         return self._core
 

@@ -58,7 +58,7 @@ class Place:
         )
         steps.compile(call)
         self.said = log.getvalue()
-        return "CompilerOutputs" in log.getvalue(), call.object.read_bytes()
+        return "Compiled" in log.getvalue(), call.object.read_bytes()
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ REFUSAL_RISK: Final = 1e-6
 
 
 class DrawnRounds(Strict):
-    """The table `drawn` of the rule `course`: rounds of which a random draw decides whether they happen.
+    """The table `drawn` of the rule `course`: a random draw decides whether these rounds happen.
     Passes of the loop without a round come before a round's first step.
     """
 

@@ -139,7 +139,7 @@ def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | 
 
 
 def _observed_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
-    """Yields core, quantity, value and unit of what the virtual board observed."""
+    """Yields core, quantity, value and unit of each observation of the virtual board."""
     if point.virtual is None:
         return
     for use in point.virtual.critical:
