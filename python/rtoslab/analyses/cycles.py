@@ -53,9 +53,7 @@ def lock_wait_part(shares: Collection[CoreShare]) -> float:
 
 
 def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreShare]:
-    """Returns how each core of a point spent its cycles: executing, waiting, asleep. Empty for a real board.
-    Empty for a real board, which cannot tell.
-    """
+    """Returns how each core of a point spent its cycles: executing, waiting, asleep. Empty for a real board."""
     if point.virtual is None:
         return []
     result = []

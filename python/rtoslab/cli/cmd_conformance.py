@@ -86,9 +86,10 @@ def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
 def _examine_points(
     catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
 ) -> bool:
-    """Runs the conformance suite for some points and appends each verdict. Returns whether all could be built.
+    """Runs the conformance suite for some points and appends each verdict. Returns False if a suite could not be built.
+
     Without a console only points without a verdict are reported, on stderr. Raises RtoslabError, and BuildError for a
-    single suite. Returns False if one of several suites could not be built.
+    single suite.
     """
     built = True
     for point in points:

@@ -131,9 +131,7 @@ def command(
 
 
 def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
-    """Whether a call was measured or an interval ended. Reports on stderr if not.
-    Reports on stderr if there was none.
-    """
+    """Whether a call was measured or an interval ended. Reports on stderr if not."""
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
         return True

@@ -139,9 +139,7 @@ def _store_files(
 
 
 def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
-    """Returns the names of the tables. Raises PlanError if a chosen one is unknown.
-    Raises PlanError for a chosen one that is none of them.
-    """
+    """Returns the names of the tables. Raises PlanError if a chosen one is unknown."""
     known = [table.name for table in tables]
     for name in chosen:
         if name not in known:

@@ -38,7 +38,8 @@ def short_path(folder: Path) -> Path:
 
 def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
     """Prints a plan before it is measured. Returns whether the command should end then (`dry_run`).
-    Returns whether that was all that was wanted (`dry_run`). Raises PlanError for a macro that no kernel has.
+
+    Raises PlanError for a macro that no kernel has.
     """
     require_settings(catalogue, plan.points)
     if as_json and not dry_run:

@@ -50,8 +50,9 @@ _SHORT = 12
 
 def project_folder() -> Path | None:
     """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml, or None.
-    The path is relative to the working directory. Raises PlanError for a file of another user in a parent folder: its
-    build would be run. None if there is none.
+
+    The path is relative to the working directory. Raises PlanError for a file of another user in a parent folder,
+    because its build would be run.
     """
     folder, here = find_project(), Path.cwd()
     if folder is None:

@@ -67,9 +67,7 @@ def attribute_cycles(pair: Pair) -> list[FunctionShare]:
 
 
 def _code_state(name: str, pair: Pair) -> str:
-    """Returns whether a function's code is the `same`, `moved` or `changed` on the second side. Empty if unknown.
-    Empty if it is not known.
-    """
+    """Returns whether a function's code is the `same`, `moved` or `changed` on the second side. Empty if unknown."""
     sides = [[result.code.get(name) for result in _results(figures)] for figures in (pair.before, pair.after)]
     if any(place is None for side in sides for place in side):
         return ""

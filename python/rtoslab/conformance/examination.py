@@ -207,9 +207,7 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
 
 
 def _read_verdict(path: Path) -> Conformance | None:
-    """Returns a stored verdict. None if it is missing or altered.
-    None if it is missing or not byte for byte as written: then it is made again.
-    """
+    """Returns a stored verdict. None if it is missing or altered: then the verdict is determined again."""
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
         return Conformance.model_validate_json(verdict) if head == _head_line(path, verdict) else None

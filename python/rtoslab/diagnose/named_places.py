@@ -143,9 +143,7 @@ class NamedPlaces:
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
     def call_place(self, call: Call) -> str:
-        """Returns the place of a call in words. For a handler's final tail call, the handler.
-        Of a tail call that a handler ends with, the handler.
-        """
+        """Returns the place of a call in words. For a handler's final tail call, the handler."""
         frames = self.path(call.core, call.start)
         if call.handler and all(frame.is_kernel for frame in frames):
             return self.handler(call.core, call.handler)

@@ -249,7 +249,5 @@ def _unique_functions(symbols: Iterable[ElfSymbol]) -> set[str]:
 
 
 def _without_veneer(name: str) -> str:
-    """Returns the name of the function that a linker's veneer calls. Any other name is unchanged.
-    The linker names a veneer for far calls after it.
-    """
+    """Returns the name of the function that a linker's veneer for far calls calls. Any other name is unchanged."""
     return name.removeprefix("__").removesuffix("_veneer") if name.endswith("_veneer") else name

@@ -12,9 +12,7 @@ _WAITS: Final = {way: f"({way} wait)" if way in {"bus", "flash", "lock"} else f"
 
 
 def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
-    """Returns the cycles of one core by call path. A wait is a frame at the path's end.
-    Waits are a frame of their own at the path's end.
-    """
+    """Returns the cycles of one core by call path. Waits are a separate frame at the path's end."""
     weights: dict[tuple[str, ...], int] = defaultdict(int)
     for spent in profile.spent:
         if spent.core == core:

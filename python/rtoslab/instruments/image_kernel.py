@@ -8,7 +8,8 @@ from rtoslab.images import read_elf
 
 
 def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
-    """Returns the kernel that an image contains, by the names of its functions. None if it cannot be told.
+    """Returns the kernel that an image contains, by the names of its functions.
+
     None if the image has functions of no kernel, or equally many of two. Ports are compared and not the user's trees,
     which lack the names of services that they were built without.
     """

@@ -215,8 +215,9 @@ def _make_open_call(call: "np.void", path: tuple[str, ...]) -> OpenCall:
 
 
 def _call_path(function: Function, call: "np.void", names: ImageNames) -> tuple[str, ...]:
-    """Returns the call path of a measured call. It ends with the function's name as the user wrote it.
-    It ends with the requested name of the function, not another symbol of the same code.
+    """Returns the call path of a measured call.
+
+    It ends with the function's name as the user wrote it, not with another symbol of the same code.
     """
     *callers, last = names.call_path(int(call["node"]), function.address)
     return (*callers, function.name + "".join(last.partition(" [")[1:]))

@@ -76,9 +76,7 @@ class PerfettoWriter:
             annotation.uint_value = value
 
     def _track_uuid(self, path: tuple[str, ...], *, counter: bool = False) -> int:
-        """Returns the number of a track of the trace, which is added on first use.
-        Its descriptor is added on first use, below its group.
-        """
+        """Returns the number of a track of the trace. Adds the track's descriptor on first use, below its group."""
         if path not in self.uuids:
             parent = self._track_uuid(path[:-1]) if len(path) > 1 else ROOT
             self.uuids[path] = len(self.uuids) + ROOT + 1

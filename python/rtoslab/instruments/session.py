@@ -177,9 +177,7 @@ class _Session:
         return recording
 
     def _run_interruptibly(self) -> KeyboardInterrupt | None:
-        """Runs to the end of the observed section. Returns the user's interrupt, or None.
-        Returns the interrupt that ended it earlier, or None.
-        """
+        """Runs to the end of the observed section. Returns the interrupt that ended it earlier, or None."""
         try:
             self._run_to_end()
         except KeyboardInterrupt as cause:
@@ -282,9 +280,7 @@ class _Session:
         return samples
 
     def _receive_records(self) -> DecodedRun | None:
-        """Runs until a benchmark has sent its records, and returns them decoded. None for another image.
-        Returns them decoded, or None for another image.
-        """
+        """Runs until a benchmark has sent its records, and returns them decoded. None for another image."""
         if self.subject.expected is None:
             return None
         self._run_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")

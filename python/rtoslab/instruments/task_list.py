@@ -236,9 +236,7 @@ class _TaskReader:
         return b""
 
     def _registers(self, block: int) -> list[tuple[str, int]]:
-        """Returns the registers with which a task will continue. Empty if its frame is unknown.
-        Empty if its frame is none that is known.
-        """
+        """Returns the registers with which a task will continue. Empty if its frame is unknown."""
         pointer = self._member(block, self._tasks.frame_pointer or self._facts.stack_pointer)
         if not pointer:
             return []
@@ -284,6 +282,7 @@ class _TaskReader:
 
 def _signed(urgency: int, place: MemberPlace) -> int:
     """Returns a priority as a signed number: values in the upper half of the member's range are negative.
-    A member of a kernel holds none in the upper half of its range but negative ones.
+
+    The priorities of a kernel are in the upper half of the range only if they are negative.
     """
     return urgency - (1 << 8 * place.bytes) if urgency >> (8 * place.bytes - 1) else urgency

@@ -13,7 +13,8 @@ from rtoslab.targets import MemberPlace, current_task_addresses, read_text_membe
 
 def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
     """Returns, for each core, the address of the kernel's pointer to the current task. Empty if it is unknown.
-    Empty if it is not known. On two cores of an image whose kernel was built for one, the word of that one.
+
+    If an image runs on two cores but its kernel was built for one, the result has only that kernel's pointer.
     """
     for number in (cores, 1):
         with suppress(SymbolError):

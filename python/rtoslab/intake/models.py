@@ -15,8 +15,6 @@ def validation_problem(cause: ValidationError) -> str:
 
 
 def missing_key(cause: ValidationError) -> str | None:
-    """Returns the key that is missing, if that is the first defect that pydantic found. Else None.
-    None if it is another defect.
-    """
+    """Returns the key that is missing, if that is the first defect that pydantic found. Else None."""
     first = cause.errors(include_url=False, include_context=False, include_input=False)[0]
     return ".".join(str(part) for part in first["loc"]) if first["type"] == "missing" else None

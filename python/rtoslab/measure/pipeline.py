@@ -166,8 +166,9 @@ def _load_or_measure(
 
 
 def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
-    """Returns the files of a cached point or None, and a note for the user. Damaged files are removed.
-    Damaged files are dropped, which the note says.
+    """Returns the files of a cached point or None, and a note for the user.
+
+    Damaged files are dropped, and the note says so.
     """
     try:
         files = results.get(key)

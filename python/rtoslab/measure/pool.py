@@ -90,9 +90,10 @@ def run_plan(
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[Outcome]:
     """Measures every point of a plan in several processes. Returns the outcomes in the plan's order.
-    Stores each one as it finishes, and returns the outcomes in the plan's order. Points that are in `out` already stay,
-    known ones come from the cache. With `options.again` those are measured too, and must give the same bytes. Raises
-    the first environment error (a missing tool, a full disk) after it has ended the other processes.
+
+    Stores each outcome as soon as its point is finished. Points that are in `out` already stay, known ones come from
+    the cache. With `options.again` the known ones are measured too, and must give the same bytes. Raises the first
+    environment error (a missing tool, a full disk) after it has ended the other processes.
     """
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, point) for point in plan.points])

@@ -25,7 +25,8 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 def evaluate_expression(expression: str, numbers: Mapping[int, float]) -> float:
     """Returns the value of an arithmetic expression over a paper's figures, in which `r7` is row 7 of published.csv.
-    `r<id>` is the number of a published row. Raises CatalogueError naming the expression.
+
+    Raises CatalogueError naming the expression.
     """
     try:
         if len(expression) > _CHARS:

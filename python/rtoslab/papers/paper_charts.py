@@ -145,9 +145,7 @@ def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, nam
 
 
 def _band_in_unit(unit: str, value: Value) -> Band | None:
-    """Returns a value's range over placements in a unit. None if it cannot be converted.
-    None if it has no value in that unit.
-    """
+    """Returns a value's range over placements in a unit. None if it cannot be converted to that unit."""
     one = value.convert_to(unit)
     if one is None:
         return None

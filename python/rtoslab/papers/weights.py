@@ -17,7 +17,8 @@ BENCHMARK = "footprint"
 def weigh_programs(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
 ) -> tuple[list[StoredWeight], list[Failed]]:
-    """Builds every program whose size the paper's report needs. Returns the sizes, and the failures.
+    """Builds every program whose size the paper's report needs.
+
     Returns the sizes, and the failures of programs that cannot be built. Raises PlanError.
     """
     weights = []

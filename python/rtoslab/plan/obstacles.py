@@ -19,7 +19,8 @@ def find_obstacle(
     benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
 ) -> str | None:
     """Returns why a point (a combination of benchmark, kernel, board, options) cannot be measured. None if it can.
-    None if the point can exist. Raises PlanError, UnknownNameError for a wrong value.
+
+    Raises PlanError, UnknownNameError for a wrong value.
     """
     if config.get("opt", DEFAULT_OPT) not in OPTIMISATIONS:
         raise UnknownNameError("optimisation", config["opt"], OPTIMISATIONS)
@@ -156,7 +157,8 @@ def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
 
 def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
     """Returns why a kernel's images cannot be linked in this placement. None if they can.
-    None if they can, an export's as far as its script allows.
+
+    For an export, None if its linker script allows the placement.
     """
     if placement and kernel.owns_start and kernel.export is None:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
@@ -164,8 +166,9 @@ def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
 
 
 def placement_option(config: Mapping[str, str]) -> int:
-    """Returns the number of the placement in a configuration. 0, the linker's own order, if none is given.
-    The linker's own order is 0, also where no number is given. Raises PlanError.
+    """Returns the number of the placement in a configuration.
+
+    0, the linker's own order, if none is given. Raises PlanError.
     """
     number = optional_number("placement", config) or 0
     if not 0 <= number <= MAX_PLACEMENT:

@@ -71,9 +71,7 @@ def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple
 
 
 def parse_steps(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedStep, ...]:
-    """Parses the steps of a benchmark's round. Raises CatalogueError for an invalid one.
-    Raises CatalogueError for a text that is no step.
-    """
+    """Parses the steps of a benchmark's round. Raises CatalogueError for an invalid step."""
     return tuple(_parse_repeated_step(text, params) for text in texts)
 
 

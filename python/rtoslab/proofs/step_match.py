@@ -68,8 +68,9 @@ class RoundNames:
         return self.blocks.get(block) == size
 
     def release_block(self, block: int) -> bool:
-        """Removes a freed heap block. Returns whether it was one of the benchmark's.
-        Returns whether it was held, or whether any block of unknown address was.
+        """Removes a freed heap block.
+
+        Returns whether the benchmark held this block, or any block of unknown address.
         """
         if self.blocks.pop(block, None) is not None:
             return True

@@ -118,7 +118,8 @@ def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[
 
 
 def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yields the parsed lines of a reference file. Raises ValueError for too many samples.
+    """Yields the parsed lines of a reference file.
+
     Raises ValueError for more samples than a record stream may have.
     """
     left = SERIAL_VALUES

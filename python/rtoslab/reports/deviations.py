@@ -27,9 +27,7 @@ def declared_deviations(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str
 
 
 def deviation_footnote(kernels: Deviations) -> str:
-    """Returns a footnote that explains the mark of deviating kernels. Empty without any.
-    Empty without deviating kernels.
-    """
+    """Returns a footnote that explains the mark of deviating kernels. Empty if there are none."""
     if not kernels:
         return ""
     text = "; ".join(

@@ -133,9 +133,7 @@ def _wrap_name(name: str, letters: int) -> list[str]:
 
 
 def band_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
-    """Returns a chart's layer of lines from `low` to `high` at its marks. Empty if no row has them.
-    Empty if none has.
-    """
+    """Returns a chart's layer of lines from `low` to `high` at its marks. Empty if no row has them."""
     if not any(row.get("low") != row.get("high") for row in rows):
         return []
     place = base.encoding[axis].copy()

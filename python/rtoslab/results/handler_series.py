@@ -144,7 +144,5 @@ def _handler_samples(
 
 
 def _common_steps(seen: set[int]) -> int | None:
-    """Returns the number of search steps if it is the same in all samples. None if it differs or is unknown.
-    None if they differ or are unknown.
-    """
+    """Returns the number of search steps if it is the same in all samples. None if it differs or is unknown."""
     return seen.pop() if len(seen) == 1 and UNKNOWN not in seen else None

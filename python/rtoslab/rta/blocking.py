@@ -11,11 +11,10 @@ from rtoslab.rta.system import System, Task
 
 def longest_blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
     """Returns the longest time for which less urgent tasks can block a task (Sha, Rajkumar, Lehoczky 1990).
-    `peers` are the tasks of its core, itself included (Sha, Rajkumar, Lehoczky 1990).
 
-    With inheritance each less urgent task blocks once, and each resource once. With either ceiling protocol one section
-    blocks. A masked span blocks once, as the task is released. Under the immediate ceiling either the section or the
-    masked span blocks, not both.
+    `peers` are the tasks of its core, itself included. With inheritance each less urgent task blocks once, and each
+    resource once. With either ceiling protocol one section blocks. A masked span blocks once, as the task is released.
+    Under the immediate ceiling either the section or the masked span blocks, not both.
     """
     lower = [peer for peer in peers if peer.priority < task.priority]
     masked = max([charge.kernel_blocking, *masked_times(lower, charge)])

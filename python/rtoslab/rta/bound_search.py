@@ -125,9 +125,7 @@ class Bench:
         return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
     def has_finding(self, system: System, starts: tuple[int, ...]) -> bool:
-        """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run.
-        A set that cannot be run has none.
-        """
+        """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run."""
         try:
             return bool(self.run_set(system, starts).findings)
         except CheckError:

@@ -173,8 +173,9 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
 def _hand_over_cycles(
     switching: Iterable[Interruption], tick_base: int, tick_per_task: int, *, among_equals: bool
 ) -> int | None:
-    """Returns how many cycles a tick with a task switch takes more than one without. None if none was seen.
-    None where no such tick was seen.
+    """Returns how many cycles a tick with a task switch takes more than one without.
+
+    None if no such tick was seen.
     """
     more = [
         max(0, entry.cycles - tick_base - tick_per_task * entry.released)

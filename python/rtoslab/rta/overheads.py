@@ -120,9 +120,7 @@ class LineFit(Strict):
 
 
 class Overheads(Strict):
-    """The content of a file of kernel overheads. Times are in cycles of `clock_hz`.
-    Lengths of time are in cycles of `clock_hz`.
-    """
+    """The content of a file of kernel overheads. Times are in cycles of `clock_hz`."""
 
     kernel: str = ""
     board: str = ""

@@ -49,9 +49,7 @@ class EntryPrices:
         return self.overheads.events or EventCosts()
 
     def interrupts_price(self, interrupts: ChainInterrupts) -> int:
-        """Returns the price of the interrupts in a sequence of handlers, without the sequence's own entry.
-        The chain's own entry is not included.
-        """
+        """Returns the price of the interrupts in a sequence of handlers, without the sequence's own entry."""
         events = self.event_costs
         return (
             interrupts.work_cycles

@@ -72,8 +72,9 @@ class Intervals:
         return [interval for interval in self.intervals if interval.series == series]
 
     def pulses_of(self, series: int) -> list[int]:
-        """Returns the lengths of the pin pulses of one series. Each interval has one.
-        Each interval has one, because intervals do not overlap.
+        """Returns the lengths of the pin pulses of one series.
+
+        Each interval has one pulse, because intervals do not overlap.
         """
         pairs = zip(self.intervals, self.pulses, strict=False)
         return [pulse for interval, pulse in pairs if interval.series == series]

@@ -56,7 +56,5 @@ def _require_same_sources(own: str, root: Path) -> None:
 
 
 def _is_built_from(path: Path) -> bool:
-    """Whether a source file of the simulator is compiled into its binary, which tests are not.
-    Those in `tests/` and `tests.rs` are not.
-    """
+    """Whether a source file of the simulator is compiled into its binary. Tests (`tests/`, `tests.rs`) are not."""
     return "tests" not in {*path.parts, path.stem}

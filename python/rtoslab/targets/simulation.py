@@ -260,9 +260,7 @@ def _texts(channels: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
-    """Returns a compiled regular expression, or None for no text. Raises PlanError for an invalid one.
-    Raises PlanError for one that is no regular expression.
-    """
+    """Returns a compiled regular expression, or None for no text. Raises PlanError for an invalid one."""
     if text is None:
         return None
     try:

@@ -30,9 +30,7 @@ def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
 
 
 def _describe_core(machine: VirtualMachine, core: int) -> str:
-    """Returns a sentence if a core hangs in a default exception handler. Else an empty text.
-    Empty if it is elsewhere.
-    """
+    """Returns a sentence if a core hangs in a default exception handler. Else an empty text."""
     registers = machine.registers(core)
     number = registers["xpsr"] & _EXCEPTION
     if number < _FIRST_HANDLER:

@@ -41,8 +41,9 @@ def find_repositories(tree: Tree) -> tuple[Repository, ...]:
 
 @lru_cache(maxsize=64)
 def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[Repository, ...]:
-    """Asks git for the repositories of these folders. The last argument changes every few seconds and ends the caching.
-    The last argument changes every few seconds, so that older answers are not used.
+    """Asks git for the repositories of these folders.
+
+    The last argument changes every few seconds, so that older cached answers are not used.
     """
     tops = {top for folder in folders if (top := _git_output(folder, "rev-parse", "--show-toplevel"))}
     return tuple(_read_repository(root, Path(top)) for top in sorted(tops))

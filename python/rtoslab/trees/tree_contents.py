@@ -95,7 +95,8 @@ def inputs_listing(tree: Tree, cache: Path) -> str:
 
 
 def load_inputs(cache: Path) -> tuple[str, ...] | None:
-    """Returns the tree's files that the last build read, from their cache file. None without a readable one.
+    """Returns the tree's files that the last build read, from their cache file.
+
     None without a readable cache file.
     """
     try:

@@ -161,9 +161,7 @@ class _OwnCodeCounts:
 
 
 def _instruction_limit(params: Params, evidence: Evidence) -> float | None:
-    """Returns the most instructions that the benchmark's own code may take in a round. None if there is no limit.
-    None: they are not limited.
-    """
+    """Returns the most instructions that the benchmark's own code may take in a round. None if there is no limit."""
     known = evidence.known_instructions()
     return params.instructions if known is None else known
 
