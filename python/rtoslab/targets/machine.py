@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from rtoslab._sim import IntervalResult, Snapshot, Stats, Stop
 
 
+# ruff: noqa: D102 (each method is described in _sim.pyi)
 class VirtualMachine(Protocol):
     """The interface of a virtual board: `rtoslab._sim.Machine`, or a fake of the tests.
     `_sim.pyi` says more about each method. Cycles are cycles of the core's clock since reset.
