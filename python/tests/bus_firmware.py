@@ -187,14 +187,17 @@ FAMILIES: Final = {
 def build_bus_firmware(board: str, folder: Path) -> Path:
     """Compiles the firmware for a board and returns the ELF file."""
     cpu, definitions = FAMILIES[board]
-    (folder / "main.c").write_text(MAIN)
-    (folder / "fw.ld").write_text(SCRIPT)
-    elf = folder / f"{board}.elf"
+    return compile_firmware(MAIN, cpu, definitions, folder / f"{board}.elf")
+
+
+def compile_firmware(source: str, cpu: str, definitions: dict[str, str], elf: Path) -> Path:
+    """Compiles a C source that needs nothing else, links it to the start of flash and RAM, and returns the ELF file."""
+    main, script = elf.with_name("main.c"), elf.with_name("fw.ld")
+    main.write_text(source)
+    script.write_text(SCRIPT)
     flags = [f"-D{name}={value}" for name, value in definitions.items()]
     command = ["arm-none-eabi-gcc", f"-mcpu={cpu}", "-mthumb", "-O1", "-ffreestanding", "-nostdlib", "-Wall", "-Werror"]
-    linked = ["-Wno-unused-function", "-Wl,--build-id=none", "-T", str(folder / "fw.ld"), "-o", str(elf)]
-    done = subprocess.run(
-        [*command, *flags, *linked, str(folder / "main.c")], capture_output=True, text=True, check=False
-    )
+    linked = ["-Wno-unused-function", "-Wl,--build-id=none", "-T", str(script), "-o", str(elf)]
+    done = subprocess.run([*command, *flags, *linked, str(main)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return elf

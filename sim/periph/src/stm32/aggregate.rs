@@ -21,6 +21,7 @@ use super::rtc_f1::RtcF1;
 use super::slots::{Lines, Place, Slot};
 use super::spi::Spi;
 use super::syscfg::Syscfg;
+use super::timer::pins::timer_pins;
 use super::timer::{Timer, TimerKind};
 use super::usart::{Usart, UsartLayout};
 use super::wwdg::Wwdg;
@@ -72,6 +73,7 @@ impl Default for Options {
 mod access;
 mod clocking;
 mod pins;
+mod timers;
 
 const PORTS: usize = 11;
 
@@ -125,6 +127,7 @@ pub struct Stm32 {
     /// Place in `gpios` of each port.
     ports: [Option<u8>; PORTS],
     exti_slot: usize,
+    timer_routes: timers::TimerRoutes,
     clocks: Clocks,
     lines: Lines,
     due: u64,
@@ -167,6 +170,7 @@ impl Stm32 {
             map: PageMap::new(),
             ports: [None; PORTS],
             exti_slot: 0,
+            timer_routes: timers::TimerRoutes::default(),
             clocks: Clocks::default(),
             lines: Lines::new(),
             due: NEVER,
@@ -174,9 +178,11 @@ impl Stm32 {
             attachments: Attachments::default(),
         };
         chip.populate(options);
+        chip.timer_routes = timers::TimerRoutes::new(&chip.slots, &timer_pins(spec.chip));
         let mut effects = Effects::default();
         chip.refresh_gates(0, &mut effects);
         chip.retime(0, &mut effects);
+        chip.route_timers(0, &mut effects);
         chip
     }
 

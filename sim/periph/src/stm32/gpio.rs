@@ -1,7 +1,8 @@
 //! GPIO ports, both register layouts: F1 (RM0008 chapter 9) and the later one (RM0090 chapter 8 and its like).
 //!
-//! Levels are digital and settle at once. The two AHB cycles of the input synchroniser are not modelled. Pins handed
-//! to other blocks (alternate function) are inputs here. A pin that nobody drives or pulls reads 0.
+//! Levels are digital and settle at once. The two AHB cycles of the input synchroniser are not modelled. A pin handed
+//! to another block (alternate function) is an input here, unless a timer drives it. A pin that nobody drives or pulls
+//! reads 0.
 
 use super::block::{Access, Block};
 
@@ -39,6 +40,13 @@ pub struct Gpio {
     open_drain: u16,
     pull_up: u16,
     analog: u16,
+    /// Pins in an alternate function. F1: in one that may drive them.
+    function: u16,
+    /// Pins or their alternate functions have changed since the last [`Gpio::take_rerouted`].
+    rerouted: bool,
+    /// The pins that another block drives, and their levels.
+    function_driven: u16,
+    function_levels: u16,
     /// The levels that the outside world drives.
     outside_driven: u16,
     outside: u16,
@@ -66,6 +74,10 @@ impl Gpio {
             open_drain: 0,
             pull_up: 0,
             analog: 0,
+            function: 0,
+            rerouted: false,
+            function_driven: 0,
+            function_levels: 0,
             outside_driven: 0,
             outside: 0,
             levels: 0,
@@ -109,33 +121,71 @@ impl Gpio {
     /// Level of every pin: a push-pull output wins, then an open-drain 0, then the outside, then the pull-up.
     #[inline]
     fn resolve(&self) -> u16 {
-        let strong = self.output & !self.open_drain;
+        let driven = self.output | self.function_driven;
+        let data = self.output & self.odr | self.function_levels;
+        let strong = driven & !self.open_drain;
         let weak = self.outside_driven & self.outside | !self.outside_driven & self.pull_up;
-        let held_low = self.output & self.open_drain & !self.odr;
-        strong & self.odr | !strong & weak & !held_low
+        let held_low = driven & self.open_drain & !data;
+        strong & data | !strong & weak & !held_low
+    }
+
+    /// The alternate function that may drive a pin. F1: 0 for a pin in any.
+    pub(super) fn output_function(&self, pin: u8) -> Option<u8> {
+        let in_function = self.function >> pin & 1 != 0;
+        let number = self.alternate[usize::from(pin / 8)] >> (pin % 8 * 4) & 0xf;
+        in_function.then_some(number as u8)
+    }
+
+    /// The alternate function whose block hears a pin. F1: 0 for every pin that is not analog.
+    pub(super) fn input_function(&self, pin: u8) -> Option<u8> {
+        match self.layout {
+            GpioLayout::F1 => (self.analog >> pin & 1 == 0).then_some(0),
+            _ => self.output_function(pin),
+        }
+    }
+
+    /// Whether pins or their alternate functions have changed since the last call.
+    #[inline]
+    pub(super) fn take_rerouted(&mut self) -> bool {
+        std::mem::take(&mut self.rerouted)
+    }
+
+    /// Another block drives these pins at these levels. It takes effect with the next [`Gpio::update`].
+    pub(super) fn drive_functions(&mut self, driven: u16, levels: u16) {
+        (self.function_driven, self.function_levels) = (driven, levels & driven);
+    }
+
+    /// The pins that another block drives, and their levels.
+    pub(super) fn driven_functions(&self) -> (u16, u16) {
+        (self.function_driven, self.function_levels)
     }
 
     /// Recomputes the per-pin masks from the mode registers.
     fn remode(&mut self) {
-        (self.output, self.open_drain, self.pull_up, self.analog) = (0, 0, 0, 0);
+        let before = (self.function, self.analog);
+        (self.output, self.open_drain, self.pull_up, self.analog, self.function) = (0, 0, 0, 0, 0);
         for pin in 0..16 {
-            let (output, open_drain, pull_up, analog) = match self.layout {
+            let (output, open_drain, pull_up, analog, function) = match self.layout {
                 GpioLayout::F1 => {
                     let word = if pin < 8 { self.mode } else { self.kind };
                     let bits = word >> (pin % 8 * 4) & 0xf;
                     let output = bits & 3 != 0 && bits & 8 == 0;
-                    (output, bits & 4 != 0, bits == 8 && self.odr >> pin & 1 != 0, bits == 0)
+                    let pull_up = bits == 8 && self.odr >> pin & 1 != 0;
+                    (output, bits & 4 != 0, pull_up, bits == 0, bits & 3 != 0 && bits & 8 != 0)
                 }
                 _ => {
                     let mode = self.mode >> (pin * 2) & 3;
-                    (mode == 1, self.kind >> pin & 1 != 0, self.pull >> (pin * 2) & 3 == 1, mode == 3)
+                    let open_drain = self.kind >> pin & 1 != 0;
+                    (mode == 1, open_drain, self.pull >> (pin * 2) & 3 == 1, mode == 3, mode == 2)
                 }
             };
             self.output |= u16::from(output) << pin;
             self.open_drain |= u16::from(open_drain) << pin;
             self.pull_up |= u16::from(pull_up) << pin;
             self.analog |= u16::from(analog) << pin;
+            self.function |= u16::from(function) << pin;
         }
+        self.rerouted |= before != (self.function, self.analog);
     }
 
     /// Writes ODR.
@@ -220,6 +270,7 @@ impl Gpio {
         if offset < 0x10 {
             self.remode();
         }
+        self.rerouted |= matches!(offset, 0x20 | 0x24);
     }
 
     /// The input register: an analog pin reads 0.

@@ -54,6 +54,12 @@ impl Syscfg {
         }
     }
 
+    /// AFIO_MAPR of the F1.
+    #[must_use]
+    pub fn pin_remap(&self) -> u32 {
+        if self.kind == SyscfgKind::Afio { self.words[1] } else { 0 }
+    }
+
     /// H7: over-drive asked for (VOS0).
     #[must_use]
     pub fn over_drive(&self) -> bool {

@@ -1,15 +1,18 @@
 //! Timers: basic, general-purpose and the counting part of the advanced ones (RM0090 chapters 17 to 20).
 //!
 //! Nothing ticks: positions are computed from the cycle, and the machine is asked to come back only when a flag whose
-//! interrupt is enabled rises. Counting up, down and centre-aligned, output compare, one-pulse, repetition, and a timer
-//! that counts another one's updates (`chain`). Not modelled: input capture, the outputs' pins, the other slave modes,
-//! external clocks, DMA bursts.
+//! interrupt is enabled rises, or when an output that a pin shows may change. Counting up, down and centre-aligned,
+//! one-pulse, repetition, a timer that counts another one's updates (`chain`), outputs (`outputs`), captures and slave
+//! modes (`inputs`). Not modelled: the external trigger input, slave modes by another timer's trigger, DMA bursts.
 
 use super::block::{Access, Block};
 use crate::{NEVER, RateCounter};
 
 pub(super) mod chain;
 mod events;
+mod inputs;
+mod outputs;
+pub(super) mod pins;
 #[cfg(test)]
 mod tests;
 
@@ -60,6 +63,8 @@ pub struct Timer {
     updates: u64,
     /// Listening: the other one's update events heard of already, and those that the prescaler holds back.
     heard: (Option<u64>, u64),
+    outputs: outputs::Outputs,
+    inputs: inputs::Inputs,
 }
 
 impl Timer {
@@ -78,6 +83,8 @@ impl Timer {
             done: 0,
             updates: 0,
             heard: (None, 0),
+            outputs: outputs::Outputs::default(),
+            inputs: inputs::Inputs::default(),
         }
     }
 
@@ -100,7 +107,7 @@ impl Timer {
 
     fn rate(&self, access: &Access) -> (u64, u64) {
         // A counter whose auto-reload value is 0 stands still.
-        let on = self.cr1 & CEN != 0 && self.arr.1 != 0 && self.listens_to().is_none();
+        let on = self.cr1 & CEN != 0 && self.arr.1 != 0 && self.listens_to().is_none() && self.is_clocked_internally();
         (if on { access.clock_hz } else { 0 }, u64::from(self.psc.1) + 1)
     }
 
@@ -123,21 +130,26 @@ impl Timer {
         let remap = if self.kind.remap { UIFREMAP } else { 0 };
         let mask = if self.kind.channels == 0 { 0x8f } else { 0x3ff } | remap;
         let was_on = self.cr1 & CEN != 0;
-        // In centre-aligned mode the direction is the hardware's.
-        let direction = if (value & CMS != 0) && self.kind.channels == 4 { self.cr1 } else { value } & DIR;
+        // In centre-aligned and encoder modes the direction is the hardware's.
+        let by_hardware = value & CMS != 0 && self.kind.channels == 4 || self.is_encoder();
+        let direction = if by_hardware { self.cr1 } else { value } & DIR;
         let turned = (self.cr1 ^ direction) & DIR != 0;
         self.cr1 = value & mask & !DIR | direction & mask;
         if turned {
             self.set_count(count, access);
         }
         if self.cr1 & CEN != 0 && !was_on {
-            // CNT_EN follows CEN by one timer clock.
-            let (num, den) = self.rate(access);
-            let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
-            self.position.rebase(access.now + delay, num, den, access.core_hz);
+            self.start_counting(access);
         } else {
             self.rerate(access);
         }
+    }
+
+    /// CNT_EN follows CEN by one timer clock.
+    fn start_counting(&mut self, access: &Access) {
+        let (num, den) = self.rate(access);
+        let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
+        self.position.rebase(access.now + delay, num, den, access.core_hz);
     }
 
     fn write_arr(&mut self, value: u32, access: &Access) {
@@ -151,7 +163,8 @@ impl Timer {
     }
 
     fn write_ccr(&mut self, channel: usize, value: u32) {
-        if channel < usize::from(self.kind.channels) {
+        // A capture register is read-only.
+        if self.compares(channel) {
             self.ccr[channel].0 = value & self.top();
             if !self.preloads(channel) {
                 self.ccr[channel].1 = self.ccr[channel].0;
@@ -196,13 +209,19 @@ impl Timer {
 }
 
 impl Block for Timer {
+    /// Which outputs pins show, and the levels of input pins, are the ports'.
     fn reset(&mut self) {
-        *self = Self::new(self.kind);
+        let (outputs, inputs) = (self.outputs.after_reset(), self.inputs.after_reset());
+        *self = Self { outputs, inputs, ..Self::new(self.kind) };
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
-        self.peek(offset, access)
+        let value = self.peek(offset, access);
+        if let 0x34..=0x40 = offset {
+            self.take_capture((offset as usize - 0x34) / 4);
+        }
+        value
     }
 
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
@@ -215,19 +234,21 @@ impl Block for Timer {
             0x28 => self.psc.0 = value & 0xffff,
             0x2c => self.write_arr(value, access),
             0x34..=0x40 => self.write_ccr((offset as usize - 0x34) / 4, value),
-            0x08 if value & 0x0001_4007 != 0 && self.kind.channels > 0 => {
-                // Slave modes and external clock mode 2.
-                self.stored[2] = value;
+            0x08 => {
+                self.stored[2] = value & self.mask(offset);
                 self.heard = (None, 0);
                 self.rerate(access);
-                if self.listens_to().is_none() {
+                if self.listens_to().is_none() && !self.has_modelled_trigger() {
                     access.effects.unmodelled = Some((offset, true));
                 }
             }
+            0x18 | 0x1c => self.write_modes(offset, value, access),
+            0x20 => self.write_enables(value),
             0x04..=0x7c => self.stored[offset as usize / 4] = value & self.mask(offset),
             _ => {}
         }
         self.advance(access);
+        self.refresh_outputs(access.now, access);
     }
 
     fn peek(&self, offset: u32, access: &Access) -> u32 {
@@ -248,7 +269,7 @@ impl Block for Timer {
     }
 
     fn due(&self) -> u64 {
-        self.next_event()
+        self.next_event().min(self.next_output_event())
     }
 
     fn advance(&mut self, access: &mut Access) {

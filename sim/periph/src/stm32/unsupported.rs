@@ -76,6 +76,12 @@ impl WrittenBits<'_> {
         }
     }
 
+    /// The bytes of CCMR1 or CCMR2 of a timer, one for each channel.
+    fn modes(&self) -> impl Iterator<Item = u32> {
+        let is_modes = self.has_channels() && matches!(self.offset, 0x18 | 0x1c);
+        [self.value & 0xff, self.value >> 8 & 0xff].into_iter().filter(move |_| is_modes)
+    }
+
     /// A timer with capture/compare channels.
     fn has_channels(&self) -> bool {
         matches!(self.device, Device::Timer(kind) if kind.channels > 0)
@@ -174,7 +180,7 @@ static USART: &[Limit] = &[
 /// Found by the timers themselves, which know what they listen to.
 pub(super) static LATE: Limit = limit(
     |_| false,
-    "TIM: the interrupts of a timer that counts another timer's updates come late",
+    "TIM: interrupts and outputs of a timer that counts another timer's updates come late",
     &[(F103, &[(0x4002_101c, 3), (0x4000_0408, 0x17), (0x4000_040c, 1)])],
 );
 
@@ -211,14 +217,29 @@ static TIMER: &[Limit] = &[
         &[(F407, &[F407_APB1, (0x4000_040c, 0x100)]), (L073, &[L073_APB1, (0x4000_000c, 0x200)])],
     ),
     limit(
-        |at| at.has_channels() && matches!(at.offset, 0x18 | 0x1c) && at.value & 0x303 != 0,
-        "TIM: input capture is not modelled",
-        &[(F407, &[F407_APB1, (0x4000_0418, 0x100)])],
+        |at| at.modes().any(|mode| mode & 3 == 3),
+        "TIM: captures by a trigger are not modelled",
+        &[(F407, &[F407_APB1, (0x4000_0418, 0x300)])],
     ),
     limit(
-        |at| at.has_channels() && at.sets(0x20, 0x5555),
-        "TIM: outputs on pins are not modelled",
-        &[(F407, &[F407_APB2, (0x4001_0020, 0x10)]), (H743, &[H743_APB1, (0x4000_0420, 1)])],
+        |at| at.modes().any(|mode| mode & 0x83 == 0x80),
+        "TIM: clearing outputs by the external trigger input is not modelled",
+        &[(F407, &[F407_APB1, (0x4000_0418, 0x80)])],
+    ),
+    limit(
+        |at| at.is(&[F767, H743]) && at.modes().count() > 0 && at.value & 0x0101_0000 != 0,
+        "TIM: the retriggerable, combined and asymmetric output modes are not modelled",
+        &[(F767, &[F407_APB1, (0x4000_0418, 1 << 16)])],
+    ),
+    limit(
+        |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x04, 1),
+        "TIM: preloaded output controls for commutation are not modelled",
+        &[(F103, &[(0x4002_1018, 1 << 11), (0x4001_2c04, 1)])],
+    ),
+    limit(
+        |at| at.has_channels() && at.sets(if at.is(&[H743]) { 0x68 } else { 0x50 }, u32::MAX) && !at.is(&[F103]),
+        "TIM: inputs and triggers from other sources than pins are not modelled",
+        &[(L073, &[L073_APB1, (0x4000_0050, 1)]), (H743, &[H743_APB1, (0x4000_0468, 1)])],
     ),
     limit(
         |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x44, 1 << 12),

@@ -26,6 +26,7 @@ impl Stm32 {
         }
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (place, clock_hz) = (slot.place, slot.clock_hz);
+        self.advance_timers(now, effects);
         let was_due = self.dues[n] <= now;
         let notified = self.tell_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
@@ -34,6 +35,7 @@ impl Stm32 {
         let is_serial = matches!(place, Place::Spi(_) | Place::Adc(_) | Place::I2cV1(_) | Place::I2cV2(_));
         let takes_data =
             matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24) || is_serial;
+        let takes_data = takes_data || matches!(place, Place::Timer(_)) && matches!(offset, 0x34..=0x40);
         self.tell_once(n, effects);
         if was_due || notified || takes_data {
             self.after(n, now, effects);
@@ -73,6 +75,7 @@ impl Stm32 {
         }
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
+        self.advance_timers(now, effects);
         self.tell_timer(place, n, now, effects);
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         let written;
@@ -128,6 +131,7 @@ impl Stm32 {
 
     /// Carries out what is due by `now`. The machine calls it when [`Self::due`] is reached.
     pub fn advance(&mut self, now: u64, effects: &mut Effects) {
+        self.advance_timers(now, effects);
         for n in 0..self.dues.len() {
             if self.dues[n] <= now {
                 self.advance_slot(n, now, effects);
@@ -146,13 +150,22 @@ impl Stm32 {
     /// Reports a write to a register, or a reset (no offset), to the blocks that depend on it.
     pub(super) fn after_write(&mut self, n: usize, offset: Option<u32>, now: u64, effects: &mut Effects) {
         match self.slots[n].place {
-            Place::Gpio(port) => self.update_port(port, now, effects),
+            Place::Gpio(port) => {
+                if self.gpios[usize::from(port)].take_rerouted() {
+                    self.route_timers(now, effects);
+                }
+                self.update_port(port, now, effects);
+            }
             Place::Rcc if offset.is_some_and(|offset| self.rcc.is_gate(offset)) => {
                 self.refresh_gates(now, effects);
                 effects.clocks_changed = true;
             }
             Place::Pwr => self.rcc.set_backup_open(self.pwr.backup_open()),
-            Place::Syscfg => self.route_lines(),
+            Place::Timer(index) if offset.is_none() => self.refresh_timer(index, n, now, effects),
+            Place::Syscfg => {
+                self.route_lines();
+                self.remap_timers(now, effects);
+            }
             _ => {}
         }
         self.tell_once(n, effects);
@@ -162,7 +175,7 @@ impl Stm32 {
     /// Reports an unsupported request of a write once.
     fn tell_limits(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
         let message = match self.slots[n].place {
-            Place::Timer(timer) if self.timers[usize::from(timer)].interrupts_late() => Some(&unsupported::LATE),
+            Place::Timer(timer) if self.timers[usize::from(timer)].is_late() => Some(&unsupported::LATE),
             Place::Rng if self.rng.works() && !rng::accepts(self.rcc.rng_hz(&self.clocks)) => {
                 Some(&unsupported::RNG_CLOCK)
             }
@@ -209,6 +222,9 @@ impl Stm32 {
             self.due = due;
         } else if before != due && before == self.due {
             self.reschedule();
+        }
+        if let Place::Timer(index) = place {
+            self.settle_timer(index, n, now, effects);
         }
     }
 

@@ -75,6 +75,7 @@ impl Stm32 {
         }
         self.clocks = clocks;
         self.reschedule();
+        self.show_all_edges(effects);
     }
 
     /// A chip reset: every block but the backup domain, then the cause's flag.

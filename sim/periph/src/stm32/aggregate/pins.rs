@@ -43,7 +43,7 @@ impl Stm32 {
     }
 
     /// Brings a port up to date: reports changed pins, and passes them on to EXTI lines and wires.
-    fn settle_port(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
+    pub(super) fn settle_port(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
         let gpio = &mut self.gpios[usize::from(index)];
         let changed = gpio.update();
         if changed == 0 {
@@ -53,6 +53,7 @@ impl Stm32 {
         effects.pins.push(PinChange { cycle: now, port, changed, levels });
         self.sense(port, changed, levels, now, effects);
         self.select_devices(port, levels, now);
+        self.tell_timers(port, changed, now, effects);
         for n in 0..self.wires.len() {
             let Wire { from, to } = self.wires[n];
             let touched = from.port == port && changed >> from.pin & 1 != 0 && wires_left > 0;

@@ -1,7 +1,7 @@
 //! A timer that counts another one's update events: external clock mode 1 on an internal trigger (RM0008 15.3.15).
 //!
-//! The listener is brought up to date when it is accessed. Nothing is due for it, so its own interrupts come late, at
-//! the next access. The two or three clocks that a trigger takes to be counted are not modelled.
+//! The listener is brought up to date when it is accessed. Nothing is due for it, so its own interrupts and outputs come
+//! late, at the next access. The two or three clocks that a trigger takes to be counted are not modelled.
 
 use super::{CEN, Timer, UDIS, UIF};
 use crate::stm32::block::Access;
@@ -36,9 +36,9 @@ impl Timer {
         (smcr & 0x0001_4007 == COUNT_TRIGGERS && smcr & 0x70 < 0x40).then_some((smcr >> 4 & 3) as usize)
     }
 
-    /// It counts another one's updates and is to raise interrupts, for which nothing is due.
-    pub(in crate::stm32) fn interrupts_late(&self) -> bool {
-        self.listens_to().is_some() && self.dier() & 0x5f != 0
+    /// It counts another one's updates and is to raise interrupts or drive pins, for which nothing is due.
+    pub(in crate::stm32) fn is_late(&self) -> bool {
+        self.listens_to().is_some() && (self.dier() & 0x5f != 0 || self.drives_pins())
     }
 
     /// Update events told to others up to `access.now`, if this timer tells them.

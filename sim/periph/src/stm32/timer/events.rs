@@ -12,7 +12,7 @@ impl Timer {
 
     /// Ticks from the start of a run to its end, and whether that end is an overflow. A counter that was put beyond
     /// its auto-reload value runs to the top of its width first.
-    fn run(&self) -> (u64, bool) {
+    pub(super) fn run(&self) -> (u64, bool) {
         let arr = u64::from(self.arr.1);
         if self.done > arr {
             return (u64::from(self.top()) + 1, false);
@@ -21,7 +21,7 @@ impl Timer {
     }
 
     /// Position at which a channel's counter value equals its compare value.
-    fn match_position(&self, channel: usize) -> u64 {
+    pub(super) fn match_position(&self, channel: usize) -> u64 {
         let (arr, ccr) = (u64::from(self.arr.1), u64::from(self.ccr[channel].1));
         if self.cr1 & DIR == 0 {
             // Counting up, a value beyond the range matches at the overflow, which is the next run's start.
@@ -33,11 +33,12 @@ impl Timer {
         }
     }
 
-    /// Flags the matches in positions `from..=to`.
-    fn flag_matches(&mut self, from: u64, to: u64) {
+    /// Flags the matches in positions `from..=to`, a run at most, and lets them act on the outputs.
+    pub(super) fn flag_matches(&mut self, from: u64, to: u64) {
         for channel in 0..4 {
             if self.compares(channel) && (from..=to).contains(&self.match_position(channel)) {
                 self.sr |= 2 << channel;
+                self.match_output(channel);
             }
         }
     }
@@ -62,6 +63,7 @@ impl Timer {
             self.reload();
             self.sr |= UIF;
             self.updates += 1;
+            self.enable_outputs_at_update();
             if self.cr1 & OPM != 0 {
                 self.cr1 &= !CEN;
             }
@@ -72,7 +74,19 @@ impl Timer {
 
     /// Works off everything up to `access.now`.
     pub(super) fn catch_up(&mut self, access: &Access) {
-        let now = access.now;
+        loop {
+            let edge = self.next_output_event();
+            if edge > access.now {
+                break;
+            }
+            self.count_to(edge, access);
+            self.refresh_outputs(edge, access);
+        }
+        self.count_to(access.now, access);
+    }
+
+    /// Lets the counter run up to cycle `now`.
+    fn count_to(&mut self, now: u64, access: &Access) {
         while self.position.running() {
             let (length, real) = self.run();
             let position = self.position.value(now);
@@ -85,16 +99,53 @@ impl Timer {
             }
             self.flag_matches(self.done + 1, length - 1);
             let end = self.position.cycle_of(length);
-            self.position.set(end, 0);
-            self.done = 0;
+            self.end_run(end, real, access);
             if real {
-                if self.is_centred() {
-                    self.cr1 ^= DIR;
-                }
-                self.overflow(end, access);
-                self.flag_matches(0, 0);
                 self.skip_runs(now);
             }
+        }
+    }
+
+    /// The counter leaves the last position of a run at cycle `end`. `real`: that is an overflow.
+    fn end_run(&mut self, end: u64, real: bool, access: &Access) {
+        self.position.set(end, 0);
+        self.done = 0;
+        if real {
+            if self.is_centred() {
+                self.cr1 ^= DIR;
+            }
+            self.overflow(end, access);
+            self.flag_matches(0, 0);
+        }
+    }
+
+    /// Counts one edge of an external clock, if the prescaler lets it through.
+    pub(super) fn count_edge(&mut self, access: &Access) {
+        if self.cr1 & CEN == 0 || self.arr.1 == 0 {
+            return;
+        }
+        self.heard.1 += 1;
+        if self.heard.1 <= u64::from(self.psc.1) {
+            return;
+        }
+        self.heard.1 = 0;
+        let (length, real) = self.run();
+        let position = self.position.value(access.now) + 1;
+        if position < length {
+            self.position.set(access.now, position);
+            self.done = position;
+            self.flag_matches(position, position);
+        } else {
+            self.end_run(access.now, real, access);
+        }
+    }
+
+    /// Lets the counter count in a direction from now on.
+    pub(super) fn turn(&mut self, up: bool, access: &Access) {
+        if (self.cr1 & DIR == 0) != up {
+            let count = self.count(access.now);
+            self.cr1 ^= DIR;
+            self.set_count(count, access);
         }
     }
 
@@ -106,6 +157,9 @@ impl Timer {
             return;
         }
         self.flag_matches(0, length - 1);
+        if whole.is_multiple_of(2) {
+            self.toggle_matching_outputs();
+        }
         self.updates += if self.cr1 & UDIS == 0 { whole } else { 0 };
         self.position.set(self.position.cycle_of(whole * length), 0);
     }
@@ -113,13 +167,15 @@ impl Timer {
     /// EGR: update generation and the software flags.
     pub(super) fn generate(&mut self, value: u32, access: &Access) {
         let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
-        self.sr |= value & flags;
+        self.sr |= value & flags & !self.capture_flags();
+        (0..4).filter(|channel| value >> (channel + 1) & 1 != 0).for_each(|channel| self.capture(channel, access));
         if value & 1 == 0 {
             return;
         }
         if self.cr1 & UDIS == 0 {
             self.reload();
             self.updates += 1;
+            self.enable_outputs_at_update();
             if self.cr1 & URS == 0 {
                 self.sr |= UIF;
             }

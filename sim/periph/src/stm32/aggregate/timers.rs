@@ -1,0 +1,246 @@
+//! The way between timers and pins: which pin shows which output, which one a channel hears.
+
+use super::{PORTS, Stm32};
+use crate::stm32::block::{Access, Block};
+use crate::stm32::effects::Effects;
+use crate::stm32::slots::{Place, Slot};
+use crate::stm32::timer::pins::{TimerPin, remap};
+
+/// Timers that react to each other through pins do so this often in one cycle.
+const MOST_REACTIONS: u32 = 32;
+/// Channels with an input.
+const CHANNELS: u8 = 4;
+
+/// A pin that a channel of a timer can reach.
+#[derive(Debug, Clone, Copy)]
+struct Route {
+    at: TimerPin,
+    /// Index of the timer.
+    timer: u8,
+    /// The pin shows the output.
+    shows: bool,
+    /// The channel hears the pin.
+    hears: bool,
+}
+
+/// All ways between timers and pins of a chip.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TimerRoutes {
+    routes: Vec<Route>,
+    /// Timers with an output that drives a pin, a bit each.
+    driving: u32,
+    /// Timers to which pins matter.
+    listening: u32,
+    /// Pins of each port that channels hear.
+    heard: [u16; PORTS],
+    /// AFIO_MAPR when the routes were made.
+    mapr: u32,
+    reactions: u32,
+}
+
+impl TimerRoutes {
+    /// The ways that a chip has. None is in use yet.
+    pub fn new(slots: &[Slot], pins: &[TimerPin]) -> TimerRoutes {
+        let route = |&at: &TimerPin| {
+            let slot = slots.iter().find(|slot| slot.row.name == at.timer)?;
+            let Place::Timer(timer) = slot.place else { return None };
+            Some(Route { at, timer, shows: false, hears: false })
+        };
+        TimerRoutes { routes: pins.iter().filter_map(route).collect(), ..TimerRoutes::default() }
+    }
+}
+
+impl Stm32 {
+    /// Brings the timers that drive pins up to cycle `now`, in the order of their edges.
+    #[inline]
+    pub(super) fn advance_timers(&mut self, now: u64, effects: &mut Effects) {
+        if self.timer_routes.driving != 0 && self.due <= now {
+            self.advance_driving_timers(now, effects);
+        }
+    }
+
+    fn advance_driving_timers(&mut self, now: u64, effects: &mut Effects) {
+        loop {
+            let driving = self.timer_routes.driving;
+            let drives = |slot: &Slot| matches!(slot.place, Place::Timer(timer) if driving >> timer & 1 != 0);
+            let slots = (0..self.slots.len()).filter(|&n| self.dues[n] <= now && drives(&self.slots[n]));
+            let Some(n) = slots.min_by_key(|&n| self.dues[n]) else { return };
+            let due = self.dues[n];
+            self.advance_slot(n, due, effects);
+            self.after(n, due, effects);
+            if self.dues[n] <= due {
+                return;
+            }
+        }
+    }
+
+    /// Takes over what a timer's outputs did, and whether pins matter to it.
+    #[inline]
+    pub(super) fn settle_timer(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
+        let (timer, bit) = (&self.timers[usize::from(index)], 1 << index);
+        let (drives, listens) = (timer.drives_pins(), timer.listens_to_pins());
+        let routes = &mut self.timer_routes;
+        routes.driving = routes.driving & !bit | if drives { bit } else { 0 };
+        let begins = listens && routes.listening & bit == 0;
+        routes.listening = routes.listening & !bit | if listens { bit } else { 0 };
+        if begins {
+            let pins = self.heard_levels(index);
+            self.preset_timer(index, n, pins, now, effects);
+        }
+        if self.timers[usize::from(index)].has_edges() {
+            self.show_edges(index, effects);
+        }
+    }
+
+    /// Gives a timer the levels of its pins as it begins to listen to them.
+    fn preset_timer(&mut self, index: u8, n: usize, pins: u8, now: u64, effects: &mut Effects) {
+        let clock_hz = self.slots[n].clock_hz;
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        let timer = &mut self.timers[usize::from(index)];
+        timer.preset_inputs(pins, &access);
+        self.dues[n] = timer.due();
+        self.reschedule();
+    }
+
+    /// Levels of the pins that a timer's channels hear.
+    fn heard_levels(&self, index: u8) -> u8 {
+        let routes = self.timer_routes.routes.iter().filter(|route| route.timer == index && route.hears);
+        routes.fold(0, |levels, &Route { at, .. }| {
+            levels | u8::from(self.pin_levels(at.port) >> at.pin & 1 != 0) << at.output
+        })
+    }
+
+    /// A timer was reset: its outputs drive nothing any more.
+    pub(super) fn refresh_timer(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
+        let clock_hz = self.slots[n].clock_hz;
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        self.timers[usize::from(index)].refresh_outputs(now, &access);
+    }
+
+    /// Puts the edges of all timers on the pins that show them.
+    pub(super) fn show_all_edges(&mut self, effects: &mut Effects) {
+        for index in 0..self.timers.len() {
+            if self.timers[index].has_edges() {
+                self.show_edges(index as u8, effects);
+            }
+        }
+    }
+
+    /// Puts a timer's edges on the pins that show them.
+    fn show_edges(&mut self, index: u8, effects: &mut Effects) {
+        for edge in self.timers[usize::from(index)].take_edges() {
+            let mut ports = 0_u16;
+            for n in 0..self.timer_routes.routes.len() {
+                let Route { at, timer, shows, .. } = self.timer_routes.routes[n];
+                if timer != index || !shows {
+                    continue;
+                }
+                self.drive_function(at, edge.driven, edge.levels);
+                ports |= 1 << at.port;
+            }
+            for port in (0..PORTS).filter(|port| ports >> port & 1 != 0) {
+                if let Some(gpio) = self.ports[port] {
+                    self.update_port(gpio, edge.cycle, effects);
+                }
+            }
+        }
+    }
+
+    /// Lets a pin show an output of a timer whose driven outputs have these levels.
+    fn drive_function(&mut self, at: TimerPin, driven: u8, levels: u8) {
+        let Some(gpio) = self.ports[usize::from(at.port)] else { return };
+        let gpio = &mut self.gpios[usize::from(gpio)];
+        let (mut all_driven, mut all_levels) = gpio.driven_functions();
+        let pin = 1 << at.pin;
+        (all_driven, all_levels) = (all_driven & !pin, all_levels & !pin);
+        if driven >> at.output & 1 != 0 {
+            all_driven |= pin;
+            all_levels |= if levels >> at.output & 1 != 0 { pin } else { 0 };
+        }
+        gpio.drive_functions(all_driven, all_levels);
+    }
+
+    /// AFIO may have moved the F1's timers to other pins.
+    pub(super) fn remap_timers(&mut self, now: u64, effects: &mut Effects) {
+        if self.syscfg.pin_remap() == self.timer_routes.mapr {
+            return;
+        }
+        self.route_timers(now, effects);
+        for index in 0..self.gpios.len() {
+            self.update_port(index as u8, now, effects);
+        }
+    }
+
+    /// Finds which pins show and hear timers, after modes of pins have changed. The ports' levels are not settled.
+    pub(super) fn route_timers(&mut self, now: u64, effects: &mut Effects) {
+        let mapr = self.syscfg.pin_remap();
+        let is_remapped = self.chip() == super::Chip::F103;
+        let mut shown = [0_u8; 32];
+        self.timer_routes.mapr = mapr;
+        self.timer_routes.heard = [0; PORTS];
+        for n in 0..self.timer_routes.routes.len() {
+            let Route { at, timer, .. } = self.timer_routes.routes[n];
+            let Some(gpio) = self.gpio(at.port) else { continue };
+            let function = if is_remapped { 0 } else { at.function };
+            let reaches = !is_remapped || remap(at.timer, mapr) == at.function;
+            let shows = reaches && gpio.output_function(at.pin) == Some(function);
+            let hears = reaches && gpio.input_function(at.pin) == Some(function) && at.output < CHANNELS;
+            let route = &mut self.timer_routes.routes[n];
+            (route.shows, route.hears) = (shows, hears);
+            shown[usize::from(timer)] |= u8::from(shows) << at.output;
+            self.timer_routes.heard[usize::from(at.port)] |= u16::from(hears) << at.pin;
+        }
+        self.gpios.iter_mut().for_each(|gpio| gpio.drive_functions(0, 0));
+        for n in 0..self.slots.len() {
+            let Place::Timer(index) = self.slots[n].place else { continue };
+            let clock_hz = self.slots[n].clock_hz;
+            let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+            let timer = &mut self.timers[usize::from(index)];
+            timer.show(shown[usize::from(index)], &access);
+            // What they showed before is on no pin any more, so there are no edges.
+            timer.take_edges();
+            let (driven, levels) = timer.driven();
+            for route in 0..self.timer_routes.routes.len() {
+                let Route { at, timer, shows, .. } = self.timer_routes.routes[route];
+                if timer == index && shows {
+                    self.drive_function(at, driven, levels);
+                }
+            }
+            self.after(n, now, effects);
+        }
+        self.tell_all_timers(now, effects);
+    }
+
+    /// Tells the timers to which pins matter that these have changed.
+    #[inline]
+    pub(super) fn tell_timers(&mut self, port: u8, changed: u16, now: u64, effects: &mut Effects) {
+        let routes = &self.timer_routes;
+        if routes.listening != 0 && routes.heard[usize::from(port)] & changed != 0 {
+            self.tell_all_timers(now, effects);
+        }
+    }
+
+    /// Tells the timers to which pins matter the levels of all their pins.
+    fn tell_all_timers(&mut self, now: u64, effects: &mut Effects) {
+        if self.timer_routes.listening == 0 || self.timer_routes.reactions >= MOST_REACTIONS {
+            return;
+        }
+        self.timer_routes.reactions += 1;
+        for n in 0..self.slots.len() {
+            let Place::Timer(index) = self.slots[n].place else { continue };
+            if self.timer_routes.listening >> index & 1 == 0 {
+                continue;
+            }
+            let pins = self.heard_levels(index);
+            if !self.slots[n].open {
+                self.preset_timer(index, n, pins, now, effects);
+                continue;
+            }
+            let clock_hz = self.slots[n].clock_hz;
+            let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+            self.timers[usize::from(index)].set_inputs(pins, &access);
+            self.after(n, now, effects);
+        }
+        self.timer_routes.reactions -= 1;
+    }
+}

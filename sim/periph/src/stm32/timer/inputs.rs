@@ -1,0 +1,271 @@
+//! The inputs of a timer (RM0090 18.3.5, 18.3.6, 18.3.12, 18.3.14; RM0008 15.3.5 and following): captures, and what an
+//! edge does to the counter: reset, gate, start, external clock mode 1, encoder.
+//!
+//! An edge acts in the cycle in which it reaches the pin. The clocks that resynchronisation and filters take are not
+//! modelled.
+
+use super::{CEN, Timer};
+use crate::stm32::block::Access;
+
+const TIF: u32 = 1 << 6;
+const CC1OF: u32 = 1 << 9;
+/// CR2.TI1S: the first input is the exclusive or of the first three.
+const TI1S: u32 = 1 << 7;
+/// SMCR.ECE, and the trigger selections beyond the first eight.
+const OTHER_TRIGGERS: u32 = 1 << 14 | 3 << 20;
+
+/// State of the input stage.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Inputs {
+    /// Levels of the pins of channels 1 to 4.
+    pins: u8,
+    /// Edges that the prescaler of each capture channel holds back.
+    held_back: [u8; 4],
+}
+
+impl Inputs {
+    /// What a reset leaves.
+    pub(super) fn after_reset(&self) -> Inputs {
+        Inputs { pins: self.pins, ..Inputs::default() }
+    }
+}
+
+/// The effect of a trigger (SMCR.SMS).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slave {
+    None,
+    /// Edges of input 1, of input 2.
+    Encoder(bool, bool),
+    Reset,
+    Gated,
+    Start,
+    Clock,
+    ResetAndStart,
+}
+
+impl Timer {
+    fn smcr(&self) -> u32 {
+        self.stored[2]
+    }
+
+    fn slave(&self) -> Slave {
+        // RM0433 38.4.3: mode 1 counts the edges of input 1. Older manuals say it the other way round, and the vendor's
+        // driver agrees with the newer one.
+        match self.smcr() & 7 | self.smcr() >> 13 & 8 {
+            0 => Slave::None,
+            1 => Slave::Encoder(true, false),
+            2 => Slave::Encoder(false, true),
+            3 => Slave::Encoder(true, true),
+            4 => Slave::Reset,
+            5 => Slave::Gated,
+            6 => Slave::Start,
+            7 => Slave::Clock,
+            _ => Slave::ResetAndStart,
+        }
+    }
+
+    /// SMCR.TS.
+    fn trigger(&self) -> u32 {
+        self.smcr() >> 4 & 7
+    }
+
+    /// Whether the slave mode, if there is one, is modelled with its trigger.
+    pub(super) fn has_modelled_trigger(&self) -> bool {
+        let by_input = self.smcr() & OTHER_TRIGGERS == 0;
+        match self.slave() {
+            Slave::None => self.smcr() & 1 << 14 == 0,
+            Slave::Encoder(..) => by_input && self.kind.channels >= 2,
+            // An edge detector has no level.
+            Slave::Gated => by_input && matches!(self.trigger(), 5 | 6),
+            Slave::ResetAndStart => by_input && matches!(self.trigger(), 4..=6) && self.smcr() & 7 == 0,
+            _ => by_input && matches!(self.trigger(), 4..=6),
+        }
+    }
+
+    /// The slave mode in force. `None` for those that are not modelled.
+    fn active_slave(&self) -> Slave {
+        if self.has_modelled_trigger() { self.slave() } else { Slave::None }
+    }
+
+    /// Whether the hardware sets the direction by an encoder.
+    pub(super) fn is_encoder(&self) -> bool {
+        matches!(self.active_slave(), Slave::Encoder(..))
+    }
+
+    /// Whether the counter counts its own clock now.
+    pub(super) fn is_clocked_internally(&self) -> bool {
+        match self.active_slave() {
+            Slave::Encoder(..) | Slave::Clock => false,
+            Slave::Gated => self.gate_level(self.sources()),
+            _ => true,
+        }
+    }
+
+    /// Whether it matters what pins do.
+    #[inline]
+    pub(in crate::stm32) fn listens_to_pins(&self) -> bool {
+        (self.stored[6] | self.stored[7]) & 0x303 != 0 && (0..4).any(|channel| self.source(channel).is_some())
+            || self.smcr() & 0x1_0007 != 0 && self.active_slave() != Slave::None
+    }
+
+    /// TI1 to TI4.
+    fn sources(&self) -> u8 {
+        let pins = self.inputs.pins;
+        if self.stored[1] & TI1S == 0 {
+            return pins;
+        }
+        pins & !1 | (pins ^ pins >> 1 ^ pins >> 2) & 1
+    }
+
+    /// The input (0 to 3) that a channel captures at: its own one, or that of the other channel of the pair.
+    fn source(&self, channel: usize) -> Option<usize> {
+        if channel >= usize::from(self.kind.channels) {
+            return None;
+        }
+        match self.mode(channel) & 3 {
+            1 => Some(channel),
+            2 => Some(channel ^ 1),
+            _ => None,
+        }
+    }
+
+    /// Whether a channel's polarity picks this edge: CCxP inverts, CCxP with CCxNP takes both.
+    fn takes_edge(&self, channel: usize, rises: bool) -> bool {
+        match self.stored[8] >> (4 * channel) & 0xa {
+            0xa => true,
+            2 => !rises,
+            _ => rises,
+        }
+    }
+
+    /// The level of a channel's input after its polarity.
+    fn polarised(&self, sources: u8, channel: usize) -> bool {
+        (sources >> channel & 1 != 0) ^ (self.stored[8] >> (4 * channel) & 2 != 0)
+    }
+
+    /// The level of the trigger in gated mode.
+    fn gate_level(&self, sources: u8) -> bool {
+        self.polarised(sources, if self.trigger() == 5 { 0 } else { 1 })
+    }
+
+    /// The flags of EGR that capture instead.
+    pub(super) fn capture_flags(&self) -> u32 {
+        (0..4).filter(|&channel| self.source(channel).is_some()).fold(0, |mask, channel| mask | 2 << channel)
+    }
+
+    /// Captures the counter, if the channel is an input.
+    pub(super) fn capture(&mut self, channel: usize, access: &Access) {
+        if self.source(channel).is_none() {
+            return;
+        }
+        let count = self.count(access.now);
+        self.ccr[channel] = (count, count);
+        if self.sr & 2 << channel != 0 {
+            self.sr |= CC1OF << channel;
+        }
+        self.sr |= 2 << channel;
+    }
+
+    /// CCRx was read: its flag falls if the channel captures.
+    pub(super) fn take_capture(&mut self, channel: usize) {
+        if self.source(channel).is_some() {
+            self.sr &= !(2 << channel);
+        }
+    }
+
+    /// Writes CCER. A prescaler starts again where its channel is off.
+    pub(super) fn write_enables(&mut self, value: u32) {
+        self.stored[8] = value & self.mask(0x20);
+        for channel in (0..4).filter(|channel| value >> (4 * channel) & 1 == 0) {
+            self.inputs.held_back[channel] = 0;
+        }
+    }
+
+    /// Sets the levels of the channels' pins without an edge.
+    pub(in crate::stm32) fn preset_inputs(&mut self, pins: u8, access: &Access) {
+        self.inputs.pins = pins;
+        self.rerate(access);
+    }
+
+    /// The channels' pins have these levels from `access.now` on.
+    pub(in crate::stm32) fn set_inputs(&mut self, pins: u8, access: &Access) {
+        if pins == self.inputs.pins {
+            return;
+        }
+        self.catch_up(access);
+        let before = self.sources();
+        self.inputs.pins = pins;
+        let after = self.sources();
+        let changed = before ^ after;
+        for channel in 0..4 {
+            let Some(source) = self.source(channel).filter(|source| changed >> source & 1 != 0) else { continue };
+            if self.stored[8] >> (4 * channel) & 1 != 0 && self.takes_edge(channel, after >> source & 1 != 0) {
+                self.prescale(channel, access);
+            }
+        }
+        self.slave_edge(changed, after, access);
+        self.refresh_outputs(access.now, access);
+    }
+
+    /// Every first, second, fourth or eighth edge captures (ICxPSC).
+    fn prescale(&mut self, channel: usize, access: &Access) {
+        self.inputs.held_back[channel] += 1;
+        if self.inputs.held_back[channel] >= 1 << (self.mode(channel) >> 2 & 3) {
+            self.inputs.held_back[channel] = 0;
+            self.capture(channel, access);
+        }
+    }
+
+    /// The effect of an edge in the slave mode.
+    fn slave_edge(&mut self, changed: u8, sources: u8, access: &Access) {
+        let slave = self.active_slave();
+        let triggered = match self.trigger() {
+            4 => changed & 1 != 0,
+            5 => changed & 1 != 0 && self.takes_edge(0, sources & 1 != 0),
+            6 => changed & 2 != 0 && self.takes_edge(1, sources & 2 != 0),
+            _ => false,
+        };
+        match slave {
+            Slave::None => {}
+            Slave::Encoder(first, second) => self.count_encoder((first, second), changed, sources, access),
+            Slave::Gated => {
+                let selected = if self.trigger() == 5 { 1 } else { 2 };
+                if changed & selected != 0 {
+                    self.sr |= TIF;
+                    self.rerate(access);
+                }
+            }
+            _ if !triggered => {}
+            Slave::Clock => {
+                self.sr |= TIF;
+                self.count_edge(access);
+            }
+            Slave::Reset | Slave::Start | Slave::ResetAndStart => {
+                self.sr |= TIF;
+                if slave != Slave::Start {
+                    self.generate(1, access);
+                }
+                if slave != Slave::Reset && !self.is_on() {
+                    self.cr1 |= CEN;
+                    self.start_counting(access);
+                }
+            }
+        }
+    }
+
+    /// Counts edges of an encoder (RM0090 table "Counting direction versus encoder signals").
+    fn count_encoder(&mut self, counts: (bool, bool), changed: u8, sources: u8, access: &Access) {
+        let (first, second) = (self.polarised(sources, 0), self.polarised(sources, 1));
+        if changed & 1 != 0 && counts.0 {
+            self.turn(first != second, access);
+            self.count_edge(access);
+        }
+        if changed & 2 != 0 && counts.1 {
+            self.turn(first == second, access);
+            self.count_edge(access);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
