@@ -113,6 +113,26 @@ static void use_spi(void) {
     REG(GPIOA + BSRR) = 1u << 4;
 }
 #endif
+#ifdef SPI_H7
+static uint32_t exchange(uint8_t byte) {
+    while (!(REG(SPI + 0x14) & 2)) {}
+    BYTE(SPI + 0x20) = byte;
+    while (!(REG(SPI + 0x14) & 1)) {}
+    return BYTE(SPI + 0x30);
+}
+static void use_spi(void) {
+    REG(0x58024450u) = 4u << 12; /* HSI */
+    REG(SPI + 8) = 5u << 28 | 7u;
+    REG(SPI + 0xc) = 1u << 26 | 1u << 22;
+    REG(SPI) = 1u << 12 | 1u;
+    REG(SPI) = 1u << 12 | 1u << 9 | 1u;
+    REG(GPIOA + BSRR) = 1u << 4;
+    alone = exchange(0x5a);
+    REG(GPIOA + BSRR) = 1u << 20;
+    for (uint32_t n = 1; n <= 10; n++) selected += exchange(n);
+    REG(GPIOA + BSRR) = 1u << 4;
+}
+#endif
 #ifdef ADC
 volatile uint32_t level;
 __attribute__((noinline, used)) void high(void) { level++; }
@@ -141,7 +161,7 @@ void reset(void) {
     use_adc();
 #endif
     use_i2c();
-#ifdef SPI_CR2
+#if defined(SPI_CR2) || defined(SPI_H7)
     use_spi();
 #endif
     done = 1;
@@ -177,7 +197,7 @@ FAMILIES: Final = {
         "RCC_APB1": "0x40021038u", "RCC_APB2": "0x40021034u", "PIN_4_IS_OUTPUT": _MODER, "APB2_ADC": "0",
     }),
     "nucleo-h743zi": ("cortex-m7", {
-        "GPIOA": "0x58020000u", "BSRR": "0x18", "RCC_GPIO": "0x580244e0u", "GPIO_BIT": "0",
+        "GPIOA": "0x58020000u", "BSRR": "0x18", "RCC_GPIO": "0x580244e0u", "GPIO_BIT": "0", "SPI_H7": "1",
         "RCC_APB1": "0x580244e8u", "RCC_APB2": "0x580244f0u", "PIN_4_IS_OUTPUT": _MODER, "APB2_ADC": "0",
     }),
 }  # fmt: skip

@@ -31,9 +31,7 @@ def test_firmware_reaches_its_devices(name: str, tmp_path: Path) -> None:
     board = make_board(name, build_bus_firmware(name, tmp_path))
     eeprom, wire = Eeprom(256, page=8, address_bytes=1), CountingLoopback()
     board.attach(eeprom, "i2c1", address=0x50)
-    has_spi = "SPI_CR2" in FAMILIES[name][1]
-    if has_spi:
-        board.attach(wire, "spi1", select="PA4")
+    board.attach(wire, "spi1", select="PA4")
     has_adc = "ADC" in FAMILIES[name][1]
     if has_adc:
         board.set_voltage("PA1", 1.1)
@@ -44,10 +42,9 @@ def test_firmware_reaches_its_devices(name: str, tmp_path: Path) -> None:
     assert board.word("refused") == 1
     # Some 5 ms of polls at about 100 kHz.
     assert 10 < board.word("polls") < 400
-    if has_spi:
-        assert (board.word("alone"), board.word("selected")) == (0, 55)
-        assert wire.selections[-2:] == [True, False]
-        assert len(wire.times_ns) == 10
+    assert (board.word("alone"), board.word("selected")) == (0, 55)
+    assert wire.selections[-2:] == [True, False]
+    assert len(wire.times_ns) == 10
     if has_adc:
         assert board.word("level") == 1365
     assert board.warnings() == []
@@ -77,7 +74,6 @@ def test_a_voltage_from_the_command(tmp_path: Path) -> None:
 def test_what_cannot_be_attached() -> None:
     board = make_board("nucleo-h743zi")
     for bus, message in [
-        ("spi1", "SPI1 of this chip is not modelled"),
         ("spi8", "no spi8"),
         ("uart9", "no serial port 9"),
     ]:

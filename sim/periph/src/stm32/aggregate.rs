@@ -20,6 +20,7 @@ use super::rtc::Rtc;
 use super::rtc_f1::RtcF1;
 use super::slots::{Lines, Place, Slot};
 use super::spi::Spi;
+use super::spi_h7::SpiH7;
 use super::syscfg::Syscfg;
 use super::timer::pins::timer_pins;
 use super::timer::{Timer, TimerKind};
@@ -101,6 +102,8 @@ pub struct Stm32 {
     pub timers: Vec<Timer>,
     /// SPIs, in the order of the memory map.
     pub spis: Vec<Spi>,
+    /// SPIs of the H7, in the order of the memory map.
+    pub spis_h7: Vec<SpiH7>,
     /// ADCs of F1, F4 and F7, in the order of the memory map.
     pub adcs: Vec<Adc>,
     /// I2Cs of F1 and F4, in the order of the memory map.
@@ -155,6 +158,7 @@ impl Stm32 {
             usarts: Vec::new(),
             timers: Vec::new(),
             spis: Vec::new(),
+            spis_h7: Vec::new(),
             adcs: Vec::new(),
             i2cs_v1: Vec::new(),
             i2cs_v2: Vec::new(),
@@ -215,6 +219,7 @@ impl Stm32 {
                     Place::Timer(push(&mut self.timers, Timer::new(kind)))
                 }
                 Device::Spi(layout) => Place::Spi(push(&mut self.spis, Spi::new(layout))),
+                Device::SpiH7(fifo_bytes, _) => Place::SpiH7(push(&mut self.spis_h7, SpiH7::new(fifo_bytes))),
                 Device::Adc(layout) => Place::Adc(push(&mut self.adcs, Adc::new(layout))),
                 Device::I2cV1 => Place::I2cV1(push(&mut self.i2cs_v1, I2cV1::default())),
                 Device::I2cV2(_) => Place::I2cV2(push(&mut self.i2cs_v2, I2cV2::default())),
@@ -378,14 +383,13 @@ impl Stm32 {
         if let Some(pin) = select.filter(|&pin| self.gpio((pin / 16) as u8).is_none()) {
             return Err(format!("the chip has no pin number {pin}"));
         }
-        match self.place_of(&format!("SPI{number}")) {
-            Some(Place::Spi(index)) => {
-                self.spis[usize::from(index)].bus.attach(select, device);
-                Ok(())
-            }
-            Some(_) => Err(format!("SPI{number} of this chip is not modelled, so nothing can be attached to it")),
-            None => Err(format!("the chip has no spi{number}")),
-        }
+        let bus = match self.place_of(&format!("SPI{number}")) {
+            Some(Place::Spi(index)) => &mut self.spis[usize::from(index)].bus,
+            Some(Place::SpiH7(index)) => &mut self.spis_h7[usize::from(index)].bus,
+            _ => return Err(format!("the chip has no spi{number}")),
+        };
+        bus.attach(select, device);
+        Ok(())
     }
 
     fn attach_to_i2c(&mut self, number: u8, address: u16, device: Attached) -> Result<(), String> {

@@ -28,6 +28,7 @@ mod rtc;
 mod rtc_f1;
 mod slots;
 mod spi;
+mod spi_h7;
 mod syscfg;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -56,6 +57,7 @@ pub use rng::Rng;
 pub use rtc::Rtc;
 pub use rtc_f1::RtcF1;
 pub use spi::{Spi, SpiLayout};
+pub use spi_h7::SpiH7;
 pub use syscfg::{Syscfg, SyscfgKind};
 pub use timer::{Timer, TimerKind};
 pub use usart::{Usart, UsartLayout};

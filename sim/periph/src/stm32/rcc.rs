@@ -18,7 +18,7 @@ use crate::{NEVER, RateCounter};
 
 pub(super) use f1::F1;
 pub(super) use f4::{F4, F7, F407, F411};
-pub(super) use h7::H7;
+pub(super) use h7::{H7, KernelClock};
 pub(super) use l0::L0;
 pub use spec::StartUp;
 pub(super) use spec::{Crystals, Spec};

@@ -84,6 +84,11 @@ impl Spi {
         }
     }
 
+    /// Whether it is enabled without being a master.
+    pub(super) fn is_slave(&self) -> bool {
+        self.cr1 & (CR1_SPE | CR1_MSTR) == CR1_SPE
+    }
+
     /// Bits of a frame. Sizes that are not used count as 8.
     fn bits(&self) -> u32 {
         match self.layout {

@@ -82,6 +82,12 @@ impl WrittenBits<'_> {
         [self.value & 0xff, self.value >> 8 & 0xff].into_iter().filter(move |_| is_modes)
     }
 
+    /// Bits of a register of the SPIs of all but the H7, or of the H7's.
+    fn spi(&self, first: (u32, u32), h7: (u32, u32)) -> bool {
+        let (offset, bits) = if self.is(&[H743]) { h7 } else { first };
+        self.sets(offset, bits)
+    }
+
     /// A timer with capture/compare channels.
     fn has_channels(&self) -> bool {
         matches!(self.device, Device::Timer(kind) if kind.channels > 0)
@@ -196,8 +202,19 @@ pub(super) static RNG_CLOCK: Limit = limit(
     ],
 );
 
+/// Found by the SPIs themselves: the H7's has its master bit in another register than the enable bit.
+pub(super) static SPI_SLAVE: Limit = limit(
+    |_| false,
+    "SPI: slave mode is not modelled, because no master is connected",
+    &[
+        (F103, &[F103_SPI1, (0x4001_3000, 0x40)]),
+        (F767, &[F407_SPI1, (0x4001_3000, 0x40)]),
+        (H743, &[H743_SPI1, (0x4001_3000, 1)]),
+    ],
+);
+
 /// Rows that are found by who knows more than the write.
-static FOUND: [&Limit; 2] = [&LATE, &RNG_CLOCK];
+static FOUND: [&Limit; 3] = [&LATE, &RNG_CLOCK, &SPI_SLAVE];
 
 /// Timers.
 static TIMER: &[Limit] = &[
@@ -434,26 +451,43 @@ static DBGMCU: &[Limit] = &[limit(
 const F103_SPI1: (u32, u32) = (0x4002_1018, 1 << 12);
 const F407_SPI1: (u32, u32) = (0x4002_3844, 1 << 12);
 const F103_ADC1: (u32, u32) = (0x4002_1018, 1 << 9);
+const H743_SPI1: (u32, u32) = (0x5802_44f0, 1 << 12);
 const F407_ADC1: (u32, u32) = (0x4002_3844, 1 << 8);
 const F407_I2C1: (u32, u32) = (0x4002_3840, 1 << 21);
 const L073_I2C1: (u32, u32) = (0x4002_1038, 1 << 21);
 
-/// SPI.
+/// SPI, of the H7 too. The slave mode is [`SPI_SLAVE`].
 static SPI: &[Limit] = &[
     limit(
-        |at| at.sets(0, 1 << 6) && at.value & 1 << 2 == 0,
-        "SPI: slave mode is not modelled, because no master is connected",
-        &[(F103, &[F103_SPI1, (0x4001_3000, 0x40)]), (F767, &[F407_SPI1, (0x4001_3000, 0x40)])],
-    ),
-    limit(
-        |at| at.sets(0, 1 << 10) || at.sets(0, 1 << 15) && at.value & 1 << 14 == 0,
+        |at| at.spi((0, 1 << 10), (0, 0)) || at.spi((0, 1 << 15), (0, 0)) && at.value & 1 << 14 == 0,
         "SPI: receive-only mode is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x704)]), (F407, &[F407_SPI1, (0x4001_3000, 0x8304)])],
     ),
-    limit(|at| at.sets(0, 1 << 13), "SPI: the CRC is not modelled", &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)])]),
-    limit(|at| at.sets(4, 3), "SPI: DMA requests are not modelled", &[(F407, &[F407_SPI1, (0x4001_3004, 2)])]),
-    limit(|at| at.sets(4, 1 << 4), "SPI: the TI format is not modelled", &[(F407, &[F407_SPI1, (0x4001_3004, 0x10)])]),
-    limit(|at| at.sets(0x1c, 1 << 11), "SPI: I2S is not modelled", &[(F407, &[F407_SPI1, (0x4001_301c, 0x800)])]),
+    limit(
+        |at| at.spi((0, 1 << 13), (8, 1 << 22)),
+        "SPI: the CRC is not modelled",
+        &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 22)])],
+    ),
+    limit(
+        |at| at.spi((4, 3), (8, 3 << 14)),
+        "SPI: DMA requests are not modelled",
+        &[(F407, &[F407_SPI1, (0x4001_3004, 2)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 14)])],
+    ),
+    limit(
+        |at| at.spi((4, 1 << 4), (0xc, 7 << 19)),
+        "SPI: the TI format is not modelled",
+        &[(F407, &[F407_SPI1, (0x4001_3004, 0x10)]), (H743, &[H743_SPI1, (0x4001_300c, 1 << 19)])],
+    ),
+    limit(
+        |at| at.spi((0x1c, 1 << 11), (0x50, 1)),
+        "SPI: I2S is not modelled",
+        &[(F407, &[F407_SPI1, (0x4001_301c, 0x800)]), (H743, &[H743_SPI1, (0x4001_3050, 1)])],
+    ),
+    limit(
+        |at| at.spi((0, 0), (4, 0xffff << 16)),
+        "SPI: extending a transfer by TSER is not modelled",
+        &[(H743, &[H743_SPI1, (0x4001_3004, 1 << 16)])],
+    ),
 ];
 
 /// ADC. An F4's three converters are 0x100 apart.
@@ -523,7 +557,7 @@ fn rows(device: Device) -> &'static [Limit] {
         Device::Gpio(_) => GPIO,
         Device::Pwr => PWR,
         Device::Dbgmcu => DBGMCU,
-        Device::Spi(_) => SPI,
+        Device::Spi(_) | Device::SpiH7(..) => SPI,
         Device::Adc(_) => ADC,
         Device::I2cV1 | Device::I2cV2(_) => I2C,
         // Of RNG see `RNG_CLOCK`. The others do all that their registers ask for.

@@ -32,7 +32,8 @@ impl Stm32 {
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
-        let is_serial = matches!(place, Place::Spi(_) | Place::Adc(_) | Place::I2cV1(_) | Place::I2cV2(_));
+        let is_serial =
+            matches!(place, Place::Spi(_) | Place::SpiH7(_) | Place::Adc(_) | Place::I2cV1(_) | Place::I2cV2(_));
         let takes_data =
             matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24) || is_serial;
         let takes_data = takes_data || matches!(place, Place::Timer(_)) && matches!(offset, 0x34..=0x40);
@@ -176,6 +177,8 @@ impl Stm32 {
     fn tell_limits(&mut self, n: usize, offset: u32, value: u32, effects: &mut Effects) {
         let message = match self.slots[n].place {
             Place::Timer(timer) if self.timers[usize::from(timer)].is_late() => Some(&unsupported::LATE),
+            Place::Spi(spi) if self.spis[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
+            Place::SpiH7(spi) if self.spis_h7[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
             Place::Rng if self.rng.works() && !rng::accepts(self.rcc.rng_hz(&self.clocks)) => {
                 Some(&unsupported::RNG_CLOCK)
             }

@@ -38,6 +38,7 @@ impl Stm32 {
             Device::Usart(_, Some(mux)) | Device::Lpuart(Some(mux)) | Device::I2cV2(Some(mux)) => {
                 self.rcc.kernel_hz(clocks, mux, bus)
             }
+            Device::SpiH7(_, clock) => self.rcc.h7_kernel_hz(clocks, clock, bus),
             // The F1 divides the ADC's clock in RCC_CFGR, F4 and F7 in the block.
             Device::Adc(AdcLayout::F1) => clocks.bus_hz(bus) / self.rcc.f1_adc_divider(),
             Device::Iwdg => self.spec.rcc.lsi_hz(),

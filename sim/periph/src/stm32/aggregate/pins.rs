@@ -67,8 +67,9 @@ impl Stm32 {
     /// Tells devices on SPI buses the levels of the pins that select them.
     fn select_devices(&mut self, port: u8, levels: u16, now: u64) {
         let now_ns = nanoseconds(now, self.clocks.core_hz);
-        for spi in self.spis.iter_mut().filter(|spi| spi.bus.has_selects()) {
-            spi.bus.select(|pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0), now_ns);
+        let buses = self.spis.iter_mut().map(|spi| &mut spi.bus);
+        for bus in buses.chain(self.spis_h7.iter_mut().map(|spi| &mut spi.bus)).filter(|bus| bus.has_selects()) {
+            bus.select(|pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0), now_ns);
         }
     }
 

@@ -1,9 +1,10 @@
 //! Blocks of the H743 (RM0433: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC_V4, CRS, FMC, OTG, SPI_H7, STUB};
+use super::stubs::{ADC_V4, CRS, FMC, OTG, STUB};
 use super::{ADVANCED, BASIC, GENERAL, NONE, ONE, ONE_REPEATING, Row, TWO, TWO_REPEATING, WIDE, gate, row};
 use crate::stm32::clocks::Bus::*;
+use crate::stm32::rcc::KernelClock;
 
 /// Blocks of the family, by address.
 pub(in crate::stm32) static ROWS: &[Row] = &[
@@ -17,8 +18,8 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("TIM13", 0x4000_1c00, Timer(ONE), Apb1, gate(0xe8, 7), &[(0xf, 44)]),
     row("TIM14", 0x4000_2000, Timer(ONE), Apb1, gate(0xe8, 8), &[(0xf, 45)]),
     row("LPTIM1", 0x4000_2400, STUB, Apb1, gate(0xe8, 9), &[]),
-    row("SPI2", 0x4000_3800, SPI_H7, Apb1, gate(0xe8, 14), &[(0x1, 36)]),
-    row("SPI3", 0x4000_3c00, SPI_H7, Apb1, gate(0xe8, 15), &[(0x1, 51)]),
+    row("SPI2", 0x4000_3800, SpiH7(16, KernelClock::Spi123), Apb1, gate(0xe8, 14), &[(0x1, 36)]),
+    row("SPI3", 0x4000_3c00, SpiH7(16, KernelClock::Spi123), Apb1, gate(0xe8, 15), &[(0x1, 51)]),
     row("SPDIFRX1", 0x4000_4000, STUB, Apb1, gate(0xe8, 16), &[]),
     row("USART2", 0x4000_4400, Usart(2, Some((0x54, 0))), Apb1, gate(0xe8, 17), &[(0x1, 38)]),
     row("USART3", 0x4000_4800, Usart(3, Some((0x54, 0))), Apb1, gate(0xe8, 18), &[(0x1, 39)]),
@@ -42,12 +43,12 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("TIM8", 0x4001_0400, Timer(ADVANCED), Apb2, gate(0xf0, 1), &[(0x1, 43), (0x2, 44), (0x4, 45), (0x8, 46)]),
     row("USART1", 0x4001_1000, Usart(1, Some((0x54, 3))), Apb2, gate(0xf0, 4), &[(0x1, 37)]),
     row("USART6", 0x4001_1400, Usart(6, Some((0x54, 3))), Apb2, gate(0xf0, 5), &[(0x1, 71)]),
-    row("SPI1", 0x4001_3000, SPI_H7, Apb2, gate(0xf0, 12), &[(0x1, 35)]),
-    row("SPI4", 0x4001_3400, SPI_H7, Apb2, gate(0xf0, 13), &[(0x1, 84)]),
+    row("SPI1", 0x4001_3000, SpiH7(16, KernelClock::Spi123), Apb2, gate(0xf0, 12), &[(0x1, 35)]),
+    row("SPI4", 0x4001_3400, SpiH7(8, KernelClock::Spi45), Apb2, gate(0xf0, 13), &[(0x1, 84)]),
     row("TIM15", 0x4001_4000, Timer(TWO_REPEATING), Apb2, gate(0xf0, 16), &[(0xf, 116)]),
     row("TIM16", 0x4001_4400, Timer(ONE_REPEATING), Apb2, gate(0xf0, 17), &[(0xf, 117)]),
     row("TIM17", 0x4001_4800, Timer(ONE_REPEATING), Apb2, gate(0xf0, 18), &[(0xf, 118)]),
-    row("SPI5", 0x4001_5000, SPI_H7, Apb2, gate(0xf0, 20), &[(0x1, 85)]),
+    row("SPI5", 0x4001_5000, SpiH7(8, KernelClock::Spi45), Apb2, gate(0xf0, 20), &[(0x1, 85)]),
     row("SAI1", 0x4001_5800, STUB, Apb2, gate(0xf0, 22), &[]),
     row("SAI2", 0x4001_5c00, STUB, Apb2, gate(0xf0, 23), &[]),
     row("SAI3", 0x4001_6000, STUB, Apb2, gate(0xf0, 24), &[]),
@@ -99,7 +100,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     ),
     row("SYSCFG", 0x5800_0400, Syscfg, Apb4, gate(0xf4, 1), &[]),
     row("LPUART1", 0x5800_0c00, Lpuart(Some((0x58, 0))), Apb4, gate(0xf4, 3), &[(0x1, 142)]),
-    row("SPI6", 0x5800_1400, SPI_H7, Apb4, gate(0xf4, 5), &[(0x1, 86)]),
+    row("SPI6", 0x5800_1400, SpiH7(8, KernelClock::Spi6), Apb4, gate(0xf4, 5), &[(0x1, 86)]),
     row("I2C4", 0x5800_1c00, I2cV2(None), Apb4, gate(0xf4, 7), &[(0x1, 95), (0x2, 96)]),
     row("LPTIM2", 0x5800_2400, STUB, Apb4, gate(0xf4, 9), &[]),
     row("LPTIM3", 0x5800_2800, STUB, Apb4, gate(0xf4, 10), &[]),

@@ -6,7 +6,7 @@ use super::exti::ExtiLayout;
 use super::flash;
 use super::gpio::{GpioLayout, GpioReset};
 use super::pwr::PwrKind;
-use super::rcc;
+use super::rcc::{self, KernelClock};
 use super::regfile::{FixedRegisters, fixed};
 use super::spi::SpiLayout;
 use super::syscfg::SyscfgKind;
@@ -70,6 +70,8 @@ pub(super) enum Device {
     Lpuart(Option<(u32, u32)>),
     Timer(TimerKind),
     Spi(SpiLayout),
+    /// Bytes of a FIFO and kernel clock.
+    SpiH7(usize, KernelClock),
     Adc(AdcLayout),
     I2cV1,
     /// Kernel clock multiplexer. `None`: the bus clock.

@@ -23,8 +23,6 @@ const fn start(offset: u32, value: u32) -> FixedRegisters {
 pub(super) const STUB: Device = stub(&[]);
 /// The second half of an I2S of the F4: the transmit buffer is empty.
 pub(super) const I2S: Device = stub(&[constant(0x08, 2), start(0x10, 7), start(0x20, 0xa)]);
-/// SPI of the H7: transmission complete, room in the FIFO.
-pub(super) const SPI_H7: Device = stub(&[constant(0x14, 0x1002), start(0x40, 0x107)]);
 /// ADC of L0 and H7: calibration is over at once.
 pub(super) const ADC_V4: Device = stub(&[fixed(0x08, 0, 0x7fff_ffff)]);
 /// Clock recovery.

@@ -1,7 +1,7 @@
 //! RCC of the H743 (RM0433 chapter 8).
 
 use super::{Osc, OscBits, Rcc, ReadyFlags, Spec, ahb_divisor, apb_divisor, field, timer_hz};
-use crate::stm32::clocks::Clocks;
+use crate::stm32::clocks::{Bus, Clocks};
 
 const CR: u32 = 0x00;
 const CRRCR: u32 = 0x08;
@@ -13,7 +13,10 @@ const PLLCKSELR: u32 = 0x28;
 const PLLCFGR: u32 = 0x2c;
 /// PLLxDIVR and PLLxFRACR of PLL1. The others follow at 8 bytes.
 const PLL1DIVR: u32 = 0x30;
+const D1CCIPR: u32 = 0x4c;
+const D2CCIP1R: u32 = 0x50;
 const D2CCIP2R: u32 = 0x54;
+const D3CCIPR: u32 = 0x58;
 const BDCR: u32 = 0x70;
 const CSR: u32 = 0x74;
 const RSR: u32 = 0xd0;
@@ -114,6 +117,54 @@ fn outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
         if enabled { vco_8192 / (u64::from(divr >> shift & 0x7f) + 1) / 8192 } else { 0 }
     };
     [over(9, 0), over(16, 1), over(24, 2)]
+}
+
+/// A kernel clock that RCC chooses in its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::stm32) enum KernelClock {
+    /// SPI1 to SPI3.
+    Spi123,
+    /// SPI4 and SPI5.
+    Spi45,
+    /// SPI6.
+    Spi6,
+}
+
+impl Rcc {
+    /// per_ck: CKPERSEL.
+    fn peripheral_hz(&self, clocks: &Clocks) -> u64 {
+        match self.word(D1CCIPR) >> 28 & 3 {
+            0 => clocks.hsi_hz,
+            1 => clocks.msi_hz,
+            2 => clocks.hse_hz,
+            _ => 0,
+        }
+    }
+
+    /// Frequency of such a clock (RM0433 8.7.18 to 8.7.21). The input pin of the I2S clock has none.
+    pub(in crate::stm32) fn h7_kernel_hz(&self, clocks: &Clocks, clock: KernelClock, bus: Bus) -> u64 {
+        let pll = |n: usize, output: usize| clocks.pll_hz[n - 1][output];
+        let of_bus = |code: u32| match code {
+            0 => clocks.bus_hz(bus),
+            1 => pll(2, 1),
+            2 => pll(3, 1),
+            3 => clocks.hsi_hz,
+            4 => clocks.msi_hz,
+            5 => clocks.hse_hz,
+            _ => 0,
+        };
+        match clock {
+            KernelClock::Spi123 => match self.word(D2CCIP1R) >> 12 & 7 {
+                0 => pll(1, 1),
+                1 => pll(2, 0),
+                2 => pll(3, 0),
+                4 => self.peripheral_hz(clocks),
+                _ => 0,
+            },
+            KernelClock::Spi45 => of_bus(self.word(D2CCIP1R) >> 16 & 7),
+            KernelClock::Spi6 => of_bus(self.word(D3CCIPR) >> 28 & 7),
+        }
+    }
 }
 
 /// Computes the frequencies of the clock tree.

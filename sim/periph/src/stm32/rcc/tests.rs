@@ -289,3 +289,40 @@ fn gates_and_their_reset_registers() {
         }
     }
 }
+
+/// RM0433 8.7.18 to 8.7.21: registers that choose a kernel clock, and its frequency.
+#[test]
+fn h7_kernel_clocks() {
+    use crate::stm32::clocks::Bus;
+    const HSI: u64 = 64_000_000;
+    // All three PLLs at 64 MHz / 32 * 129 (258 MHz), outputs divided by 3, 4 and 5, then (register, value).
+    let plls = [
+        (0x28, 0x0202_0200),
+        (0x30, 0x0403_0480),
+        (0x38, 0x0403_0480),
+        (0x40, 0x0403_0480),
+        (0x28, 32 << 4 | 32 << 12 | 32 << 20),
+        (0x00, 0x1500_c025 | 1 << 16 | 1 << 7),
+    ];
+    let (p, q) = (86_000_000, 64_500_000);
+    for (clock, register, value, hz) in [
+        (KernelClock::Spi123, 0x50, 0, q),
+        (KernelClock::Spi123, 0x50, 1 << 12, p),
+        (KernelClock::Spi123, 0x50, 2 << 12, p),
+        (KernelClock::Spi123, 0x50, 3 << 12, 0),
+        (KernelClock::Spi123, 0x50, 4 << 12, HSI),
+        (KernelClock::Spi45, 0x50, 0, 16_000_000),
+        (KernelClock::Spi45, 0x50, 1 << 16, q),
+        (KernelClock::Spi45, 0x50, 3 << 16, HSI),
+        (KernelClock::Spi45, 0x50, 5 << 16, 8_000_000),
+        (KernelClock::Spi6, 0x58, 2 << 28, q),
+        (KernelClock::Spi6, 0x58, 4 << 28, 4_000_000),
+    ] {
+        let (mut bench, mut rcc) = rcc(&H7);
+        write_all(&mut rcc, &mut bench, &plls);
+        write_all(&mut rcc, &mut bench, &[(0x1c, 5 << 8), (register, value)]);
+        rcc.advance(&mut bench.at(1));
+        let clocks = rcc.clocks();
+        assert_eq!(rcc.h7_kernel_hz(&clocks, clock, Bus::Apb2), hz, "{clock:?} {value:#x}");
+    }
+}

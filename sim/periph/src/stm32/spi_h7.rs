@@ -1,0 +1,370 @@
+//! SPI of the H743 as a master (RM0433 chapter 50): FIFOs of bytes, packets, transfers of a known or an endless length.
+//!
+//! A frame takes its bits in periods of the kernel clock divided by 2 to 256, and the idle periods of MIDI follow. The
+//! master pauses while there is nothing to send, or with MASRX no room for what comes back. The registers' protection
+//! while SPE or IOLOCK is set is not modelled, except that TXDR takes nothing from a disabled SPI.
+
+use std::collections::VecDeque;
+
+use super::block::{Access, Block};
+use crate::NEVER;
+use crate::device::{SpiBus, nanoseconds};
+
+const CR1_SPE: u32 = 1;
+const CR1_MASRX: u32 = 1 << 8;
+const CR1_CSTART: u32 = 1 << 9;
+const CR1_CSUSP: u32 = 1 << 10;
+const CR1_HDDIR: u32 = 1 << 11;
+const CR1_SSI: u32 = 1 << 12;
+/// Bits of CR1 that keep what is written: not CSTART and CSUSP, which are requests.
+const CR1_KEPT: u32 = 0x1_f901;
+const CFG1_RESET: u32 = 0x0007_0007;
+const CFG2_MASTER: u32 = 1 << 22;
+const CFG2_SSM: u32 = 1 << 26;
+const CFG2_SSOE: u32 = 1 << 29;
+const CRCPOLY_RESET: u32 = 0x107;
+const SR_RXP: u32 = 1;
+const SR_TXP: u32 = 1 << 1;
+const SR_DXP: u32 = 1 << 2;
+const SR_EOT: u32 = 1 << 3;
+const SR_TXTF: u32 = 1 << 4;
+const SR_OVR: u32 = 1 << 6;
+const SR_MODF: u32 = 1 << 9;
+const SR_SUSP: u32 = 1 << 11;
+const SR_TXC: u32 = 1 << 12;
+const SR_RXWNE: u32 = 1 << 15;
+/// Flags that stay until IFCR clears them.
+const STICKY: u32 = 0xbf8;
+/// IER's bit 3 lets EOT, SUSP and TXC through, the others one flag each.
+const IER_EOTIE: u32 = 1 << 3;
+
+/// One SPI.
+#[derive(Debug, Clone)]
+pub struct SpiH7 {
+    /// Bytes of a FIFO: 16, of SPI4 to SPI6 8.
+    fifo_bytes: usize,
+    cr1: u32,
+    cr2: u32,
+    cfg1: u32,
+    cfg2: u32,
+    ier: u32,
+    crcpoly: u32,
+    i2scfgr: u32,
+    udrdr: u32,
+    /// EOT, TXTF, OVR, MODF and SUSP.
+    flags: u32,
+    tx: VecDeque<u32>,
+    rx: VecDeque<u32>,
+    /// Frames of the present transfer that TXDR has yet to take, and that the line has yet to carry. 0 if it is endless.
+    unwritten: u32,
+    unsent: u32,
+    /// A transfer of a known length is under way: TXC waits for its end.
+    counts: bool,
+    /// The frame that comes back with the present one.
+    answer: u32,
+    /// Cycle at which the present frame ends.
+    end: u64,
+    /// The devices at the other end.
+    pub bus: SpiBus,
+}
+
+impl SpiH7 {
+    /// An SPI after reset.
+    #[must_use]
+    pub fn new(fifo_bytes: usize) -> Self {
+        Self {
+            fifo_bytes,
+            cr1: 0,
+            cr2: 0,
+            cfg1: CFG1_RESET,
+            cfg2: 0,
+            ier: 0,
+            crcpoly: CRCPOLY_RESET,
+            i2scfgr: 0,
+            udrdr: 0,
+            flags: 0,
+            tx: VecDeque::new(),
+            rx: VecDeque::new(),
+            unwritten: 0,
+            unsent: 0,
+            counts: false,
+            answer: 0,
+            end: NEVER,
+            bus: SpiBus::default(),
+        }
+    }
+
+    /// Whether it is enabled without being a master.
+    #[must_use]
+    pub(super) fn is_slave(&self) -> bool {
+        self.cr1 & CR1_SPE != 0 && self.cfg2 & CFG2_MASTER == 0
+    }
+
+    /// Bits of a frame. Sizes below 4 are not used and count as 4.
+    fn bits(&self) -> u32 {
+        (self.cfg1 & 31).max(3) + 1
+    }
+
+    /// Bytes of a frame in a FIFO.
+    fn frame_bytes(&self) -> usize {
+        match self.bits() {
+            0..=8 => 1,
+            9..=16 => 2,
+            _ => 4,
+        }
+    }
+
+    /// Frames of a packet (FTHLV).
+    fn packet(&self) -> usize {
+        (self.cfg1 >> 5 & 15) as usize + 1
+    }
+
+    /// Frames that fit.
+    fn depth(&self) -> usize {
+        self.fifo_bytes / self.frame_bytes()
+    }
+
+    /// TSIZE.
+    fn size(&self) -> u32 {
+        self.cr2 & 0xffff
+    }
+
+    /// Whether the master sends (`.0`) and receives (`.1`), by COMM and HDDIR.
+    fn directions(&self) -> (bool, bool) {
+        match self.cfg2 >> 17 & 3 {
+            0 => (true, true),
+            1 => (true, false),
+            2 => (false, true),
+            _ => (self.cr1 & CR1_HDDIR != 0, self.cr1 & CR1_HDDIR == 0),
+        }
+    }
+
+    /// Core cycles of so many periods of the serial clock.
+    fn cycles(&self, periods: u32, access: &Access) -> u64 {
+        let prescaler = 2_u64 << (self.cfg1 >> 28 & 7);
+        match access.clock_hz {
+            0 => NEVER,
+            hz => (u64::from(periods) * prescaler * access.core_hz).div_ceil(hz),
+        }
+    }
+
+    /// Begins a frame at cycle `at` after so many idle periods, if all that it needs is there.
+    fn begin(&mut self, at: u64, idle: u32, access: &Access) {
+        let (sends, receives) = self.directions();
+        let is_started = self.cr1 & (CR1_SPE | CR1_CSTART) == CR1_SPE | CR1_CSTART && self.cfg2 & CFG2_MASTER != 0;
+        let is_over = self.counts && self.unsent == 0;
+        let waits = receives && self.cr1 & CR1_MASRX != 0 && self.rx.len() >= self.depth();
+        if !is_started || self.end != NEVER || is_over || waits || access.clock_hz == 0 {
+            return;
+        }
+        let frame = if sends { self.tx.pop_front() } else { Some(0) };
+        let Some(frame) = frame else { return };
+        let begin = at.saturating_add(self.cycles(idle, access));
+        self.answer = self.bus.exchange(frame, self.bits(), nanoseconds(begin, access.core_hz));
+        self.end = begin.saturating_add(self.cycles(self.bits(), access));
+    }
+
+    /// The present frame ends at cycle `at`.
+    fn complete(&mut self, at: u64, access: &Access) {
+        self.end = NEVER;
+        if self.directions().1 {
+            if self.rx.len() < self.depth() {
+                self.rx.push_back(self.answer);
+            } else {
+                self.flags |= SR_OVR;
+            }
+        }
+        if self.counts {
+            self.unsent -= 1;
+            if self.unsent == 0 {
+                self.flags |= SR_EOT;
+                self.cr1 &= !CR1_CSTART;
+                self.counts = false;
+            }
+        }
+        if self.cr1 & CR1_CSUSP != 0 {
+            self.suspend();
+        }
+        self.begin(at, self.cfg2 >> 4 & 15, access);
+    }
+
+    /// The master stops between two frames, because the software asked for it.
+    fn suspend(&mut self) {
+        if self.cr1 & CR1_CSTART != 0 {
+            self.flags |= SR_SUSP;
+        }
+        self.cr1 &= !(CR1_CSTART | CR1_CSUSP);
+    }
+
+    /// Writes CR1.
+    fn control(&mut self, value: u32, access: &Access) {
+        let requests = self.cr1 & (CR1_CSTART | CR1_CSUSP);
+        self.cr1 = value & CR1_KEPT | requests;
+        if self.cr1 & CR1_SPE == 0 {
+            self.disable();
+            return;
+        }
+        // A master whose select input is low is disabled.
+        let selected_by_another = self.cfg2 & (CFG2_MASTER | CFG2_SSM) == CFG2_MASTER | CFG2_SSM;
+        if selected_by_another && self.cr1 & CR1_SSI == 0 {
+            self.flags |= SR_MODF;
+            self.cr1 &= !CR1_SPE;
+            self.disable();
+            return;
+        }
+        if value & CR1_CSTART != 0 && self.cr1 & CR1_CSTART == 0 {
+            self.cr1 |= CR1_CSTART;
+            self.counts = self.size() != 0;
+            self.unsent = self.size();
+            // A select output is active for MSSI periods before the first frame.
+            let idle = if self.cfg2 & CFG2_SSOE != 0 { self.cfg2 & 15 } else { 0 };
+            self.begin(access.now, idle, access);
+        }
+        if value & CR1_CSUSP != 0 && self.cr1 & CR1_CSTART != 0 {
+            self.cr1 |= CR1_CSUSP;
+            if self.end == NEVER {
+                self.suspend();
+            }
+        }
+    }
+
+    /// SPE falls: what is in the FIFOs is lost, and TSIZE counts from its begin.
+    fn disable(&mut self) {
+        self.tx.clear();
+        self.rx.clear();
+        (self.unwritten, self.unsent, self.counts, self.end) = (self.size(), 0, false, NEVER);
+        self.cr1 &= !(CR1_CSTART | CR1_CSUSP);
+        self.flags &= SR_MODF;
+    }
+
+    /// Frames that an access of so many bytes to a data register holds.
+    fn frames(&self, bytes: u32) -> usize {
+        (bytes as usize / self.frame_bytes()).max(1)
+    }
+
+    /// Appends what is written to TXDR.
+    fn send(&mut self, value: u32, access: &Access) {
+        if self.cr1 & CR1_SPE == 0 {
+            return;
+        }
+        let mask = u32::MAX >> (32 - self.bits());
+        for n in 0..self.frames(access.bytes) {
+            let is_full = self.tx.len() >= self.depth();
+            if is_full || self.size() != 0 && self.unwritten == 0 {
+                return;
+            }
+            self.tx.push_back(value >> (8 * self.frame_bytes() * n) & mask);
+            if self.size() != 0 {
+                self.unwritten -= 1;
+                self.flags |= if self.unwritten == 0 { SR_TXTF } else { 0 };
+            }
+        }
+    }
+
+    /// Takes what a read of RXDR gives.
+    fn receive(&mut self, bytes: u32) -> u32 {
+        let width = 8 * self.frame_bytes();
+        (0..self.frames(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
+    }
+
+    /// SR.
+    fn status(&self) -> u32 {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        let packet = self.packet();
+        let all_written = self.size() != 0 && self.unwritten == 0 && self.cr1 & CR1_SPE != 0;
+        let (received, ready) = (self.rx.len() >= packet, self.tx.len() + packet <= self.depth() && !all_written);
+        let in_word = 4 / self.frame_bytes();
+        let is_idle = !self.counts && self.tx.is_empty() && self.end == NEVER;
+        self.flags
+            | flag(received, SR_RXP)
+            | flag(ready, SR_TXP)
+            | flag(received && ready, SR_DXP)
+            | flag(is_idle, SR_TXC)
+            | ((self.rx.len() % in_word) as u32) << 13
+            | flag(self.rx.len() >= in_word, SR_RXWNE)
+            | self.unsent << 16
+    }
+}
+
+impl Block for SpiH7 {
+    fn reset(&mut self) {
+        *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.fifo_bytes) };
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        if offset != 0x30 {
+            return self.peek(offset, access);
+        }
+        let value = self.receive(access.bytes);
+        self.begin(access.now, 0, access);
+        value
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        match offset {
+            0x00 => self.control(value, access),
+            0x04 => {
+                self.cr2 = value;
+                self.unwritten = self.size();
+            }
+            0x08 => self.cfg1 = value & 0x705f_dfff,
+            0x0c => self.cfg2 = value & 0xf7fe_80ff,
+            0x10 => self.ier = value & 0x7ff,
+            0x18 => self.flags &= !(value & STICKY),
+            0x20 => {
+                self.send(value, access);
+                self.begin(access.now, 0, access);
+            }
+            0x40 => self.crcpoly = value,
+            0x4c => self.udrdr = value,
+            0x50 => self.i2scfgr = value & 0x03ff_7fbf,
+            0x14 | 0x30 | 0x44 | 0x48 => {}
+            _ => access.effects.unmodelled = Some((offset, true)),
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match offset {
+            0x00 => self.cr1,
+            0x04 => self.cr2,
+            0x08 => self.cfg1,
+            0x0c => self.cfg2,
+            0x10 => self.ier,
+            0x14 => self.status(),
+            0x30 => self.rx.front().copied().unwrap_or(0),
+            0x40 => self.crcpoly,
+            0x4c => self.udrdr,
+            0x50 => self.i2scfgr,
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        offset == 0x18
+    }
+
+    fn due(&self) -> u64 {
+        self.end
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        while self.end <= access.now {
+            self.complete(self.end, access);
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        // A master that waited for its clock.
+        self.begin(access.now, 0, access);
+    }
+
+    fn outputs(&self) -> u32 {
+        let of_end = if self.ier & IER_EOTIE != 0 { SR_EOT | SR_SUSP | SR_TXC } else { 0 };
+        u32::from(self.status() & (self.ier & 0x7ff | of_end) != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
