@@ -152,12 +152,44 @@ static void use_adc(void) {
     if (level > 3000) high();
 }
 #endif
+#ifdef ADC_V4
+volatile uint32_t level, second, calibrated;
+__attribute__((noinline, used)) void high(void) { level++; }
+static uint32_t convert(void) {
+    while (!(REG(ADC_V4) & 4)) {}
+    return REG(ADC_V4 + 0x40);
+}
+static void use_adc(void) {
+#ifdef SPI_H7
+    REG(0x580244d8u) |= 1u << 5;
+    REG(0x58024458u) = 2u << 16; /* HSI */
+    REG(ADC_V4 + 8) = 1u << 28;
+    while (!(REG(ADC_V4) & 1u << 12)) {}
+    REG(ADC_V4 + 0xc) = 6u << 2 | 1u << 14 | 1u << 31; /* 12 bits, each when the last is read */
+    REG(ADC_V4 + 0x1c) = 1u << 17 | 1u << 3;
+    REG(ADC_V4 + 0x30) = 3u << 12 | 17u << 6 | 1u; /* PA1, PA6 */
+#else
+    REG(ADC_V4 + 0x10) = 1u << 30;
+    REG(ADC_V4 + 0x28) = 1u << 6 | 1u << 1; /* PA1, PA6 */
+    REG(ADC_V4 + 0xc) = 1u << 14;
+#endif
+    REG(ADC_V4 + 8) |= 1u << 31;
+    while (REG(ADC_V4 + 8) & 1u << 31) {}
+    calibrated = 1;
+    REG(ADC_V4 + 8) |= 1;
+    while (!(REG(ADC_V4) & 1)) {}
+    REG(ADC_V4 + 8) |= 4;
+    level = convert();
+    second = convert();
+    if (level > 3000) high();
+}
+#endif
 void reset(void) {
     REG(RCC_GPIO) |= 1u << GPIO_BIT;
     REG(RCC_APB1) |= 1u << 21;
     REG(RCC_APB2) |= 1u << 12 | APB2_ADC;
     PIN_4_IS_OUTPUT;
-#ifdef ADC
+#if defined(ADC) || defined(ADC_V4)
     use_adc();
 #endif
     use_i2c();
@@ -194,11 +226,13 @@ FAMILIES: Final = {
     "nucleo-f767zi": ("cortex-m7", {**_F4, "SPI_CR2": "(7u<<8|1u<<12)"}),
     "nucleo-l073rz": ("cortex-m0plus", {
         "GPIOA": "0x50000000u", "BSRR": "0x18", "RCC_GPIO": "0x4002102cu", "GPIO_BIT": "0", "SPI_CR2": "0",
-        "RCC_APB1": "0x40021038u", "RCC_APB2": "0x40021034u", "PIN_4_IS_OUTPUT": _MODER, "APB2_ADC": "0",
+        "RCC_APB1": "0x40021038u", "RCC_APB2": "0x40021034u", "PIN_4_IS_OUTPUT": _MODER,
+        "ADC_V4": "0x40012400u", "APB2_ADC": "1u<<9",
     }),
     "nucleo-h743zi": ("cortex-m7", {
         "GPIOA": "0x58020000u", "BSRR": "0x18", "RCC_GPIO": "0x580244e0u", "GPIO_BIT": "0", "SPI_H7": "1",
         "RCC_APB1": "0x580244e8u", "RCC_APB2": "0x580244f0u", "PIN_4_IS_OUTPUT": _MODER, "APB2_ADC": "0",
+        "ADC_V4": "0x40022000u",
     }),
 }  # fmt: skip
 """Each board's CPU, and its addresses as definitions of the C preprocessor."""

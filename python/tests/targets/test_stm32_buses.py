@@ -32,9 +32,10 @@ def test_firmware_reaches_its_devices(name: str, tmp_path: Path) -> None:
     eeprom, wire = Eeprom(256, page=8, address_bytes=1), CountingLoopback()
     board.attach(eeprom, "i2c1", address=0x50)
     board.attach(wire, "spi1", select="PA4")
-    has_adc = "ADC" in FAMILIES[name][1]
-    if has_adc:
-        board.set_voltage("PA1", 1.1)
+    board.set_voltage("PA1", 1.1)
+    has_second = "ADC_V4" in FAMILIES[name][1]
+    if has_second:
+        board.set_voltage("PA6", 2.2)
     board.run(2_000_000)
     assert board.word("done") == 1
     assert eeprom.memory[0x10:0x14] == b"abc\xff"
@@ -45,8 +46,9 @@ def test_firmware_reaches_its_devices(name: str, tmp_path: Path) -> None:
     assert (board.word("alone"), board.word("selected")) == (0, 55)
     assert wire.selections[-2:] == [True, False]
     assert len(wire.times_ns) == 10
-    if has_adc:
-        assert board.word("level") == 1365
+    assert board.word("level") == 1365
+    if has_second:
+        assert (board.word("second"), board.word("calibrated")) == (2730, 1)
     assert board.warnings() == []
 
 
@@ -81,5 +83,5 @@ def test_what_cannot_be_attached() -> None:
             board.attach(UartLoopback(), bus)
     with pytest.raises(RunError, match="no i2c7"):
         board.attach(Eeprom(), "i2c7", address=1)
-    with pytest.raises(RunError, match="ADC of this chip"):
-        board.set_voltage("PA0", 1)
+    with pytest.raises(RunError, match="no input of an ADC"):
+        board.set_voltage("PG0", 1)

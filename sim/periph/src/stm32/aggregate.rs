@@ -1,6 +1,7 @@
 //! All peripherals of one chip, with one address decoder.
 
 use super::adc::Adc;
+use super::adc_v4::AdcV4;
 use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
 use super::crc::Crc;
@@ -106,6 +107,8 @@ pub struct Stm32 {
     pub spis_h7: Vec<SpiH7>,
     /// ADCs of F1, F4 and F7, in the order of the memory map.
     pub adcs: Vec<Adc>,
+    /// ADCs of L0 and H7, in the order of the memory map.
+    pub adcs_v4: Vec<AdcV4>,
     /// I2Cs of F1 and F4, in the order of the memory map.
     pub i2cs_v1: Vec<I2cV1>,
     /// I2Cs of L0, F7 and H7.
@@ -132,6 +135,8 @@ pub struct Stm32 {
     exti_slot: usize,
     timer_routes: timers::TimerRoutes,
     clocks: Clocks,
+    /// The asynchronous clock of the ADCs of L0 and H7.
+    adc_hz: u64,
     lines: Lines,
     due: u64,
     /// The unsupported requests so far.
@@ -160,6 +165,7 @@ impl Stm32 {
             spis: Vec::new(),
             spis_h7: Vec::new(),
             adcs: Vec::new(),
+            adcs_v4: Vec::new(),
             i2cs_v1: Vec::new(),
             i2cs_v2: Vec::new(),
             crc: Crc::new(spec.window_and_crc),
@@ -176,6 +182,7 @@ impl Stm32 {
             exti_slot: 0,
             timer_routes: timers::TimerRoutes::default(),
             clocks: Clocks::default(),
+            adc_hz: 0,
             lines: Lines::new(),
             due: NEVER,
             told: Vec::new(),
@@ -221,6 +228,7 @@ impl Stm32 {
                 Device::Spi(layout) => Place::Spi(push(&mut self.spis, Spi::new(layout))),
                 Device::SpiH7(fifo_bytes, _) => Place::SpiH7(push(&mut self.spis_h7, SpiH7::new(fifo_bytes))),
                 Device::Adc(layout) => Place::Adc(push(&mut self.adcs, Adc::new(layout))),
+                Device::AdcV4(layout) => Place::AdcV4(push(&mut self.adcs_v4, AdcV4::new(layout))),
                 Device::I2cV1 => Place::I2cV1(push(&mut self.i2cs_v1, I2cV1::default())),
                 Device::I2cV2(_) => Place::I2cV2(push(&mut self.i2cs_v2, I2cV2::default())),
                 Device::Dbgmcu => Place::File(push(&mut self.files, RegFile::new(0x400, self.spec.dbgmcu, false))),
@@ -344,7 +352,9 @@ impl Stm32 {
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     pub fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         if self.adcs.is_empty() {
-            return Err("the ADC of this chip is not modelled, so no voltage can be set".to_owned());
+            let inputs = self.adcs_v4.iter_mut().filter_map(|adc| adc.set_pin(pin, millivolts).then_some(()));
+            let wants = "this pin is no input of an ADC; see the data sheet's table of pins";
+            return if inputs.count() > 0 { Ok(()) } else { Err(wants.to_owned()) };
         }
         // Channels 0 to 7 are PA0 to PA7, 8 and 9 PB0 and PB1, 10 to 15 PC0 to PC5.
         let channel = match (pin / 16, pin % 16) {

@@ -6,6 +6,7 @@
 //! RM0433 (H743).
 
 mod adc;
+mod adc_v4;
 mod aggregate;
 mod block;
 mod chips;
@@ -38,6 +39,7 @@ mod usart;
 mod wwdg;
 
 pub use adc::{Adc, AdcLayout};
+pub use adc_v4::{AdcV4, AdcV4Layout};
 pub use aggregate::{Options, Pin, Stm32, Wire};
 pub use block::{Access, Block};
 pub use chips::Chip;

@@ -12,6 +12,7 @@ mod spec;
 mod tests;
 
 use super::block::{Access, Block};
+use super::chips::Chip;
 use super::clocks::{Bus, Clocks};
 use super::effects::ResetCause;
 use crate::{NEVER, RateCounter};
@@ -151,6 +152,15 @@ impl Rcc {
     /// The F1's divider of the ADC's clock: ADCPRE.
     pub(super) fn f1_adc_divider(&self) -> u64 {
         2 * (u64::from(self.get(field(0x04, 14, 2))) + 1)
+    }
+
+    /// Frequency of the asynchronous clock of the ADCs of L0 and H7.
+    pub(super) fn adc_hz(&self, chip: Chip, clocks: &Clocks) -> u64 {
+        match chip {
+            Chip::L053 | Chip::L073 => self.source_hz(Osc::Hsi),
+            Chip::H743 => self.h7_kernel_hz(clocks, KernelClock::Adc, Bus::Ahb1),
+            _ => 0,
+        }
     }
 
     /// Frequency that reaches the random number generator.

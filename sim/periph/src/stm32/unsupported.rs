@@ -5,6 +5,7 @@
 //! without noise, security systems of clocks that do not fail, detectors of a supply voltage that does not fall.
 
 use super::adc::AdcLayout;
+use super::adc_v4::AdcV4Layout;
 use super::chips::{Chip, Device, Spec};
 use super::usart::UsartLayout;
 
@@ -63,8 +64,14 @@ impl WrittenBits<'_> {
         }
     }
 
-    /// Bits of a register of any of an ADC's converters.
-    fn converter(&self, register: u32, bits: u32) -> bool {
+    /// Bits of a register of any of an ADC's converters, of F1, F4 and F7, L0, H7.
+    fn adc(&self, f1: (u32, u32), f4: (u32, u32), l0: (u32, u32), h7: (u32, u32)) -> bool {
+        let (register, bits) = match self.device {
+            Device::Adc(AdcLayout::F1) => f1,
+            Device::Adc(AdcLayout::F4) => f4,
+            Device::AdcV4(AdcV4Layout::L0) => l0,
+            _ => h7,
+        };
         self.offset < 0x300 && self.offset & 0xff == register && self.value & bits != 0
     }
 
@@ -451,6 +458,8 @@ static DBGMCU: &[Limit] = &[limit(
 const F103_SPI1: (u32, u32) = (0x4002_1018, 1 << 12);
 const F407_SPI1: (u32, u32) = (0x4002_3844, 1 << 12);
 const F103_ADC1: (u32, u32) = (0x4002_1018, 1 << 9);
+const L073_ADC1: (u32, u32) = (0x4002_1034, 1 << 9);
+const H743_ADC1: (u32, u32) = (0x5802_44d8, 1 << 5);
 const H743_SPI1: (u32, u32) = (0x5802_44f0, 1 << 12);
 const F407_ADC1: (u32, u32) = (0x4002_3844, 1 << 8);
 const F407_I2C1: (u32, u32) = (0x4002_3840, 1 << 21);
@@ -490,41 +499,77 @@ static SPI: &[Limit] = &[
     ),
 ];
 
-/// ADC. An F4's three converters are 0x100 apart.
+/// ADC. An F4's three converters are 0x100 apart, as the H7's are.
 static ADC: &[Limit] = &[
     limit(
-        |at| at.converter(8, 1 << 8),
+        |at| at.adc((8, 1 << 8), (8, 1 << 8), (0xc, 1), (0xc, 3)),
         "ADC: DMA requests are not modelled",
-        &[(F407, &[F407_ADC1, (0x4001_2008, 1 << 8)]), (F103, &[F103_ADC1, (0x4001_2408, 1 << 8)])],
+        &[
+            (F407, &[F407_ADC1, (0x4001_2008, 1 << 8)]),
+            (F103, &[F103_ADC1, (0x4001_2408, 1 << 8)]),
+            (L073, &[L073_ADC1, (0x4001_240c, 1)]),
+            (H743, &[H743_ADC1, (0x4002_210c, 1)]),
+        ],
     ),
     limit(
         |at| match at.device {
             Device::Adc(AdcLayout::F1) => at.sets(8, 1 << 20) && at.value >> 17 & 7 != 7,
-            _ => at.converter(8, 3 << 28),
+            _ => at.adc((0, 0), (8, 3 << 28), (0xc, 3 << 10), (0xc, 3 << 10)),
         },
         "ADC: starting a conversion by a timer or a pin is not modelled",
-        &[(F407, &[F407_ADC1, (0x4001_2008, 1 << 28)]), (F103, &[F103_ADC1, (0x4001_2408, 1 << 20)])],
+        &[
+            (F407, &[F407_ADC1, (0x4001_2008, 1 << 28)]),
+            (F103, &[F103_ADC1, (0x4001_2408, 1 << 20)]),
+            (L073, &[L073_ADC1, (0x4001_240c, 1 << 10)]),
+            (H743, &[H743_ADC1, (0x4002_200c, 1 << 11)]),
+        ],
     ),
     limit(
-        |at| match at.device {
-            Device::Adc(AdcLayout::F1) => at.sets(8, 1 << 21 | 1 << 15),
-            _ => at.converter(8, 1 << 22 | 3 << 20),
+        |at| {
+            at.adc((8, 1 << 21 | 1 << 15), (8, 1 << 22 | 3 << 20), (0, 0), (8, 1 << 3))
+                || at.adc((0, 0), (0, 0), (0, 0), (0xc, 1 << 25))
         },
         "ADC: injected conversions are not modelled",
-        &[(F407, &[F407_ADC1, (0x4001_2008, 1 << 22)]), (F103, &[F103_ADC1, (0x4001_2408, 1 << 21)])],
+        &[
+            (F407, &[F407_ADC1, (0x4001_2008, 1 << 22)]),
+            (F103, &[F103_ADC1, (0x4001_2408, 1 << 21)]),
+            (H743, &[H743_ADC1, (0x4002_2008, 1 << 3)]),
+        ],
     ),
     limit(
-        |at| at.converter(4, 3 << 22),
+        |at| {
+            at.adc((4, 3 << 22), (4, 3 << 22), (0xc, 1 << 23), (0xc, 3 << 23))
+                || at.adc((0, 0), (0, 0), (0, 0), (0xa0, u32::MAX))
+                || at.adc((0, 0), (0, 0), (0, 0), (0xa4, u32::MAX))
+        },
         "ADC: the analog watchdog is not modelled",
-        &[(F407, &[F407_ADC1, (0x4001_2004, 1 << 23)])],
+        &[
+            (F407, &[F407_ADC1, (0x4001_2004, 1 << 23)]),
+            (L073, &[L073_ADC1, (0x4001_240c, 1 << 23)]),
+            (H743, &[H743_ADC1, (0x4002_20a0, 1)]),
+        ],
     ),
     limit(
         |at| match at.device {
             Device::Adc(AdcLayout::F1) => at.sets(4, 0xf << 16),
-            _ => at.sets(0x304, 0x1f),
+            Device::Adc(AdcLayout::F4) => at.sets(0x304, 0x1f),
+            _ => at.is(&[H743]) && at.sets(0x308, 0x1f),
         },
         "ADC: modes with several converters are not modelled",
-        &[(F407, &[F407_ADC1, (0x4001_2304, 6)]), (F103, &[F103_ADC1, (0x4001_2404, 6 << 16)])],
+        &[
+            (F407, &[F407_ADC1, (0x4001_2304, 6)]),
+            (F103, &[F103_ADC1, (0x4001_2404, 6 << 16)]),
+            (H743, &[H743_ADC1, (0x4002_2308, 6)]),
+        ],
+    ),
+    limit(
+        |at| {
+            [0x60, 0x64, 0x68, 0x6c, 0xc0]
+                .into_iter()
+                .any(|register| at.adc((0, 0), (0, 0), (0, 0), (register, u32::MAX)))
+        },
+        "ADC: differential inputs and offsets are not modelled",
+        &[(H743, &[H743_ADC1, (0x4002_20c0, 2)])],
     ),
 ];
 
@@ -558,7 +603,7 @@ fn rows(device: Device) -> &'static [Limit] {
         Device::Pwr => PWR,
         Device::Dbgmcu => DBGMCU,
         Device::Spi(_) | Device::SpiH7(..) => SPI,
-        Device::Adc(_) => ADC,
+        Device::Adc(_) | Device::AdcV4(_) => ADC,
         Device::I2cV1 | Device::I2cV2(_) => I2C,
         // Of RNG see `RNG_CLOCK`. The others do all that their registers ask for.
         Device::Rng | Device::Iwdg | Device::Crc | Device::RtcF1 => &[],

@@ -32,8 +32,10 @@ impl Stm32 {
         let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
-        let is_serial =
-            matches!(place, Place::Spi(_) | Place::SpiH7(_) | Place::Adc(_) | Place::I2cV1(_) | Place::I2cV2(_));
+        let is_serial = matches!(
+            place,
+            Place::Spi(_) | Place::SpiH7(_) | Place::Adc(_) | Place::AdcV4(_) | Place::I2cV1(_) | Place::I2cV2(_)
+        );
         let takes_data =
             matches!(place, Place::Usart(_) | Place::Rng) && matches!(offset, 0x04 | 0x08 | 0x24) || is_serial;
         let takes_data = takes_data || matches!(place, Place::Timer(_)) && matches!(offset, 0x34..=0x40);

@@ -53,9 +53,14 @@ impl Stm32 {
         self.pwr.set_pll(self.rcc.pll_ready());
         let core_changed = clocks.core_hz != self.clocks.core_hz;
         effects.clocks_changed = clocks != self.clocks;
+        let adc_hz = self.rcc.adc_hz(self.chip(), &clocks);
+        let adc_changed = adc_hz != self.adc_hz;
+        self.adc_hz = adc_hz;
+        self.adcs_v4.iter_mut().for_each(|adc| adc.set_asynchronous_hz(adc_hz));
         for n in 0..self.slots.len() {
             let clock_hz = self.slot_clock(&self.slots[n], &clocks);
-            if !core_changed && clock_hz == self.slots[n].clock_hz {
+            let is_late = adc_changed && matches!(self.slots[n].place, Place::AdcV4(_));
+            if !core_changed && !is_late && clock_hz == self.slots[n].clock_hz {
                 continue;
             }
             if self.slots[n].place != Place::Rcc {

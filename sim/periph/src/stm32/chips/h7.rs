@@ -1,8 +1,9 @@
 //! Blocks of the H743 (RM0433: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC_V4, CRS, FMC, OTG, STUB};
+use super::stubs::{CRS, FMC, OTG, STUB};
 use super::{ADVANCED, BASIC, GENERAL, NONE, ONE, ONE_REPEATING, Row, TWO, TWO_REPEATING, WIDE, gate, row};
+use crate::stm32::adc_v4::AdcV4Layout;
 use crate::stm32::clocks::Bus::*;
 use crate::stm32::rcc::KernelClock;
 
@@ -71,7 +72,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
         &[(0x1, 56), (0x2, 57), (0x4, 58), (0x8, 59), (0x10, 60), (0x20, 68), (0x40, 69), (0x80, 70)],
     ),
     row("DMAMUX1", 0x4002_0800, STUB, Ahb1, NONE, &[]),
-    row("ADC1", 0x4002_2000, ADC_V4, Ahb1, gate(0xd8, 5), &[]),
+    row("ADC1", 0x4002_2000, AdcV4(AdcV4Layout::H7First), Ahb1, gate(0xd8, 5), &[(0x1, 18)]),
     row("ETH", 0x4002_8000, File(0x1400, &[], true), Ahb1, gate(0xd8, 15), &[]),
     row("USB_OTG_HS", 0x4004_0000, OTG, Ahb1, gate(0xd8, 25), &[]),
     row("USB_OTG_FS", 0x4008_0000, OTG, Ahb1, gate(0xd8, 27), &[]),
@@ -126,7 +127,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("CRC", 0x5802_4c00, Crc, Ahb4, gate(0xe0, 19), &[]),
     row("BDMA", 0x5802_5400, STUB, Ahb4, gate(0xe0, 21), &[]),
     row("DMAMUX2", 0x5802_5800, STUB, Ahb4, NONE, &[]),
-    row("ADC3", 0x5802_6000, ADC_V4, Ahb4, gate(0xe0, 24), &[]),
+    row("ADC3", 0x5802_6000, AdcV4(AdcV4Layout::H7Third), Ahb4, gate(0xe0, 24), &[(0x1, 127)]),
     row("HSEM", 0x5802_6400, STUB, Ahb4, gate(0xe0, 25), &[]),
     row("RAMECC3", 0x5802_7000, File(0x400, &[], false), Ahb4, NONE, &[]),
     row("DBGMCU", 0x5c00_1000, Dbgmcu, Apb3, NONE, &[]),

@@ -1,8 +1,9 @@
 //! Blocks of the L053 and L073 (RM0367: memory map, vector table, RCC enable registers).
 
 use super::Device::*;
-use super::stubs::{ADC_V4, CRS, STUB};
+use super::stubs::{CRS, STUB};
 use super::{BASIC, GENERAL, L073, NONE, Row, TWO, gate, row};
+use crate::stm32::adc_v4::AdcV4Layout;
 use crate::stm32::clocks::Bus::*;
 use crate::stm32::spi::SpiLayout;
 
@@ -34,7 +35,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
     row("EXTI", 0x4001_0400, Exti, Apb2, NONE, &[(0x3, 5), (0xc, 6), (0xfff0, 7)]),
     row("TIM21", 0x4001_0800, Timer(TWO), Apb2, gate(0x34, 2), &[(0xf, 20)]),
     row("TIM22", 0x4001_1400, Timer(TWO), Apb2, gate(0x34, 5), &[(0xf, 22)]),
-    row("ADC1", 0x4001_2400, ADC_V4, Apb2, gate(0x34, 9), &[]),
+    row("ADC1", 0x4001_2400, AdcV4(AdcV4Layout::L0), Apb2, gate(0x34, 9), &[(0x1, 12)]),
     row("SPI1", 0x4001_3000, Spi(SpiLayout::Buffer), Apb2, gate(0x34, 12), &[(0x1, 25)]),
     row("USART1", 0x4001_3800, Usart(1, Some((0x4c, 0))), Apb2, gate(0x34, 14), &[(0x1, 27)]),
     row("DBGMCU", 0x4001_5800, Dbgmcu, Apb2, NONE, &[]),

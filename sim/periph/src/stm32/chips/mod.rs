@@ -1,6 +1,7 @@
 //! The eight chips as data: which block is where, on which bus, after which enable bit, on which interrupt lines.
 
 use super::adc::AdcLayout;
+use super::adc_v4::AdcV4Layout;
 use super::clocks::Bus;
 use super::exti::ExtiLayout;
 use super::flash;
@@ -73,6 +74,7 @@ pub(super) enum Device {
     /// Bytes of a FIFO and kernel clock.
     SpiH7(usize, KernelClock),
     Adc(AdcLayout),
+    AdcV4(AdcV4Layout),
     I2cV1,
     /// Kernel clock multiplexer. `None`: the bus clock.
     I2cV2(Option<(u32, u32)>),

@@ -23,8 +23,6 @@ const fn start(offset: u32, value: u32) -> FixedRegisters {
 pub(super) const STUB: Device = stub(&[]);
 /// The second half of an I2S of the F4: the transmit buffer is empty.
 pub(super) const I2S: Device = stub(&[constant(0x08, 2), start(0x10, 7), start(0x20, 0xa)]);
-/// ADC of L0 and H7: calibration is over at once.
-pub(super) const ADC_V4: Device = stub(&[fixed(0x08, 0, 0x7fff_ffff)]);
 /// Clock recovery.
 pub(super) const CRS: Device = stub(&[start(0x00, 0x2000), start(0x04, 0x2022_bb7f)]);
 /// USB OTG: the core's reset is over at once and its AHB side idle.

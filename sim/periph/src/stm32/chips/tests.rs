@@ -102,7 +102,6 @@ fn stubs_do_not_hang_their_drivers() {
     use crate::stm32::{Effects, Options, Stm32};
     // Chip, enable register and bits, register, written, read.
     for (chip, gate, register, written, want) in [
-        (Chip::L053, (0x4002_1034, 1 << 9), 0x4001_2408, 1 << 31 | 1, 1),
         (Chip::F446, (0x4002_3834, 1 << 7), 0x5000_0010, 1, 0x8000_0000),
         (Chip::F767, (0x4002_3830, 1 << 25), 0x4002_9000, 3, 2),
         (Chip::H743, (0x5802_44d4, 1 << 12), 0x5200_4000, 0x30d2, 0x30d2),

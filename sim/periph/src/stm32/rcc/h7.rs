@@ -128,6 +128,8 @@ pub(in crate::stm32) enum KernelClock {
     Spi45,
     /// SPI6.
     Spi6,
+    /// All ADCs.
+    Adc,
 }
 
 impl Rcc {
@@ -159,6 +161,12 @@ impl Rcc {
                 1 => pll(2, 0),
                 2 => pll(3, 0),
                 4 => self.peripheral_hz(clocks),
+                _ => 0,
+            },
+            KernelClock::Adc => match self.word(D3CCIPR) >> 16 & 3 {
+                0 => pll(2, 0),
+                1 => pll(3, 2),
+                2 => self.peripheral_hz(clocks),
                 _ => 0,
             },
             KernelClock::Spi45 => of_bus(self.word(D2CCIP1R) >> 16 & 7),

@@ -316,6 +316,9 @@ fn h7_kernel_clocks() {
         (KernelClock::Spi45, 0x50, 3 << 16, HSI),
         (KernelClock::Spi45, 0x50, 5 << 16, 8_000_000),
         (KernelClock::Spi6, 0x58, 2 << 28, q),
+        (KernelClock::Adc, 0x58, 0, p),
+        (KernelClock::Adc, 0x58, 1 << 16, 51_600_000),
+        (KernelClock::Adc, 0x58, 2 << 16, HSI),
         (KernelClock::Spi6, 0x58, 4 << 28, 4_000_000),
     ] {
         let (mut bench, mut rcc) = rcc(&H7);

@@ -1,0 +1,573 @@
+//! ADC of the L0 (RM0367 chapter 14) and the H7 (RM0433 chapter 25, revision V): regular conversions, single, continuous,
+//! discontinuous, of a sequence, with oversampling.
+//!
+//! A conversion takes the sampling time and the approximation of its bits, in periods of the ADC's clock, which the H7
+//! halves. Pins have the voltage that the user sets. Regulator, calibration and start take no time. The end of sampling is
+//! flagged with the end of the conversion.
+
+use super::block::{Access, Block};
+use crate::NEVER;
+
+/// The registers of a family's ADC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AdcV4Layout {
+    /// L0: one converter of 12 bits, a sequence by channel numbers.
+    L0,
+    /// ADC1 and ADC2 of the H7.
+    H7First,
+    /// ADC3 of the H7.
+    H7Third,
+}
+
+use AdcV4Layout::{H7First, H7Third, L0};
+
+const ISR_ADRDY: u32 = 1;
+const ISR_EOSMP: u32 = 1 << 1;
+const ISR_EOC: u32 = 1 << 2;
+const ISR_EOS: u32 = 1 << 3;
+const ISR_OVR: u32 = 1 << 4;
+/// L0.
+const ISR_EOCAL: u32 = 1 << 11;
+/// H7: the regulator is ready.
+const ISR_LDORDY: u32 = 1 << 12;
+const CR_ADEN: u32 = 1;
+const CR_ADDIS: u32 = 1 << 1;
+const CR_ADSTART: u32 = 1 << 2;
+const CR_ADSTP: u32 = 1 << 4;
+const CR_ADVREGEN: u32 = 1 << 28;
+const CR_DEEPPWD: u32 = 1 << 29;
+const CR_ADCAL: u32 = 1 << 31;
+const CFGR_OVRMOD: u32 = 1 << 12;
+const CFGR_CONT: u32 = 1 << 13;
+/// WAIT of the L0, AUTDLY of the H7.
+const CFGR_WAIT: u32 = 1 << 14;
+const CFGR_DISCEN: u32 = 1 << 16;
+const L0_SCANDIR: u32 = 1 << 2;
+const L0_ALIGN: u32 = 1 << 5;
+/// Oversampling of regular conversions.
+const CFGR2_OVSE: u32 = 1;
+/// H7: ADVREGEN may not be set in deep power-down, in which it starts; injected queue off.
+const H7_CR_RESET: u32 = CR_DEEPPWD;
+const H7_CFGR_RESET: u32 = 1 << 31;
+/// Sampling times in half periods.
+const L0_SAMPLING: [u64; 8] = [3, 7, 15, 25, 39, 79, 159, 321];
+const H7_SAMPLING: [u64; 8] = [3, 5, 17, 33, 65, 129, 775, 1621];
+/// Prescalers of an asynchronous clock.
+const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
+const CHANNELS: usize = 20;
+const SUPPLY_MILLIVOLTS: u32 = 3300;
+/// The common registers of the H7, and of the L0 only CCR.
+const CCR: u32 = 0x308;
+/// Words of registers of a converter.
+const WORDS: usize = 0x100 / 4;
+
+/// Registers by their offsets.
+mod at {
+    pub const ISR: u32 = 0x00;
+    pub const IER: u32 = 0x04;
+    pub const CR: u32 = 0x08;
+    pub const CFGR: u32 = 0x0c;
+    pub const CFGR2: u32 = 0x10;
+    pub const SMPR: u32 = 0x14;
+    pub const PCSEL: u32 = 0x1c;
+    pub const CHSELR: u32 = 0x28;
+    pub const SQR1: u32 = 0x30;
+    pub const DR: u32 = 0x40;
+}
+
+/// The pins of channels 0 and on: port and pin, 0xff where no pin is.
+type Pins = [u8; CHANNELS];
+
+const fn pin(port: u8, pin: u8) -> u8 {
+    (port - b'A') * 16 + pin
+}
+
+const NO: u8 = 0xff;
+
+/// DS10152, DS10685.
+const L0_PINS: Pins = [
+    pin(b'A', 0),
+    pin(b'A', 1),
+    pin(b'A', 2),
+    pin(b'A', 3),
+    pin(b'A', 4),
+    pin(b'A', 5),
+    pin(b'A', 6),
+    pin(b'A', 7),
+    pin(b'B', 0),
+    pin(b'B', 1),
+    pin(b'C', 0),
+    pin(b'C', 1),
+    pin(b'C', 2),
+    pin(b'C', 3),
+    pin(b'C', 4),
+    pin(b'C', 5),
+    NO,
+    NO,
+    NO,
+    NO,
+];
+
+/// DS12110: positive inputs of ADC1. Switches connect PA0_C and PA1_C with PA0 and PA1 after reset.
+const H7_PINS_1: Pins = [
+    pin(b'A', 0),
+    pin(b'A', 1),
+    pin(b'F', 11),
+    pin(b'A', 6),
+    pin(b'C', 4),
+    pin(b'B', 1),
+    pin(b'F', 12),
+    pin(b'A', 7),
+    pin(b'C', 5),
+    pin(b'B', 0),
+    pin(b'C', 0),
+    pin(b'C', 1),
+    pin(b'C', 2),
+    pin(b'C', 3),
+    pin(b'A', 2),
+    pin(b'A', 3),
+    pin(b'A', 0),
+    pin(b'A', 1),
+    pin(b'A', 4),
+    pin(b'A', 5),
+];
+
+/// ADC2 differs in four channels.
+const H7_PINS_2: Pins = {
+    let mut pins = H7_PINS_1;
+    pins[2] = pin(b'F', 13);
+    pins[6] = pin(b'F', 14);
+    pins[16] = NO;
+    pins[17] = NO;
+    pins
+};
+
+/// ADC3.
+const H7_PINS_3: Pins = [
+    pin(b'C', 2),
+    pin(b'C', 3),
+    pin(b'F', 9),
+    pin(b'F', 7),
+    pin(b'F', 5),
+    pin(b'F', 3),
+    pin(b'F', 10),
+    pin(b'F', 8),
+    pin(b'F', 6),
+    pin(b'F', 4),
+    pin(b'C', 0),
+    pin(b'C', 1),
+    pin(b'C', 2),
+    pin(b'H', 2),
+    pin(b'H', 3),
+    pin(b'H', 4),
+    pin(b'H', 5),
+    NO,
+    NO,
+    NO,
+];
+
+/// One converter.
+#[derive(Debug, Clone)]
+struct Converter {
+    pins: &'static Pins,
+    /// Millivolts of the channels.
+    millivolts: [u32; CHANNELS],
+    isr: u32,
+    cr: u32,
+    words: [u32; WORDS],
+    data: u32,
+    /// Number of the next conversion in its sequence.
+    position: usize,
+    /// Conversions left of a discontinuous group.
+    group_left: u32,
+    /// The result is out, but AUTDLY or WAIT holds the next conversion back until it is read.
+    held: bool,
+    end: u64,
+}
+
+impl Converter {
+    fn new(layout: AdcV4Layout, pins: &'static Pins) -> Self {
+        let mut converter = Self {
+            pins,
+            millivolts: [0; CHANNELS],
+            isr: 0,
+            cr: 0,
+            words: [0; WORDS],
+            data: 0,
+            position: 0,
+            group_left: 0,
+            held: false,
+            end: NEVER,
+        };
+        match layout {
+            L0 => {
+                converter.millivolts[17] = 1224;
+                converter.words[0x20 / 4] = 0x0fff_0000;
+            }
+            H7First | H7Third => {
+                if layout == H7Third {
+                    converter.millivolts[19] = 1216;
+                }
+                converter.cr = H7_CR_RESET;
+                converter.words[at::CFGR as usize / 4] = H7_CFGR_RESET;
+                for register in [0x24, 0xb4, 0xbc] {
+                    converter.words[register / 4] = 0x03ff_ffff;
+                }
+            }
+        }
+        converter
+    }
+
+    fn reset(&mut self, layout: AdcV4Layout) {
+        *self = Self { millivolts: self.millivolts, ..Self::new(layout, self.pins) };
+    }
+
+    fn word(&self, offset: u32) -> u32 {
+        self.words[offset as usize / 4]
+    }
+
+    /// Channels of a sequence, in its order.
+    fn sequence(&self, layout: AdcV4Layout) -> Vec<usize> {
+        if layout == L0 {
+            let chosen = self.word(at::CHSELR);
+            let mut channels: Vec<usize> = (0..19).filter(|channel| chosen >> channel & 1 != 0).collect();
+            if self.word(at::CFGR) & L0_SCANDIR != 0 {
+                channels.reverse();
+            }
+            return channels;
+        }
+        // Four places in the first register after the length, five in the others.
+        let place = |n: u32| self.word(at::SQR1 + 4 * ((n + 1) / 5)) >> (6 * ((n + 1) % 5)) & 31;
+        (0..=self.word(at::SQR1) & 15).map(|n| place(n) as usize).collect()
+    }
+
+    /// Bits of a result.
+    fn bits(&self, layout: AdcV4Layout) -> u32 {
+        let cfgr = self.word(at::CFGR);
+        if layout == L0 {
+            return 12 - 2 * (cfgr >> 3 & 3);
+        }
+        match cfgr >> 2 & 7 {
+            0 => 16,
+            1 | 5 => 14,
+            2 | 6 => 12,
+            3 => 10,
+            _ => 8,
+        }
+    }
+
+    /// How many samples make a result, and by how many bits their sum is shifted right.
+    fn oversampling(&self, layout: AdcV4Layout) -> (u32, u32) {
+        let cfgr2 = self.word(at::CFGR2);
+        if cfgr2 & CFGR2_OVSE == 0 {
+            return (1, 0);
+        }
+        let ratio = if layout == L0 { 2 << (cfgr2 >> 2 & 7) } else { (cfgr2 >> 16 & 0x3ff) + 1 };
+        (ratio, cfgr2 >> 5 & 15)
+    }
+
+    /// Half periods of the ADC's clock that a conversion of a channel takes.
+    fn half_periods(&self, layout: AdcV4Layout, channel: usize) -> u64 {
+        let bits = u64::from(self.bits(layout));
+        let one = if layout == L0 {
+            // 12.5, 11.5, 9.5 and 7.5 periods.
+            let approximation = if bits == 12 { 25 } else { 2 * bits + 3 };
+            L0_SAMPLING[(self.word(at::SMPR) & 7) as usize] + approximation
+        } else {
+            let register = self.word(at::SMPR + 4 * (channel as u32 / 10));
+            H7_SAMPLING[(register >> (3 * (channel % 10)) & 7) as usize] + bits + 1
+        };
+        one * u64::from(self.oversampling(layout).0)
+    }
+
+    /// The result of a channel.
+    fn convert(&self, layout: AdcV4Layout, channel: usize) -> u32 {
+        let bits = self.bits(layout);
+        // A channel of the H7 must be connected by PCSEL.
+        let connected = layout == L0 || self.word(at::PCSEL) >> channel & 1 != 0;
+        let millivolts = self.millivolts.get(channel).copied().filter(|_| connected).unwrap_or(0);
+        let full = 1 << bits;
+        let level = (millivolts.min(SUPPLY_MILLIVOLTS) * full / SUPPLY_MILLIVOLTS).min(full - 1);
+        let (ratio, shift) = self.oversampling(layout);
+        let result = (level * ratio) >> shift;
+        if layout != L0 {
+            return result << (self.word(at::CFGR2) >> 28);
+        }
+        // RM0367 figure "Data alignment and resolution".
+        let aligned = match bits {
+            _ if ratio > 1 || self.word(at::CFGR) & L0_ALIGN == 0 => result,
+            6 => result << 2,
+            bits => result << (16 - bits),
+        };
+        aligned & 0xffff
+    }
+
+    /// Conversions that one start brings in discontinuous mode.
+    fn group(&self, layout: AdcV4Layout) -> u32 {
+        if layout == L0 { 1 } else { (self.word(at::CFGR) >> 17 & 7) + 1 }
+    }
+
+    fn stop(&mut self) {
+        (self.end, self.held, self.position) = (NEVER, false, 0);
+        self.cr &= !(CR_ADSTART | CR_ADSTP);
+    }
+}
+
+/// A block of converters.
+#[derive(Debug, Clone)]
+pub struct AdcV4 {
+    layout: AdcV4Layout,
+    converters: Vec<Converter>,
+    common: u32,
+    /// The clock of an asynchronous mode: HSI16 of the L0, the kernel clock of the H7.
+    asynchronous_hz: u64,
+}
+
+impl AdcV4 {
+    /// A block after reset.
+    #[must_use]
+    pub fn new(layout: AdcV4Layout) -> Self {
+        let pins: &[&'static Pins] = match layout {
+            L0 => &[&L0_PINS],
+            H7First => &[&H7_PINS_1, &H7_PINS_2],
+            H7Third => &[&H7_PINS_3],
+        };
+        let converters = pins.iter().map(|pins| Converter::new(layout, pins)).collect();
+        Self { layout, converters, common: 0, asynchronous_hz: 0 }
+    }
+
+    /// Sets the voltage at a pin. False if it is no input of this block.
+    pub(super) fn set_pin(&mut self, pin: u16, millivolts: u32) -> bool {
+        let mut is_input = false;
+        for converter in &mut self.converters {
+            for channel in (0..CHANNELS)
+                .filter(|&channel| converter.pins[channel] != NO && u16::from(converter.pins[channel]) == pin)
+            {
+                converter.millivolts[channel] = millivolts;
+                is_input = true;
+            }
+        }
+        is_input
+    }
+
+    /// Takes over the frequency of the asynchronous clock.
+    pub(super) fn set_asynchronous_hz(&mut self, hz: u64) {
+        self.asynchronous_hz = hz;
+    }
+
+    /// The clock of the conversions, as a fraction in Hz.
+    fn clock(&self, access: &Access) -> (u64, u64) {
+        let code = self.common >> 18 & 15;
+        let asynchronous = (self.asynchronous_hz, PRESCALERS[(code as usize).min(11)]);
+        if self.layout == L0 {
+            return match self.converters[0].word(at::CFGR2) >> 30 {
+                0 => asynchronous,
+                1 => (access.clock_hz, 2),
+                2 => (access.clock_hz, 4),
+                _ => (access.clock_hz, 1),
+            };
+        }
+        let (hz, divider) = match self.common >> 16 & 3 {
+            0 => asynchronous,
+            1 => (access.clock_hz, 1),
+            2 => (access.clock_hz, 2),
+            _ => (access.clock_hz, 4),
+        };
+        // Revision V halves it.
+        (hz, 2 * divider)
+    }
+
+    /// Begins the next conversion at cycle `at`.
+    fn begin(&mut self, n: usize, at: u64, access: &Access) {
+        let (hz, divider) = self.clock(access);
+        let (layout, converter) = (self.layout, &mut self.converters[n]);
+        let sequence = converter.sequence(layout);
+        let Some(&channel) = sequence.get(converter.position).or(sequence.first()) else {
+            // An L0 without a channel chosen converts nothing.
+            converter.stop();
+            return;
+        };
+        let units = converter.half_periods(layout, channel) * divider * access.core_hz;
+        converter.end = if hz == 0 { NEVER } else { at.saturating_add(units.div_ceil(2 * hz)) };
+    }
+
+    /// Completes a conversion, and begins the next one.
+    fn complete(&mut self, n: usize, at: u64, access: &Access) {
+        let (layout, converter) = (self.layout, &mut self.converters[n]);
+        let sequence = converter.sequence(layout);
+        let channel = sequence.get(converter.position).or(sequence.first()).copied().unwrap_or(0);
+        let (result, cfgr) = (converter.convert(layout, channel), converter.word(at::CFGR));
+        let was_read = converter.isr & ISR_EOC == 0;
+        if was_read || cfgr & CFGR_OVRMOD != 0 {
+            converter.data = result;
+        }
+        converter.isr |= ISR_EOSMP | ISR_EOC | if was_read { 0 } else { ISR_OVR };
+        converter.end = NEVER;
+        converter.position += 1;
+        let is_last = converter.position >= sequence.len();
+        if is_last {
+            converter.position = 0;
+            converter.isr |= ISR_EOS;
+        }
+        converter.group_left = converter.group_left.saturating_sub(1);
+        let goes_on = if cfgr & CFGR_DISCEN != 0 {
+            converter.group_left > 0 && !is_last
+        } else {
+            !is_last || cfgr & CFGR_CONT != 0
+        };
+        if !goes_on {
+            converter.cr &= !CR_ADSTART;
+        } else if cfgr & CFGR_WAIT != 0 {
+            converter.held = true;
+        } else {
+            self.begin(n, at, access);
+        }
+    }
+
+    /// EOC has fallen: a conversion that waited for that begins.
+    fn resume(&mut self, n: usize, access: &Access) {
+        let converter = &mut self.converters[n];
+        if converter.isr & ISR_EOC == 0 && std::mem::take(&mut converter.held) {
+            self.begin(n, access.now, access);
+        }
+    }
+
+    /// Writes CR: requests, which hardware takes back, and settings.
+    fn control(&mut self, n: usize, value: u32, access: &Access) {
+        let (layout, converter) = (self.layout, &mut self.converters[n]);
+        let kept = if layout == L0 { CR_ADVREGEN } else { !(CR_ADCAL | 0x3f) };
+        converter.cr = converter.cr & !kept | value & kept;
+        let has_power = layout == L0 || converter.cr & (CR_ADVREGEN | CR_DEEPPWD) == CR_ADVREGEN;
+        if !has_power {
+            converter.stop();
+            converter.cr &= !CR_ADEN;
+            converter.isr &= !ISR_ADRDY;
+            return;
+        }
+        let was_on = converter.cr & CR_ADEN != 0;
+        if value & CR_ADCAL != 0 && !was_on && layout == L0 {
+            converter.isr |= ISR_EOCAL;
+        }
+        if value & CR_ADSTP != 0 && converter.cr & CR_ADSTART != 0 {
+            // Software that sets one bit writes ADSTART as it read it: that starts nothing.
+            converter.stop();
+            return;
+        }
+        if value & CR_ADDIS != 0 && was_on && converter.cr & CR_ADSTART == 0 {
+            converter.cr &= !CR_ADEN;
+            converter.isr &= !ISR_ADRDY;
+            return;
+        }
+        if value & CR_ADEN != 0 && !was_on {
+            converter.cr |= CR_ADEN;
+            converter.isr |= ISR_ADRDY;
+        }
+        let starts = value & CR_ADSTART != 0 && converter.cr & (CR_ADEN | CR_ADSTART) == CR_ADEN;
+        if starts {
+            converter.cr |= CR_ADSTART;
+            converter.group_left = converter.group(layout);
+            self.begin(n, access.now, access);
+        }
+    }
+
+    /// The converter of an offset, and the offset in it.
+    fn at(&self, offset: u32) -> Option<(usize, u32)> {
+        let n = (offset / 0x100) as usize;
+        (n < self.converters.len()).then_some((n, offset & 0xfc))
+    }
+
+    fn isr(&self, n: usize) -> u32 {
+        let converter = &self.converters[n];
+        let has_power = converter.cr & (CR_ADVREGEN | CR_DEEPPWD) == CR_ADVREGEN;
+        converter.isr | if self.layout != L0 && has_power { ISR_LDORDY } else { 0 }
+    }
+}
+
+impl Block for AdcV4 {
+    fn reset(&mut self) {
+        let layout = self.layout;
+        self.converters.iter_mut().for_each(|converter| converter.reset(layout));
+        self.common = 0;
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.advance(access);
+        let value = self.peek(offset, access);
+        if let Some((n, at::DR)) = self.at(offset) {
+            self.converters[n].isr &= !ISR_EOC;
+            self.resume(n, access);
+        }
+        value
+    }
+
+    fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
+        self.advance(access);
+        if offset == CCR {
+            self.common = value & 0x01ff_ff1f;
+            return;
+        }
+        let Some((n, register)) = self.at(offset) else {
+            if !matches!(offset, 0x300 | 0x30c | 0x310) {
+                access.effects.unmodelled = Some((offset, true));
+            }
+            return;
+        };
+        match register {
+            at::ISR => {
+                self.converters[n].isr &= !value;
+                self.resume(n, access);
+            }
+            at::CR => self.control(n, value, access),
+            at::DR | 0x80..=0x8c => {}
+            _ => self.converters[n].words[register as usize / 4] = value,
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        match (offset, self.at(offset)) {
+            (CCR, _) => self.common,
+            // CSR: flags of the master, then of the slave.
+            (0x300, _) => (0..self.converters.len()).fold(0, |word, n| word | (self.isr(n) & 0x7ff) << (16 * n)),
+            (_, Some((n, at::ISR))) => self.isr(n),
+            (_, Some((n, at::CR))) => self.converters[n].cr,
+            (_, Some((n, at::DR))) => self.converters[n].data,
+            (_, Some((n, register))) => self.converters[n].word(register),
+            _ => 0,
+        }
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        matches!(self.at(offset), Some((_, at::ISR)))
+    }
+
+    fn due(&self) -> u64 {
+        self.converters.iter().map(|converter| converter.end).min().unwrap_or(NEVER)
+    }
+
+    fn advance(&mut self, access: &mut Access) {
+        for n in 0..self.converters.len() {
+            while self.converters[n].end <= access.now {
+                let end = self.converters[n].end;
+                self.complete(n, end, access);
+            }
+        }
+    }
+
+    fn clocks_changed(&mut self, access: &mut Access) {
+        for n in 0..self.converters.len() {
+            let converter = &self.converters[n];
+            // A conversion that waits for its clock.
+            if converter.cr & CR_ADSTART != 0 && converter.end == NEVER && !converter.held {
+                self.begin(n, access.now, access);
+            }
+        }
+    }
+
+    fn outputs(&self) -> u32 {
+        let asks = |converter: &Converter| converter.isr & converter.word(at::IER) & 0xfff != 0;
+        u32::from(self.converters.iter().any(asks))
+    }
+}
+
+#[cfg(test)]
+mod tests;
