@@ -212,12 +212,14 @@ class Machine:
         console_port: int = 0,
         strict: bool = False,
         wires: list[tuple[str, str]] = ...,
+        rest: list[tuple[str, bool]] = ...,
     ) -> None:
         """Creates a board by its chip: rp2040 or an stm32 by series. 0 means the chip's usual value.
 
         cores=1 keeps the second core of an rp2040 in reset: a launch handshake then never answers. flash_bytes is an
         external flash's. console_port: number of the serial port that typed text goes to (stm32). A wire makes its
-        second pin follow the level of its first, as ("PA8", "PB0") (stm32).
+        second pin follow the level of its first, as ("PA8", "PB0") (stm32). rest: pins that resistors of the board hold at a
+        level, as ("PC13", True) (stm32).
         """
     def settings(self) -> list[tuple[str, int, str, str]]:
         """Returns every timing setting: key, value in force, description, grade (documented, approximate or assumed)."""

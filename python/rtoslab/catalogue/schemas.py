@@ -1,5 +1,6 @@
 """The strict forms of the catalogue's TOML files. Unknown keys are refused (`extra="forbid"`)."""
 
+import re
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -86,6 +87,27 @@ class Pins(Strict):
     out: int | str
     input: int | str = Field(alias="in")
     in_irq: int
+
+
+class Rest(Strict):
+    """The levels of pins that nothing drives, because a resistor of the board holds them: buttons, pull-ups.
+
+    The virtual board has them from reset. A pin that is driven from outside has the driven level. The chip's own pull
+    resistors are weaker."""
+
+    high: tuple[str, ...] = ()
+    """Such as PC13."""
+    low: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _pins_are_named_once(self) -> "Rest":
+        names = [*self.high, *self.low]
+        for name in names:
+            if re.fullmatch(r"P[A-K]([0-9]|1[0-5])", name) is None:
+                raise ValueError(f"[rest] names the pin {name!r}; write it as PC13")
+            if names.count(name) > 1:
+                raise ValueError(f"[rest] names the pin {name} twice; a resistor holds it high or low")
+        return self
 
 
 class Memory(Strict):
@@ -176,6 +198,8 @@ class Board(Strict):
     timer: Timer
     uart: Uart
     pins: Pins
+    rest: Rest = Rest()
+    """No image depends on it."""
     features: dict[str, bool] = Field(default_factory=dict)
     """Caches and prefetchers that an image switches on or off, with what it does unless told otherwise."""
     memory: Memory
@@ -189,6 +213,17 @@ class Board(Strict):
             expected_hz = choice.core_hz(self.clock.crystal_hz, self.clock.hsi_hz)
             if expected_hz != hz:
                 raise ValueError(f"[clocks.{hz}] gives {expected_hz:,.0f} Hz")
+        return self
+
+    @model_validator(mode="after")
+    def _resistors_hold_other_pins(self) -> "Board":
+        """Refuses a level at rest of a pin that the board itself drives, and of a chip whose pins have no ports."""
+        held = {*self.rest.high, *self.rest.low}
+        if held and isinstance(self.pins.out, int):
+            raise ValueError("[rest] is only for chips with ports, such as PC13")
+        driven = held & {self.pins.out, self.pins.input, self.uart.tx_pin, self.uart.rx_pin}
+        if driven:
+            raise ValueError(f"[rest] names {min(map(str, driven))}, which [pins] or [uart] use")
         return self
 
     @property

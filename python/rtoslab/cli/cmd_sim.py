@@ -79,7 +79,10 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     "drives",
     type=PinLevel(),
     multiple=True,
-    help="Drive a pin from outside, from reset or from TIME: PC13=0@10ms. May be repeated.",
+    help=(
+        "Drive a pin from outside, from reset or from TIME: PC13=0@10ms. May be repeated. Other pins have the levels "
+        "of [rest] in board.toml, such as those of buttons that nobody presses."
+    ),
 )
 @click.option(
     "--voltage",

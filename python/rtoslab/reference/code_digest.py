@@ -22,15 +22,17 @@ _C: Final = frozenset({".c", ".h", ".S", ".ld", ".in"})
 _CMAKE: Final = frozenset({".cmake", ".txt"})
 _COMMENTS_AND_TEXTS: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')""", re.DOTALL)
 """Texts are matched as well, because `//` inside one begins no comment."""
-_BENCHMARK: Final = "benchmark.toml"
-_IN_NO_IMAGE: Final = frozenset({"title", "question", "paper", "inside", "outside", "proof"})
-"""Keys of a benchmark's file that no image depends on: a proof that is stricter changes no figure."""
+_IN_NO_IMAGE: Final = {
+    "benchmark.toml": frozenset({"title", "question", "paper", "inside", "outside", "proof"}),
+    "board.toml": frozenset({"rest"}),
+}
+"""Keys of files that no image depends on: a proof that is stricter changes no figure, nor does a button at rest."""
 _COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
 
 
 def code_digest(name: str, content: bytes) -> str:
     """Returns the SHA-256 of a source file without comments and without the space around them. Of benchmark.toml
-    without what no image depends on.
+    and board.toml without what no image depends on.
 
     A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is."""
     return hashlib.sha256(_code(name, content)).hexdigest()
@@ -43,8 +45,8 @@ def _code(name: str, content: bytes) -> bytes:
         text = content.decode()
         if kind == ".toml":
             facts = tomllib.loads(text)
-            if Path(name).name == _BENCHMARK:
-                facts = {key: value for key, value in facts.items() if key not in _IN_NO_IMAGE}
+            unused = _IN_NO_IMAGE.get(Path(name).name, frozenset())
+            facts = {key: value for key, value in facts.items() if key not in unused}
             return json.dumps(facts, sort_keys=True, default=str).encode()
     except ValueError:
         return content

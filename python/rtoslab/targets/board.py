@@ -74,6 +74,7 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMa
             console_port=board.uart.index,
             strict=strict,
             wires=[loop] if all(isinstance(pin, str) for pin in loop) else [],
+            rest=[*((pin, True) for pin in board.rest.high), *((pin, False) for pin in board.rest.low)],
         )
     except sim.SimError as cause:
         raise SettingError(f"The virtual board {board.id} cannot be created: {cause}") from None

@@ -119,6 +119,23 @@ def test_clock_that_contradicts_its_dividers_is_refused(copy: Path) -> None:
         _ = Catalogue(copy).boards
 
 
+@pytest.mark.parametrize(
+    ("board", "rest", "problem"),
+    [
+        ("nucleo-f446re", 'high = ["13"]', r"\[rest\] names the pin '13'; write it as PC13"),
+        ("nucleo-f446re", 'high = ["PC13"]\nlow = ["PC13"]', "names the pin PC13 twice"),
+        ("nucleo-f446re", 'high = ["PA2"]', r"names PA2, which \[pins\] or \[uart\] use"),
+        ("pico", 'high = ["PA1"]', "only for chips with ports"),
+    ],
+)
+def test_levels_at_rest_are_checked(copy: Path, board: str, rest: str, problem: str) -> None:
+    path = copy / "firmware" / "boards" / board / "board.toml"
+    text = re.sub(r"\[rest\]\n(.+\n)+", "", path.read_text())
+    path.write_text(f"{text}\n[rest]\n{rest}\n")
+    with pytest.raises(CatalogueError, match=problem):
+        _ = Catalogue(copy).boards
+
+
 def test_short_names_are_resolved() -> None:
     assert Catalogue(ROOT).benchmark("t1").id == "t1_arithmetic"
     with pytest.raises(UnknownNameError):

@@ -21,6 +21,7 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("a.S", b"/* Entry. */\nbx lr\n", b"bx lr // back\n"),
         ("a.toml", TOML, b'id = "t1"\n\n[params] # all\npinned = 1\n'),
         ("t1/benchmark.toml", TOML, b'title = "T1"\n' + TOML + b'[[proof]]\nrule = "busy"\n'),
+        ("b/board.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
         ("CMakeLists.txt", CMAKE, b"# Another word.\n  # One more.\nadd_library(kernel OBJECT tasks.c)\n"),
     ],
 )
@@ -43,6 +44,8 @@ def test_changed_comment_keeps_the_digest(name: str, before: bytes, after: bytes
         ("a.toml", TOML, TOML.replace(b"pinned = 1", b"pinned = 0")),
         ("t1/benchmark.toml", TOML, TOML.replace(b"pinned = 1", b"pinned = 0")),
         ("kernels/a/kernel.toml", TOML, TOML + b'[[proof]]\nrule = "busy"\n'),
+        ("b/board.toml", TOML, TOML + b'[pins]\nout = "PA8"\n'),
+        ("a.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
         ("a.toml", b"broken =", b"broken = #"),
         ("CMakeLists.txt", CMAKE, CMAKE.replace(b"tasks.c", b"queue.c")),
         ("CMakeLists.txt", b'set(A "\n#a\n")', b'set(A "\n#b\n")'),

@@ -6,7 +6,7 @@ use rtoslab_cpu::timing_store::Counts;
 use rtoslab_lab::{Console, Event, IntervalStats, Observer, Probes, Stimulus};
 use rtoslab_periph::device::{Attached, Connection};
 use rtoslab_periph::rp2040::LockStats;
-use rtoslab_periph::stm32::Wire;
+use rtoslab_periph::stm32::{Pin, Wire};
 use rtoslab_timing::Setting;
 
 use crate::debugger::Debugger;
@@ -31,6 +31,8 @@ pub struct Options {
     pub strict: bool,
     /// Wires from a pin to another (STM32).
     pub wires: Vec<Wire>,
+    /// Pins that resistors of the board hold at a level while nothing drives them (STM32).
+    pub rest: Vec<(Pin, bool)>,
 }
 
 /// The statistics of one core: its cycles by use, and counts of instructions and exceptions.

@@ -24,7 +24,7 @@ pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {
 }
 
 /// Parses a pin's name, such as PA8.
-fn pin(name: &str) -> Result<Pin, SettingError> {
+pub fn pin(name: &str) -> Result<Pin, SettingError> {
     let parse = || {
         let rest = name.strip_prefix('P')?;
         let port = rest.bytes().next()?.checked_sub(b'A').filter(|port| *port < 11)?;
@@ -53,5 +53,10 @@ pub fn board(chip: &str, options: &Options) -> Result<Box<dyn Board>, SettingErr
     }
     let console_port = if options.console_port == 0 { 2 } else { options.console_port };
     board.wires.clone_from(&options.wires);
+    board.rest.clone_from(&options.rest);
+    if let Some((at, _)) = options.rest.iter().find(|(at, _)| !part.has_port(at.port)) {
+        let name = char::from(b'A' + at.port);
+        return Err(SettingError(format!("the {chip} has no port {name}, so P{name}{} has no level at rest", at.pin)));
+    }
     Ok(stm32::board(part, stm32::Options { board, console_port, strict: options.strict }))
 }

@@ -252,3 +252,53 @@ fn outside_levels_and_reset() {
         assert_eq!(p.chip.read(board.gpio, 4, 60, &mut p.effects), 0, "its clock is off again");
     }
 }
+
+/// A resistor on the board is stronger than the chip's pulls. What drives the pin is stronger than the resistor.
+#[test]
+fn pins_at_rest() {
+    let idr = |board: &Board| board.gpio + if board.chip == Chip::F103 { 8 } else { 0x10 };
+    for board in boards() {
+        let rest = vec![(Pin { port: 0, pin: 0 }, true), (Pin { port: 0, pin: 1 }, false)];
+        let chip = Stm32::new(board.chip, &Options { rest, ..Options::default() });
+        let mut program = Program { chip, effects: Effects::default(), now: 0 };
+        program.enable(board.gpio_enable);
+        // Both are inputs, PA0 with the chip's pull-down, PA1 with its pull-up.
+        if board.chip == Chip::F103 {
+            program.write(board.gpio, 0x4444_4488);
+            program.write(board.gpio + 0x0c, 2);
+        } else {
+            let moder = program.read(board.gpio);
+            program.write(board.gpio, moder & !0xf);
+            program.write(board.gpio + 0x0c, 0x6);
+        }
+        assert_eq!(program.read(idr(&board)) & 3, 1, "{:?}", board.chip);
+        assert!(program.effects.pins.iter().all(|change| change.changed & 3 == 0), "no edge at power-on");
+        program.chip.reset(rtoslab_periph::stm32::ResetCause::Software, 0, &mut program.effects);
+        program.enable(board.gpio_enable);
+        assert_eq!(program.chip.pin_levels(0) & 3, 1, "a reset of the chip is none of the board");
+        program.chip.drive_pin(0, 0, false, 5, &mut program.effects);
+        program.chip.drive_pin(0, 1, true, 6, &mut program.effects);
+        assert_eq!(program.chip.pin_levels(0) & 3, 2);
+        program.chip.drive_pins(0, 2, 0, 7, &mut program.effects);
+        assert_eq!(program.chip.pin_levels(0) & 3, 1, "no longer driven, PA0 is at rest");
+        // The chip's own output wins.
+        program.configure_pins(&board);
+        program.set_reset(&board, 1 << 16);
+        assert_eq!(program.chip.pin_levels(0) & 3, 0, "{:?}", board.chip);
+    }
+}
+
+/// The first edge of a pin that was high at rest fires its EXTI line, without a write to SYSCFG.
+#[test]
+fn first_edge_from_rest_fires() {
+    for board in boards() {
+        let rest = vec![(Pin { port: 0, pin: 1 }, true)];
+        let chip = Stm32::new(board.chip, &Options { rest, ..Options::default() });
+        let mut program = Program { chip, effects: Effects::default(), now: 0 };
+        let [imr, _, ftsr, _] = board.exti;
+        program.write(imr, 2);
+        program.write(ftsr, 2);
+        program.chip.drive_pin(0, 1, false, 5, &mut program.effects);
+        assert!(program.line(board.exti1), "{:?}", board.chip);
+    }
+}

@@ -20,7 +20,7 @@ use rtoslab_debuginfo::{Member, readable};
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options, read_registers};
-use rtoslab_machine::boards::{board, board_from, wire};
+use rtoslab_machine::boards::{board, board_from, pin, wire};
 use rtoslab_machine::observe::ObservationRequest;
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
@@ -44,7 +44,8 @@ struct Machine {
 impl Machine {
     /// Creates a board by its chip. 0 means the chip's usual value.
     #[new]
-    #[pyo3(signature = (chip, *, cores=0, flash_bytes=0, crystal_hz=0, console_port=0, strict=false, wires=vec![]))]
+    #[pyo3(signature = (chip, *, cores=0, flash_bytes=0, crystal_hz=0, console_port=0, strict=false, wires=vec![],
+        rest=vec![]))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         chip: &str,
@@ -54,10 +55,13 @@ impl Machine {
         console_port: u8,
         strict: bool,
         wires: Vec<(String, String)>,
+        rest: Vec<(String, bool)>,
     ) -> PyResult<Machine> {
         let wires = wires.iter().map(|(from, to)| wire(from, to)).collect::<Result<_, _>>();
         let wires = wires.map_err(|error| SettingError::new_err(error.0))?;
-        let options = Options { cores, flash_bytes, crystal_hz, console_port, strict, wires };
+        let rest = rest.iter().map(|(name, level)| pin(name).map(|pin| (pin, *level))).collect::<Result<_, _>>();
+        let rest = rest.map_err(|error| SettingError::new_err(error.0))?;
+        let options = Options { cores, flash_bytes, crystal_hz, console_port, strict, wires, rest };
         let inner = board(chip, &options).map_err(|error| SettingError::new_err(error.0))?;
         Ok(Machine {
             inner,

@@ -59,6 +59,8 @@ pub struct Options {
     pub start_up: StartUp,
     /// Wires between pins.
     pub wires: Vec<Wire>,
+    /// Pins that resistors hold at a level while nothing drives them.
+    pub rest: Vec<(Pin, bool)>,
     /// Bytes typed at a console come at line speed even if the receiver is full.
     pub host_overruns: bool,
     /// Seed of the random number generator.
@@ -68,7 +70,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let start_up = StartUp::default();
-        Self { hse_hz: 8_000_000, lse_hz: 32_768, start_up, wires: Vec::new(), host_overruns: false, seed: 1 }
+        let (wires, rest) = (Vec::new(), Vec::new());
+        Self { hse_hz: 8_000_000, lse_hz: 32_768, start_up, wires, rest, host_overruns: false, seed: 1 }
     }
 }
 
@@ -194,6 +197,7 @@ impl Stm32 {
         chip.refresh_gates(0, &mut effects);
         chip.retime(0, &mut effects);
         chip.route_timers(0, &mut effects);
+        chip.hold_pins(&options.rest, &mut effects);
         chip
     }
 

@@ -47,7 +47,9 @@ pub struct Gpio {
     /// The pins that another block drives, and their levels.
     function_driven: u16,
     function_levels: u16,
-    /// The levels that the outside world drives.
+    /// The pins that resistors of the board hold, and at which levels.
+    rest: (u16, u16),
+    /// The levels that the outside world drives, or holds by a resistor, which is stronger than the chip's pulls.
     outside_driven: u16,
     outside: u16,
     levels: u16,
@@ -78,6 +80,7 @@ impl Gpio {
             rerouted: false,
             function_driven: 0,
             function_levels: 0,
+            rest: (0, 0),
             outside_driven: 0,
             outside: 0,
             levels: 0,
@@ -101,7 +104,15 @@ impl Gpio {
 
     /// Drives pins from outside the chip. It takes effect with the next [`Gpio::update`].
     pub(super) fn drive(&mut self, driven: u16, levels: u16) {
-        (self.outside_driven, self.outside) = (driven, levels);
+        let (held, rest) = self.rest;
+        (self.outside_driven, self.outside) = (driven | held, levels & driven | rest & !driven);
+    }
+
+    /// A resistor of the board holds a pin at a level while nothing drives it.
+    pub(super) fn hold_pin(&mut self, pin: u8, level: bool) {
+        self.rest.0 |= 1 << pin;
+        self.rest.1 |= u16::from(level) << pin;
+        self.drive_pin(pin, level);
     }
 
     /// Drives one pin from outside and leaves the others as they are.

@@ -1,6 +1,6 @@
 //! Levels of the pins: edges, wires, and the EXTI lines that listen.
 
-use super::{Stm32, Wire};
+use super::{Pin, Stm32, Wire};
 use crate::device::nanoseconds;
 use crate::stm32::block::Access;
 use crate::stm32::effects::{Effects, PinChange};
@@ -33,6 +33,19 @@ impl Stm32 {
         if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
             self.gpios[usize::from(index)].drive_pin(pin, level);
             self.update_port(index, now, effects);
+        }
+    }
+
+    /// Lets resistors of the board hold pins. The levels have been there since before power-on, so there are no edges.
+    pub(super) fn hold_pins(&mut self, rest: &[(Pin, bool)], effects: &mut Effects) {
+        for &(Pin { port, pin }, level) in rest {
+            if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
+                self.gpios[usize::from(index)].hold_pin(pin, level);
+                self.update_port(index, 0, effects);
+            }
+        }
+        if !rest.is_empty() {
+            self.route_lines();
         }
     }
 

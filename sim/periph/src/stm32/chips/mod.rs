@@ -302,6 +302,12 @@ static SPECS: [Spec; 8] = [
 ];
 
 impl Chip {
+    /// Whether it has a port of pins, 0 = A.
+    #[must_use]
+    pub fn has_port(self, port: u8) -> bool {
+        self.spec().rows().any(|row| matches!(row.device, Device::Gpio(own) if own == port))
+    }
+
     /// The chip's table.
     pub(super) fn spec(self) -> &'static Spec {
         &SPECS[self as usize]
