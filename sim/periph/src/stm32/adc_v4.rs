@@ -46,7 +46,7 @@ const L0_SCANDIR: u32 = 1 << 2;
 const L0_ALIGN: u32 = 1 << 5;
 /// Oversampling of regular conversions.
 const CFGR2_OVSE: u32 = 1;
-/// H7: ADVREGEN may not be set in deep power-down, in which it starts; injected queue off.
+/// The H7 starts in deep power-down, with the queue of injected conversions off.
 const H7_CR_RESET: u32 = CR_DEEPPWD;
 const H7_CFGR_RESET: u32 = 1 << 31;
 /// Sampling times in half periods.

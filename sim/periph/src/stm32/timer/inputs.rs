@@ -1,5 +1,5 @@
-//! The inputs of a timer (RM0090 18.3.5, 18.3.6, 18.3.12, 18.3.14; RM0008 15.3.5 and following): captures, and what an
-//! edge does to the counter: reset, gate, start, external clock mode 1, encoder.
+//! The inputs of a timer (RM0090 18.3.5, 18.3.6, 18.3.12 and 18.3.14, RM0008 15.3.5 and following). An edge captures the
+//! counter, or it resets, gates, starts or clocks the counter, or it turns it as an encoder does.
 //!
 //! An edge acts in the cycle in which it reaches the pin. The clocks that resynchronisation and filters take are not
 //! modelled.
@@ -24,7 +24,7 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// What a reset leaves.
+    /// Returns the state after a reset.
     pub(super) fn after_reset(&self) -> Inputs {
         Inputs { pins: self.pins, ..Inputs::default() }
     }
@@ -49,8 +49,8 @@ impl Timer {
     }
 
     fn slave(&self) -> Slave {
-        // RM0433 38.4.3: mode 1 counts the edges of input 1. Older manuals say it the other way round, and the vendor's
-        // driver agrees with the newer one.
+        // RM0433 38.4.3: mode 1 counts the edges of input 1. The older manuals say input 2. The vendor's driver agrees
+        // with the newer one.
         match self.smcr() & 7 | self.smcr() >> 13 & 8 {
             0 => Slave::None,
             1 => Slave::Encoder(true, false),
@@ -139,13 +139,13 @@ impl Timer {
     }
 
     /// The level of a channel's input after its polarity.
-    fn polarised(&self, sources: u8, channel: usize) -> bool {
+    fn polarized_level(&self, sources: u8, channel: usize) -> bool {
         (sources >> channel & 1 != 0) ^ (self.stored[8] >> (4 * channel) & 2 != 0)
     }
 
     /// The level of the trigger in gated mode.
     fn gate_level(&self, sources: u8) -> bool {
-        self.polarised(sources, if self.trigger() == 5 { 0 } else { 1 })
+        self.polarized_level(sources, if self.trigger() == 5 { 0 } else { 1 })
     }
 
     /// The flags of EGR that capture instead.
@@ -255,7 +255,7 @@ impl Timer {
 
     /// Counts edges of an encoder (RM0090 table "Counting direction versus encoder signals").
     fn count_encoder(&mut self, counts: (bool, bool), changed: u8, sources: u8, access: &Access) {
-        let (first, second) = (self.polarised(sources, 0), self.polarised(sources, 1));
+        let (first, second) = (self.polarized_level(sources, 0), self.polarized_level(sources, 1));
         if changed & 1 != 0 && counts.0 {
             self.turn(first != second, access);
             self.count_edge(access);

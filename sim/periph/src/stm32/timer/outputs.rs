@@ -57,7 +57,7 @@ pub(super) struct Outputs {
 }
 
 impl Outputs {
-    /// What a reset leaves.
+    /// Returns the state after a reset.
     pub(super) fn after_reset(&mut self) -> Outputs {
         Outputs { shown: self.shown, last: self.last, ..Outputs::default() }
     }

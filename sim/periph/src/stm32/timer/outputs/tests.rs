@@ -22,7 +22,7 @@ const CCMR2: u32 = 0x1c;
 const BDTR: u32 = 0x44;
 const EGR: u32 = 0x14;
 
-/// A timer of which all outputs are shown, set up at cycle 0. Its clock is the core's, CNT_EN one cycle late.
+/// A timer with all its outputs shown, set up at cycle 0. Its clock is the core's, CNT_EN one cycle late.
 fn timer(kind: TimerKind, bench: &mut Bench, writes: &[(u32, u32)]) -> Timer {
     let mut timer = Timer::new(kind);
     timer.clocks_changed(&mut bench.at(0));
@@ -46,7 +46,7 @@ fn edges(timer: &mut Timer, bench: &mut Bench, end: u64) -> Vec<(u64, u8, u8)> {
     timer.take_edges().into_iter().map(|edge| (edge.cycle, edge.driven, edge.levels)).collect()
 }
 
-/// What is set up, what CCMR1 and the others are, and the edges up to a cycle.
+/// Name, kind, writes, last cycle, and the edges up to it.
 type Case = (&'static str, TimerKind, &'static [(u32, u32)], u64, &'static [(u64, u8, u8)]);
 
 const CASES: &[Case] = &[
@@ -229,7 +229,7 @@ fn hidden_or_disabled_outputs_are_never_due() {
 }
 
 proptest! {
-    /// What nobody sees for some time goes on as if it had been seen.
+    /// Outputs that are shown later have the same levels and edges as those that were shown from the start.
     #[test]
     fn hidden_outputs_go_on(
         top in 1u32..20, compares in [0u32..24, 0u32..24], modes in [0u32..8, 0u32..8], prescaler in 0u32..3,
