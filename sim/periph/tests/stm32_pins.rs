@@ -288,7 +288,7 @@ fn pins_at_rest() {
     }
 }
 
-/// The first edge of a pin that was high at rest fires its EXTI line, without a write to SYSCFG.
+/// The first edge of a pin that was high at rest fires its EXTI line, which knows the level from the start.
 #[test]
 fn first_edge_from_rest_fires() {
     for board in boards() {

@@ -44,9 +44,6 @@ impl Stm32 {
                 self.update_port(index, 0, effects);
             }
         }
-        if !rest.is_empty() {
-            self.route_lines();
-        }
     }
 
     /// Brings the levels of a port up to date: edges, EXTI lines, wires.
