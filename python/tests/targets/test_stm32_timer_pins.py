@@ -1,5 +1,6 @@
 """Timer outputs and inputs of the STM32 families at their pins."""
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -64,3 +65,14 @@ def test_a_timer_is_stimulated_from_the_command(tmp_path: Path) -> None:
     done = rtoslab("sim", image, "--board", "nucleo-f446re", "--for", "10ms", "--strict", *drives)
     assert done.returncode == 0, done.stderr
     assert "not modelled" not in done.stdout + done.stderr
+
+
+def test_a_trace_shows_the_edges(tmp_path: Path) -> None:
+    image, vcd = build_timer_firmware("nucleo-f446re", tmp_path), tmp_path / "pins.vcd"
+    done = rtoslab("trace", image, "--board", "nucleo-f446re", "--for", "1ms", "-o", vcd)
+    assert done.returncode == 0, done.stderr
+    text = vcd.read_text()
+    assert "PA6" in text
+    rises = [int(time) for time in re.findall(r"^#(\d+)\n1", text, re.MULTILINE)]
+    # 1000 cycles at 16 MHz, in picoseconds. Nothing drives PA1, so the duty stays.
+    assert {later - earlier for earlier, later in pairwise(rises[1:])} == {62_500_000}
