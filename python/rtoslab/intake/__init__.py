@@ -42,5 +42,5 @@ from rtoslab.intake.parquet import ParquetColumn, column_of, read_parquet, write
 from rtoslab.intake.program_images import read_image
 from rtoslab.intake.symbol_names import readable_name
 from rtoslab.intake.tables import read_table
-from rtoslab.intake.texts import byte_words, text_lines
+from rtoslab.intake.texts import byte_words, text_lines, utf8_content
 from rtoslab.intake.zstandard import compress, decompress

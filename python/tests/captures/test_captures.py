@@ -214,7 +214,7 @@ def test_pulse_with_an_unknown_level_is_not_counted(levels: str, widths: list[in
     assert (note is not None) == bool(unsure)
 
 
-@pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1"])
+@pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1", "oscilloscope", "saleae_binary"])
 def test_format_without_unknown_levels_refuses_them(form: str, tmp_path: Path) -> None:
     capture = Capture(Fraction(1, RATE), (make_channel("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
     with pytest.raises(CaptureError, match="cannot store that the level of a is unknown"):
@@ -231,7 +231,8 @@ def test_channel_and_format_must_be_unambiguous(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="no channel 'c'; the capture has a, b"):
         two.find_channel("c")
     with pytest.raises(
-        CaptureError, match=r"cannot be seen from the suffix of .*; add --form with one of pulseview, saleae, saleae1"
+        CaptureError,
+        match=r"cannot be seen from the suffix of .*; add --form with one of oscilloscope, pulseview, saleae, saleae1",
     ):
         write_capture(two, tmp_path / "x.csv")
     with pytest.raises(UnknownNameError, match="did you mean 'sigrok'"):
