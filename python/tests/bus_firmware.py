@@ -132,6 +132,7 @@ static void use_adc(void) {
     if (level > 3000) high();
 }
 #endif
+__attribute__((noinline)) void finished(void) { done = 1; }
 void reset(void) {
     REG(RCC_GPIO) |= 1u << GPIO_BIT;
     REG(RCC_APB1) |= 1u << 21;
@@ -144,7 +145,7 @@ void reset(void) {
 #ifdef SPI_CR2
     use_spi();
 #endif
-    done = 1;
+    finished();
     for (;;) {}
 }
 """

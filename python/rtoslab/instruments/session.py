@@ -92,10 +92,14 @@ class EndedRecordingError(KeyboardInterrupt):
 
 
 def open_machine(subject: Subject) -> ObservedMachine:
-    """Returns the subject's board at reset, with its settings and its image. Raises ImageFileError, SettingError."""
+    """Returns the subject's board at reset, with its settings, image and devices.
+
+    Raises ImageFileError, PlanError, SettingError."""
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
     apply_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
+    for device in subject.devices:
+        device.attach(machine, subject.board)
     return machine
 
 

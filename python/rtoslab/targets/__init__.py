@@ -1,6 +1,7 @@
 """The targets that run images: the virtual board, and its observations."""
 
 from rtoslab.targets import steps
+from rtoslab.targets.attachments import DeviceRequest, parse_device
 from rtoslab.targets.board import (
     MOST_CYCLES,
     SymbolIndex,
