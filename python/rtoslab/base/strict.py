@@ -62,7 +62,7 @@ def _parse_integer_key(key: Any) -> Any:
 class Strict(BaseModel):
     """Base: immutable, no unknown keys, no scalar taken for another."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

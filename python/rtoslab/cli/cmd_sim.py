@@ -14,7 +14,6 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.junit import write_junit
 from rtoslab.cli.names import Duration, KeyValue, PinLevel, PinVoltage, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
 from rtoslab.intake import read_text
@@ -189,13 +188,20 @@ def command(
     result = _with_source_lines(simulate(image, facts, request, cores=cores, on_output=show), image)
     faults = _fault_sentences(result, image)
     if junit is not None:
-        why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
-        write_junit(junit, image, facts.id, result, why)
+        _write_junit(junit, image, facts.id, result, faults)
     if as_json:
         print_answer({**result.as_json(), "faults": faults})
     else:
         _print_result(result, faults)
     return _exit_code(result)
+
+
+def _write_junit(path: Path, image: Path, board: str, result: SimResult, faults: Sequence[str]) -> None:
+    """Writes the result as a JUnit file."""
+    from rtoslab.cli.junit import write_junit  # noqa: PLC0415 (a run without it would wait for it)
+
+    why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
+    write_junit(path, image, board, result, why)
 
 
 def _exit_code(result: SimResult) -> int:

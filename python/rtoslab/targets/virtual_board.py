@@ -26,15 +26,8 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
-from rtoslab.targets.events import (
-    EVENT,
-    KIND_EXCEPTION_ENTER,
-    KIND_EXCEPTION_EXIT,
-    KIND_EXEC,
-    KIND_PIN,
-    KIND_WRITE,
-    event_tuples,
-)
+from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
+from rtoslab.targets.events import EVENT, event_tuples
 from rtoslab.targets.exceptions import parse_exception
 
 if TYPE_CHECKING:

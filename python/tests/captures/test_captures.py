@@ -16,7 +16,8 @@ from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.sampling import resample
-from rtoslab.targets.events import EVENT, KIND_PIN
+from rtoslab.targets.event_kinds import KIND_PIN
+from rtoslab.targets.events import EVENT
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 CLOCKS: Final = (84_000_000, 125_000_000, 400_000_000, 32_000_000)
