@@ -17,7 +17,7 @@ from typing import Any
 def lazy_names(package: str) -> Callable[[str], Any]:
     """Returns the `__getattr__` of a package, for the names that its `if TYPE_CHECKING:` imports."""
     module = sys.modules[package]
-    places = _read_imports(Path(module.__file__ or ""))
+    places = read_imports(Path(module.__file__ or ""))
 
     def load(name: str) -> Any:
         if name not in places:
@@ -33,7 +33,7 @@ def lazy_names(package: str) -> Callable[[str], Any]:
     return load
 
 
-def _read_imports(file: Path) -> dict[str, tuple[str, str]]:
+def read_imports(file: Path) -> dict[str, tuple[str, str]]:
     """Returns module and name of each import in `if TYPE_CHECKING:`, by the name that it gets here."""
     places: dict[str, tuple[str, str]] = {}
     for block in ast.parse(file.read_bytes()).body:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
     from rtoslab.instruments.observed_machine import ObservedMachine
     from rtoslab.instruments.perfetto import perfetto_trace, read_trace
-    from rtoslab.instruments.profile_tables import brief_tables, profile_tables
+    from rtoslab.instruments.profile_tables import all_profile_tables, brief_tables
     from rtoslab.instruments.profiler import (
         EndedProfileError,
         MaskedIntervals,

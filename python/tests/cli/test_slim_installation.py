@@ -14,6 +14,7 @@ import pytest
 
 import rtoslab
 from rtoslab.base.extras import MODULES
+from rtoslab.base.lazy_names import read_imports
 from rtoslab.base.paths import find_root
 from tests.bus_firmware import build_bus_firmware
 from tests.cli.test_cli import HANG_S
@@ -97,9 +98,10 @@ def lazy_packages() -> list[str]:
 def test_each_lazy_name_can_be_imported_and_is_no_module(name: str) -> None:
     package = importlib.import_module(name)
     modules = {info.name for info in pkgutil.iter_modules(package.__path__)}
-    names = [item for item in dir(package) if not item.startswith("_") and item not in modules]
-    assert len(names) > 10
-    for item in names:
+    places = read_imports(Path(package.__file__ or ""))
+    assert len(places) > 10
+    assert {item for item in modules & places.keys() if places[item] != (name, item)} == set()
+    for item in places:
         assert getattr(package, item) is not None
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = package.nothing
