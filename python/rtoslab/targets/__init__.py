@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         PENDSV,
         SVCALL,
         SYSTICK,
-        parse_exception,
+        exception_name,
         switching_exceptions,
     )
     from rtoslab.targets.external_image import ExternalImage, read_external_image, with_kernel
@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from rtoslab.targets.structures import MemberPlace, Structures, member_places, read_text_member
     from rtoslab.targets.task_words import current_task_addresses, find_word_address, watch_idling
     from rtoslab.targets.unhandled import unhandled_exceptions
+    from rtoslab.targets.vector_table import find_exception
     from rtoslab.targets.virtual import (
         CHUNK_CYCLES,
         DONE_SYMBOL,
