@@ -63,9 +63,10 @@ def _guess_board(image: Path) -> str:
         return boards[0]
     likely = likely_boards(content, image.name, boards)
     if len(likely) == 1:
+        fitting = count_text(len(boards), "board")
         click.echo(
-            f"The board is {likely[0]}: of {len(boards)} boards that the image fits, it starts there alone without a "
-            "fault or a warning. To choose another one, add --board."
+            f"The board is {likely[0]}: of {fitting} that the image fits, it starts there alone without a fault or a "
+            "warning. To choose another one, add --board."
         )
         return likely[0]
     how = "starts equally well on several boards" if likely else "fits several boards"

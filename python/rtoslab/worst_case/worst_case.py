@@ -113,7 +113,7 @@ class WorstCase:
         if own is None:
             return ""
         every = "" if own.period_cycles is None else f", every {own.period_cycles:,} cycles"
-        first = "" if own.measured == own.requests else f" (the first {own.measured:,} requests)"
+        first = "" if own.measured == own.requests else f" (the first {count_text(own.measured, 'request')})"
         return (
             f"Without the sweep, the image itself raises the interrupt {count_text(own.requests, 'time')} in "
             f"{LOOK_S:g} s{every}. The handler begins {own.minimum_cycles:,} to {own.maximum_cycles:,} cycles after "

@@ -297,8 +297,8 @@ class _Samples:
         declared = self._layout.row_count
         if declared is not None and declared > count:
             notes.append(
-                f"{self._name} has {count:,} rows of samples, but its head declares {declared:,}; the file may be "
-                "truncated."
+                f"{self._name} has {count_text(count, 'row')} of samples, but its head declares {declared:,}; the file "
+                "may be truncated."
             )
         return Capture(interval / STEPS, tuple(channels), count * STEPS, tuple(notes), interval)
 
