@@ -184,6 +184,7 @@ static void use_adc(void) {
     if (level > 3000) high();
 }
 #endif
+__attribute__((noinline)) void finished(void) { done = 1; }
 void reset(void) {
     REG(RCC_GPIO) |= 1u << GPIO_BIT;
     REG(RCC_APB1) |= 1u << 21;
@@ -196,7 +197,7 @@ void reset(void) {
 #if defined(SPI_CR2) || defined(SPI_H7)
     use_spi();
 #endif
-    done = 1;
+    finished();
     for (;;) {}
 }
 """

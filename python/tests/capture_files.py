@@ -1,7 +1,10 @@
 """Test code only: captures as other programs write them."""
 
 import io
+import struct
 import zipfile
+from collections.abc import Sequence
+from typing import Final
 
 VCD = """$date today $end $version some analyzer $end
 $timescale
@@ -53,3 +56,114 @@ META = (
     "[global]\nsigrok version=0.5.2\n\n[device 1]\ncapturefile=logic-1\n"
     "total probes=16\nsamplerate=24 MHz\ntotal analog=0\n"
 )
+
+
+def _numbers(values: Sequence[float], form: str = "+.4E") -> str:
+    return ",".join(format(value, form) for value in values)
+
+
+def infiniivision(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    numbers = ",".join(str(at) for at, _ in enumerate(volts[0], 1))
+    head = f"x-axis,{numbers}\nsecond,{','.join(['Volt'] * len(volts[0]))}\n"
+    return head + "".join(f"{time:+.9E},{_numbers(row)}\n" for time, row in zip(times, volts, strict=True))
+
+
+def rigol_ds1000z(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names = ",".join(f"CH{at}" for at, _ in enumerate(volts[0], 1))
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    head = f"X,{names},Start,Increment,\nSequence,{','.join(['Volt'] * len(volts[0]))},{times[0]:e},{step:.12e}\n"
+    return head + "".join(f"{at},{_numbers(row, '.2e')},\n" for at, row in enumerate(volts))
+
+
+def rigol_mso5000(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names = ",".join(f"CH{at}V" for at, _ in enumerate(volts[0], 1))
+    step = (times[-1] - times[0]) / (len(times) - 1)
+    head = f"{names},t0 ={times[0]:e}s, tInc = {step:.12e},\n"
+    return head + "".join(f"{_numbers(row, '.5e')},\n" for row in volts)
+
+
+def siglent(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names = [f"CH{at}" for at, _ in enumerate(volts[0], 1)]
+    head = (
+        f"Record Length,Analog:{len(times)},\nSample Interval,Analog:{times[1] - times[0]:E},\n"
+        f"Vertical Units,{','.join(f'{name}:V' for name in names)},,\nHorizontal Units,s,\nModel Number,SDS1104X-E\n"
+        f"Source,{','.join(names)}\nSecond,{','.join(['Volt'] * len(names))}\n"
+    )
+    return head + "".join(f"{time:.12f},{_numbers(row, '.5f')}\n" for time, row in zip(times, volts, strict=True))
+
+
+def tektronix_mso(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names, volt = (",".join(item.format(at) for at, _ in enumerate(volts[0], 1)) for item in ("CH{}", "V"))
+    head = (
+        f"Model,MSO4034\nFirmware Version,2.48\n\nPoint Format,Y,\nHorizontal Units,S,\nHorizontal Scale,4e-05,\n"
+        f"Sample Interval,{times[1] - times[0]:g},\nRecord Length,{len(times)},\nGating,0.0% to 100.0%,\n"
+        f"Probe Attenuation,10,10\nVertical Units,{volt}\n\n,,\nLabel,,\nTIME,{names}\n"
+    )
+    return head + "".join(f"{time:.10e},{_numbers(row, 'g')}\n" for time, row in zip(times, volts, strict=True))
+
+
+def tektronix_tds(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    settings = [
+        f"Record Length,{len(times):e},,",
+        f"Sample Interval,{times[1] - times[0]:e},,",
+        "Trigger Point,1.0e+01,,",
+    ]
+    settings += ['"Source","CH1",,', "Vertical Units,V,,"]
+    rows = zip(settings + [",,,"] * (len(times) - len(settings)), times, volts, strict=True)
+    return "".join(f"{setting}{time:.12f},{_numbers(row, '.5f')},\n" for setting, time, row in rows)
+
+
+def picoscope(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names = ",".join(f"Channel {chr(65 + at)}" for at, _ in enumerate(volts[0]))
+    head = f"Time,{names}\n(us),{','.join(['(mV)'] * len(volts[0]))}\n\n"
+    millivolts = ([1000 * volt for volt in row] for row in volts)
+    return head + "".join(
+        f"{time * 1e6:.8f},{_numbers(row, '.3f')}\n" for time, row in zip(times, millivolts, strict=True)
+    )
+
+
+def waveforms(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names = ",".join(f"Channel {at} (V)" for at, _ in enumerate(volts[0], 1))
+    head = f"#Digilent WaveForms Oscilloscope Acquisition\n#Device Name: Discovery2\n\nTime (s),{names}\n"
+    return head + "".join(f"{time:.12f},{_numbers(row, '.6f')}\n" for time, row in zip(times, volts, strict=True))
+
+
+def lecroy(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    head = (
+        f"LECROYWS3024,14529,Waveform\nSegments,1,SegmentSize,{len(times)}\nSegment,TrigTime,TimeSinceSegment1\n"
+        "#1,07-May-2024 10:11:12,0\nTime,Ampl\n"
+    )
+    return head + "".join(f"{time:.10e},{_numbers(row[:1], 'g')}\n" for time, row in zip(times, volts, strict=True))
+
+
+def rohde_schwarz(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names = ",".join(f"C{at} in V" for at, _ in enumerate(volts[0], 1))
+    return f"in s,{names}\n" + "".join(
+        f"{time:.9E},{_numbers(row, '.4E')}\n" for time, row in zip(times, volts, strict=True)
+    )
+
+
+def saleae_analog(times: Sequence[float], volts: Sequence[Sequence[float]]) -> str:
+    names = ",".join(f"Channel {at}" for at, _ in enumerate(volts[0]))
+    return f"Time [s],{names}\n" + "".join(
+        f"{time:.9f},{_numbers(row, '.15g')}\n" for time, row in zip(times, volts, strict=True)
+    )
+
+
+SCOPES: Final = {
+    form.__name__: form
+    for form in (
+        infiniivision, rigol_ds1000z, rigol_mso5000, siglent, tektronix_mso, tektronix_tds, picoscope, waveforms,
+        lecroy, rohde_schwarz, saleae_analog,
+    )
+}  # fmt: skip
+
+
+def saleae_binary(*parts: tuple[int, float, float, Sequence[float]], rate_hz: float | None = None) -> bytes:
+    """Parts of first level, begin, end and times of changes. Version 1 with a rate."""
+    out = b"<SALEAE>" + struct.pack("<ii", rate_hz is not None, 0)
+    out += b"" if rate_hz is None else struct.pack("<Q", len(parts))
+    for level, begin, end, times in parts:
+        out += struct.pack("<I", level) + (b"" if rate_hz is None else struct.pack("<d", rate_hz))
+        out += struct.pack("<ddQ", begin, end, len(times)) + struct.pack(f"<{len(times)}d", *times)
+    return out

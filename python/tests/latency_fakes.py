@@ -8,8 +8,7 @@ import numpy as np
 from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.proofs import Evidence
 from rtoslab.results import results
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.event_kinds import (
     IDENT_CALL,
     IDENT_CURRENT,
     IDENT_MARK,
@@ -19,6 +18,7 @@ from rtoslab.targets.events import (
     KIND_PIN,
     KIND_WRITE,
 )
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.observe import WindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel, measured_point

@@ -58,8 +58,15 @@ from rtoslab.base.errors import (
     disk_error,
     nearest_name,
 )
-from rtoslab.base.extras import extra_imports, install_extra_text, missing_extra_package, require_extra
+from rtoslab.base.extras import (
+    absent_package_text,
+    extra_imports,
+    install_extra_text,
+    missing_extra_package,
+    require_extra,
+)
 from rtoslab.base.file_locks import exclusive_lock, try_exclusive_lock
+from rtoslab.base.lazy_names import lazy_names
 from rtoslab.base.open_flags import open_flags
 from rtoslab.base.output_files import STANDARD_OUTPUT, make_folder, write_whole
 from rtoslab.base.paths import (

@@ -10,6 +10,16 @@ from rtoslab.base.errors import ToolMissingError
 EXTRAS: Final = {"report": ("altair", "scipy", "vl-convert-python")}
 """Extra -> its packages, as pyproject.toml has them."""
 _MODULES: Final = {"report": ("altair", "scipy", "vl_convert")}
+MODULES: Final = {
+    "elftools": "pyelftools",
+    "jinja2": "jinja2",
+    "numpy": "numpy",
+    "perfetto": "perfetto",
+    "serial": "pyserial",
+    "vcd": "pyvcd",
+    "xxhash": "xxhash",
+}
+"""Module -> its package, of those that an installation for `rtoslab sim` and `rtoslab gdb` alone can leave out."""
 
 
 @contextmanager
@@ -53,3 +63,14 @@ def install_extra_text(extra: str) -> str:
 
 def _missing_package_error(extra: str, package: str, purpose: str) -> ToolMissingError:
     return ToolMissingError(f"{package} is not installed, which {purpose} needs; {install_extra_text(extra)}.")
+
+
+def absent_package_text(cause: ModuleNotFoundError) -> str | None:
+    """Returns a sentence about the package whose module was not found. None for a module of no package in `MODULES`."""
+    package = MODULES.get((cause.name or "").partition(".")[0])
+    if package is None:
+        return None
+    return (
+        f"This command needs the package {package}, which is not installed; install it in rtoslab's environment "
+        f"(`pip install {package}`), or install all that rtoslab needs (docs/install.md)."
+    )

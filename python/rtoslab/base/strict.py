@@ -63,7 +63,7 @@ def _parse_integer_key(key: Any) -> Any:
 class Strict(BaseModel):
     """Base of the models that files are read with: immutable, no unknown keys, no conversion between scalar types."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

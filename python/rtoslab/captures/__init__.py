@@ -1,7 +1,8 @@
 """Pin edges, whether a virtual board's or an analyzer's: read from any form, written to any, decoded by one path.
 
 `capture` is what all share, `forms/` one file a file form, `pins` the virtual board's edges, `sampling` what an
-analyzer of a given rate would have seen, `pulses` the intervals, `live` what an analyzer records while a board runs.
+analyzer of a given rate would have seen, `pulses` the intervals, `live` what an analyzer records while a board runs,
+`voltages` what makes an oscilloscope's voltages levels.
 """
 
 from rtoslab.captures.capture import Capture
@@ -10,3 +11,4 @@ from rtoslab.captures.live import LiveRun, parse_wires, record_live, recording_p
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.recording import OUT, Recording, pin_point, record_virtual
 from rtoslab.captures.sampling import resample
+from rtoslab.captures.voltages import Threshold

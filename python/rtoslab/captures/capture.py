@@ -49,6 +49,8 @@ class Capture:
     end_tick: int
     notes: tuple[str, ...] = ()
     """Sentences about possible damage that the reader noticed."""
+    sample_s: Fraction | None = None
+    """Interval between the samples, where the times of edges are interpolated or stored more finely than that."""
 
     def find_channel(self, name: str | None) -> Channel:
         """Returns the channel of a name. Without a name: the only channel with an edge. Raises CaptureError."""

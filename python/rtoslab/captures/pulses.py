@@ -21,6 +21,13 @@ class Pulses:
     """How long each pulse was high."""
     unsure_ticks: NDArray[np.int64]
     """Ticks where a level was unknown, so that a pulse of unknown width may be there."""
+    sample_s: Fraction | None = None
+    """Interval between the samples, if a tick is shorter."""
+
+    @property
+    def resolution_s(self) -> Fraction:
+        """The most by which a width can be wrong: a sample, else a tick."""
+        return self.tick_s if self.sample_s is None else self.sample_s
 
     def cycles(self, clock_hz: int) -> NDArray[np.float64]:
         """Returns the widths in cycles of a clock."""
@@ -37,17 +44,18 @@ class Pulses:
 
     def select(self, places: NDArray[np.int64]) -> "Pulses":
         """Returns the pulses at these indices, with all unsure ticks."""
-        return Pulses(self.tick_s, self.start_ticks[places], self.width_ticks[places], self.unsure_ticks)
+        return Pulses(self.tick_s, self.start_ticks[places], self.width_ticks[places], self.unsure_ticks, self.sample_s)
 
 
-def find_pulses(channel: Channel, tick_s: Fraction) -> Pulses:
-    """Returns the pulses of a channel: high between two known lows. Intervals with an unknown level are unsure."""
+def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = None) -> Pulses:
+    """Returns the pulses of a channel: high between two known lows. Intervals with an unknown level are unsure.
+    `sample_s` is the interval between the capture's samples, if its ticks are shorter."""
     lows = np.flatnonzero(channel.levels == 0)
     befores, afters = lows[:-1], lows[1:]
     # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
     highs = befores[(afters - befores == 2) & (channel.levels[befores + 1] == 1)] + 1
     rises, falls = channel.ticks[highs], channel.ticks[highs + 1]
-    return Pulses(tick_s, rises, falls - rises, _first_unsure_ticks(channel, lows))
+    return Pulses(tick_s, rises, falls - rises, _first_unsure_ticks(channel, lows), sample_s)
 
 
 def _first_unsure_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:

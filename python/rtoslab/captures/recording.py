@@ -66,8 +66,8 @@ class Recording:
 
         Raises CaptureError if the pulses do not match those of the image.
         """
-        pulses, image_pulses = find_pulses(channel, capture.tick_s), self._image_pulses()
-        is_coarse = len(image_pulses.width_ticks) and float(capture.tick_s) > image_pulses.seconds().min()
+        pulses, image_pulses = find_pulses(channel, capture.tick_s, capture.sample_s), self._image_pulses()
+        is_coarse = len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.seconds().min()
         places = _match_by_time(image_pulses, pulses) if is_coarse else _match_by_order(image_pulses, pulses)
         places, order = places[: len(self.pulse_series)], np.array(self.pulse_series)
         _require_known_series(pulses, places)
@@ -113,16 +113,17 @@ def _match_by_order(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
 
 def _match_by_time(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
     """Returns the indices in `pulses` of the image's pulses by their start times, back from the last. -1: not seen."""
-    long_enough = np.flatnonzero(image_pulses.seconds() > float(pulses.tick_s))
+    sample_s = float(pulses.resolution_s)
+    long_enough = np.flatnonzero(image_pulses.seconds() > sample_s)
     begins, seen = (item.start_ticks * float(item.tick_s) for item in (image_pulses, pulses))
     places = np.full(len(begins), -1, np.int64)
     if len(seen) and len(long_enough):
         shifted = begins - begins[long_enough[-1]] + seen[-1]
-        places = np.clip(np.searchsorted(seen, shifted - float(pulses.tick_s)), 0, len(seen) - 1)
-        places[np.abs(seen[places] - shifted) > 1.5 * float(pulses.tick_s)] = -1
+        places = np.clip(np.searchsorted(seen, shifted - sample_s), 0, len(seen) - 1)
+        places[np.abs(seen[places] - shifted) > 1.5 * sample_s] = -1
     if not len(long_enough) or np.mean(places[long_enough] >= 0) < LEAST_MATCHED_PART:
         raise CaptureError(
-            f"With a sample every {float(pulses.tick_s) * 1e9:.0f} ns some of the image's pulses are too short to "
+            f"With a sample every {sample_s * 1e9:.0f} ns some of the image's pulses are too short to "
             "be recorded, and the others do not begin at the expected times; record at a higher rate."
         )
     return places

@@ -1,44 +1,51 @@
 """The declarations in folders: boards, kernels, benchmarks, suites, papers. Every table is read strictly."""
 
-from rtoslab.catalogue.benchmark import (
-    EMPTY_SERIES,
-    INSTRUMENTS,
-    RESULT_KINDS,
-    SHOWN_IF_UNUSUAL,
-    Benchmark,
-    SeriesFacts,
-)
-from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue, Entry
-from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
-from rtoslab.catalogue.conformance_table import Check
-from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
-from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
-from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
-from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
-from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
-from rtoslab.catalogue.paper_schemas import (
-    Condition,
-    PaperSection,
-    RedrawnFigure,
-    RedrawnTable,
-    SampleTrace,
-    Setup,
-    Slip,
-    WeighedProgram,
-)
-from rtoslab.catalogue.schemas import Board, FlashNames
-from rtoslab.catalogue.strict_files import read_toml, validate_table
-from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.catalogue.trees import (
-    PORTS_VARIABLE,
-    Tree,
-    description_path,
-    export_key,
-    make_tree,
-    parse_export_key,
-    path_variable,
-    port_folders,
-    read_trees,
-    tree_toml,
-)
-from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_names
+
+if TYPE_CHECKING:
+    from rtoslab.catalogue.benchmark import (
+        EMPTY_SERIES,
+        INSTRUMENTS,
+        RESULT_KINDS,
+        SHOWN_IF_UNUSUAL,
+        Benchmark,
+        SeriesFacts,
+    )
+    from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue, Entry
+    from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
+    from rtoslab.catalogue.conformance_table import Check
+    from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
+    from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
+    from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
+    from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
+    from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
+    from rtoslab.catalogue.paper_schemas import (
+        Condition,
+        PaperSection,
+        RedrawnFigure,
+        RedrawnTable,
+        SampleTrace,
+        Setup,
+        Slip,
+        WeighedProgram,
+    )
+    from rtoslab.catalogue.schemas import Board, FlashNames
+    from rtoslab.catalogue.strict_files import read_toml, validate_table
+    from rtoslab.catalogue.suites import Experiment, Suite
+    from rtoslab.catalogue.trees import (
+        PORTS_VARIABLE,
+        Tree,
+        description_path,
+        export_key,
+        make_tree,
+        parse_export_key,
+        path_variable,
+        port_folders,
+        read_trees,
+        tree_toml,
+    )
+    from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
+else:
+    __getattr__ = lazy_names(__name__)

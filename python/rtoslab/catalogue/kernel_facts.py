@@ -244,7 +244,7 @@ class Kernel(Strict):
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: Behaviour = Behaviour()
+    behaviour: Behaviour = Field(default_factory=Behaviour)
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel is known to fail -> why. Its numbers count, and are marked."""
     probes: Probes | None = None
@@ -268,7 +268,7 @@ class Kernel(Strict):
     """Keyed by kind, the first word of the names of its services."""
     waits: WaitFunctions | None = None
     critical: CriticalNesting | None = None
-    several_cores: MulticoreFacts = MulticoreFacts()
+    several_cores: MulticoreFacts = Field(default_factory=MulticoreFacts)
     cpus: dict[str, CpuDifferences] = Field(default_factory=dict)
     """Keyed by the `cpu` of a board."""
     classes: dict[str, tuple[str, ...]] = Field(default_factory=dict)

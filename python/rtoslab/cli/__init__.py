@@ -12,7 +12,15 @@ from typing import Any
 import click
 
 from rtoslab import interrupts
-from rtoslab.base import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_OK, RtoslabError, disk_error, nearest_name
+from rtoslab.base import (
+    EXIT_ERROR,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    RtoslabError,
+    absent_package_text,
+    disk_error,
+    nearest_name,
+)
 from rtoslab.cli.collected_warnings import collect_warnings
 from rtoslab.cli.early_end import report_interrupt
 from rtoslab.cli.overview import SECTIONS
@@ -135,13 +143,23 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
         )
         return EXIT_ERROR
     except BaseException as error:
-        from rtoslab.targets import is_panic  # noqa: PLC0415 (it is rarely wanted)
-
-        if not is_panic(error):
+        text = _rare_error_text(error)
+        if text is None:
             raise
-        _print_error(f"rtoslab: The simulator failed ({error}); please report this with the image and the command.")
+        _print_error(f"rtoslab: {text}")
         return EXIT_ERROR
     return code if isinstance(code, int) else EXIT_OK
+
+
+def _rare_error_text(error: BaseException) -> str | None:
+    """Returns a sentence about a missing package or a failed simulator. None for any other error."""
+    if isinstance(error, ModuleNotFoundError):
+        return absent_package_text(error)
+    from rtoslab.targets import is_panic  # noqa: PLC0415 (it is rarely wanted)
+
+    if is_panic(error):
+        return f"The simulator failed ({error}); please report this with the image and the command."
+    return None
 
 
 def _print_error(text: str) -> None:

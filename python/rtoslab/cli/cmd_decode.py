@@ -13,6 +13,7 @@ from rtoslab.captures import (
     Capture,
     Pulses,
     Recording,
+    Threshold,
     find_pulses,
     read_capture,
     record_virtual,
@@ -23,7 +24,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import CatalogueName, Frequency
+from rtoslab.cli.names import CatalogueName, Frequency, Voltage
 from rtoslab.plan import Options
 
 
@@ -39,6 +40,16 @@ from rtoslab.plan import Options
     type=Frequency(),
     help=("Also show the pulses that an analyzer with this rate would measure on the virtual pin."),
 )
+@click.option(
+    "--threshold",
+    type=Voltage(),
+    help="The voltage between low and high in an oscilloscope's capture.  [default: midway, for each channel]",
+)
+@click.option(
+    "--hysteresis",
+    type=Voltage(),
+    help="A level changes when the voltage is past the threshold by half of this.  [default: a fifth of the swing]",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 def command(
     capture: Path,
@@ -48,17 +59,28 @@ def command(
     config: tuple[tuple[str, str], ...],
     channel: str | None,
     sample_rate: int | None,
+    threshold: float | None,
+    hysteresis: float | None,
     as_json: bool,
 ) -> int:
-    """Read a CAPTURE (VCD, sigrok .sr, Saleae or PulseView CSV) and print the lengths of its pulses.
+    """Read a CAPTURE and print the lengths of its pulses.
+
+    It is a VCD, a sigrok .sr, a CSV or binary export of Saleae, a CSV of PulseView, or a CSV of an oscilloscope, whose
+    voltages become levels by a threshold.
 
     With a BENCHMARK, the capture must contain a complete run, measured by pin. Each pulse is then assigned to its
     series and compared with the virtual board's run of the same image, in cycles.
     """
-    capture_ = read_capture(capture)
+    if hysteresis is not None and hysteresis < 0:
+        raise PlanError("--hysteresis is less than 0; give a voltage of 0 or more.")
+    has_threshold = threshold is not None or hysteresis is not None
+    capture_ = read_capture(capture, Threshold(threshold, hysteresis) if has_threshold else None)
     notes = [*capture_.notes, *(note for item in capture_.channels if (note := unsure_note(item, capture_.tick_s)))]
     if benchmark is None:
-        rows = [_pulse_figures(item.name, find_pulses(item, capture_.tick_s)) for item in capture_.channels]
+        rows = [
+            _pulse_figures(item.name, find_pulses(item, capture_.tick_s, capture_.sample_s))
+            for item in capture_.channels
+        ]
         _print_result(
             {"capture": str(capture), "tick_s": float(capture_.tick_s), "channels": rows, "notes": notes},
             as_json=as_json,
@@ -95,7 +117,7 @@ def _pulse_figures(name: str, pulses: Pulses, clock_hz: int | None = None) -> di
     lengths = pulses.cycles(clock_hz) if clock_hz is not None else pulses.seconds() * 1e6
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
     unit = "cycles" if clock_hz is not None else "us"
-    step = float(pulses.tick_s) * (clock_hz if clock_hz is not None else 1e6)
+    step = float(pulses.resolution_s) * (clock_hz if clock_hz is not None else 1e6)
     return {"name": name, "pulses": len(lengths), "unit": unit, "resolution": step,
             **{key: float(np.percentile(lengths, part)) for key, part in kinds.items()}}  # fmt: skip
 

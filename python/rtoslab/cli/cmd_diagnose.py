@@ -11,6 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
+from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import CatalogueName, Duration
 from rtoslab.cli.own_project import build_options_text, project_folder
 from rtoslab.diagnose import (
@@ -28,13 +29,14 @@ from rtoslab.instruments import Subject, make_subject, rich_table
 from rtoslab.intake import is_file, path_text
 from rtoslab.project import Project, build_image, project_subject, read_project
 
-_STRETCH: Final = ("board", "cores", "kernel", "length_ms")
+_STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
 """Options that a project says itself."""
 
 
 @click.command("diagnose")
 @click.argument("image", required=False, type=click.Path(path_type=Path))
 @board_option
+@attach_option
 @click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
     "--kernel",
@@ -63,6 +65,7 @@ def command(
     context: click.Context,
     image: Path | None,
     board: str,
+    attached: tuple[str, ...],
     cores: int | None,
     kernel: str | None,
     length_ms: int,
@@ -96,7 +99,10 @@ def command(
     else:
         if not is_file(image):
             raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
-        subject = make_subject(catalogue, str(image), kernel=kernel, board=board, cores=cores, window_ms=length_ms)
+        devices = parse_devices(attached)
+        subject = make_subject(
+            catalogue, str(image), kernel=kernel, board=board, cores=cores, window_ms=length_ms, devices=devices
+        )
         subjects = iter([(image.name, subject)])
     results: dict[str, Diagnosis] = {name: diagnose(subject, _limits(project)) for name, subject in subjects}
     if page is not None:

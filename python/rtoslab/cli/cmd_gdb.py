@@ -8,6 +8,7 @@ import click
 from rtoslab.base import EXIT_OK, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
+from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import KeyValue, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
 from rtoslab.targets import require_cores, serve_gdb
@@ -25,6 +26,7 @@ from rtoslab.targets import require_cores, serve_gdb
     help="Address where gdb can connect. Port 0 selects a free one.",
 )
 @click.option("--until", metavar="SYMBOL|0xADDR", help="Run to this place first. Backward execution goes back to it.")
+@attach_option
 @click.option(
     "--set",
     "settings",
@@ -39,6 +41,7 @@ def command(
     cores: int | None,
     listen: str,
     until: str | None,
+    attached: tuple[str, ...],
     settings: tuple[tuple[str, str], ...],
     strict: bool,
 ) -> int:
@@ -68,6 +71,7 @@ def command(
         settings={key: parse_option_integer(value, key) for key, value in settings},
         strict=strict,
         until=until,
+        devices=parse_devices(attached),
         ready=ready,
         on_text=lambda channel, text: lines.show(channel or "uart", text),
         note=lambda sentence: click.echo(sentence, err=True),

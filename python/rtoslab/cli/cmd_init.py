@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
 from rtoslab.instruments import Profile, Stretch, make_subject, profile_subject, sums_by_function
 from rtoslab.intake import read_image
-from rtoslab.targets import APPLICATION, fitting_boards
+from rtoslab.targets import APPLICATION, fitting_boards, likely_boards
 
 _LOOKED_AT_S: Final = 0.2
 """The virtual time that shows which functions an application executes often."""
@@ -24,18 +24,23 @@ _OF_NO_KERNEL: Final = "image"
 
 @click.command("init")
 @click.argument("image", type=click.Path(path_type=Path))
-@click.option("--board", type=CatalogueName("boards"), help="The board. Required if the image fits several boards.")
+@click.option(
+    "--board", type=CatalogueName("boards"), help="The board.  [default: the only one on which the image starts]"
+)
 def command(image: Path, board: str | None) -> int:
     """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
 
-    To find the functions, runs the image for 0.2 virtual seconds. Afterwards `rtoslab measure` measures them, and
-    `rtoslab baseline` and `rtoslab gate` check them for regressions. An existing rtoslab.toml is not changed.
+    The image must fit the board's memories and core. If it fits several boards, the command starts it on each, and
+    takes the only one without a fault or a warning. To find the functions, runs the image for 0.2 virtual seconds.
+
+    Afterwards `rtoslab measure` measures them, and `rtoslab baseline` and `rtoslab gate` check them for regressions. An
+    existing rtoslab.toml is not changed.
     """
     path = Path(PROJECT_FILE)
     if path.exists():
         raise PlanError(f"{path} exists already; edit it, or remove it first.")
     catalogue = Catalogue(find_root())
-    chosen = catalogue.board(board).id if board else _only_board(image)
+    chosen = catalogue.board(board).id if board else _guess_board(image)
     clock_hz = catalogue.board(chosen).facts.clock.sys_hz
     subject = make_subject(catalogue, str(image), board=chosen, stretch=Stretch(cycles=int(_LOOKED_AT_S * clock_hz)))
     functions = list(_hottest_functions(profile_subject(subject)))
@@ -45,14 +50,27 @@ def command(image: Path, board: str | None) -> int:
     return EXIT_OK
 
 
-def _only_board(image: Path) -> str:
-    """Returns the only board that the image fits. Raises PlanError for none and for several."""
-    boards = fitting_boards(read_image(image), image.name)
-    if len(boards) == 1:
-        return boards[0]
+def _guess_board(image: Path) -> str:
+    """Returns the only board that the image fits, or the only one of several on which it starts. Says how it was found.
+
+    Raises PlanError for none and for several."""
+    content = read_image(image)
+    boards = fitting_boards(content, image.name)
     if not boards:
         raise PlanError(f"{image} fits none of the boards; `rtoslab list boards` shows them.")
-    raise PlanError(f"{image} fits several boards; choose one with --board: {', '.join(boards)}.")
+    if len(boards) == 1:
+        click.echo(f"The board is {boards[0]}, the only one with these memories and a core for this code.")
+        return boards[0]
+    likely = likely_boards(content, image.name, boards)
+    if len(likely) == 1:
+        fitting = count_text(len(boards), "board")
+        click.echo(
+            f"The board is {likely[0]}: of {fitting} that the image fits, it starts there alone without a fault or a "
+            "warning. To choose another one, add --board."
+        )
+        return likely[0]
+    how = "starts equally well on several boards" if likely else "fits several boards"
+    raise PlanError(f"{image} {how}; choose one with --board: {', '.join(likely or boards)}.")
 
 
 def _hottest_functions(profile: Profile) -> Iterator[str]:

@@ -12,6 +12,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
+from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import Duration
 from rtoslab.cli.own_project import build_options_text, project_folder
 from rtoslab.instruments import (
@@ -44,7 +45,7 @@ from rtoslab.project import (
 )
 
 _WIDTH = 80
-_STRETCH = ("board", "cores", "length_ms", "start", "end", "intervals")
+_STRETCH = ("board", "attached", "cores", "length_ms", "start", "end", "intervals")
 """Options that a project says itself."""
 
 
@@ -54,6 +55,7 @@ _STRETCH = ("board", "cores", "length_ms", "start", "end", "intervals")
     "--image", type=click.Path(path_type=Path), metavar="FILE", help="The image, an ELF or UF2 file of any project."
 )
 @board_option
+@attach_option
 @click.option("--cores", type=click.IntRange(1, 8), help="Number of cores released from reset.  [default: all]")
 @click.option(
     "--for",
@@ -87,6 +89,7 @@ def command(
     functions: tuple[str, ...],
     image: Path | None,
     board: str,
+    attached: tuple[str, ...],
     cores: int | None,
     length_ms: int,
     start: str | None,
@@ -121,7 +124,15 @@ def command(
     if not is_file(image):
         raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
     stretch = Stretch(start=start, end=end)
-    subject = make_subject(catalogue, str(image), board=board, cores=cores, window_ms=length_ms, stretch=stretch)
+    subject = make_subject(
+        catalogue,
+        str(image),
+        board=board,
+        cores=cores,
+        window_ms=length_ms,
+        stretch=stretch,
+        devices=parse_devices(attached),
+    )
     calls, between = _measure_subject(subject, functions, intervals, as_json=as_json)
     if as_json:
         print_answer(_as_json(calls, between))

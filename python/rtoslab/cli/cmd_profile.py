@@ -16,13 +16,13 @@ from rtoslab.instruments import (
     EndedProfileError,
     Profile,
     SubjectOptions,
+    all_profile_tables,
     brief_tables,
     difference_tables,
     folded_stacks,
     load_profile,
     make_subject,
     profile_subject,
-    profile_tables,
     render_page,
     rich_table,
     speedscope_profile,
@@ -95,16 +95,16 @@ def command(
     if ended is not None:
         if not as_json:
             _print_profile(result, chosen, top)
-        raise EndedError(ended, _as_json(profile_tables(result), chosen))
+        raise EndedError(ended, _as_json(all_profile_tables(result), chosen))
     if against_kernel is not None or against_cores is not None:
         against = choice.copy()
         against["kernel"] = against_kernel or choice["kernel"]
         against["cores"] = against_cores or choice["cores"]
-        with report_if_interrupted(lambda: _as_json(profile_tables(result), chosen)):
+        with report_if_interrupted(lambda: _as_json(all_profile_tables(result), chosen)):
             other = profile_subject(make_subject(catalogue, subject, **against))
         _print_tables(difference_tables(other, result), chosen, top, (), as_json=as_json)
     elif as_json:
-        print_answer(_as_json(profile_tables(result), chosen))
+        print_answer(_as_json(all_profile_tables(result), chosen))
     else:
         _print_profile(result, chosen, top)
     return exit_code_of_run(result.unhandled)
@@ -113,12 +113,12 @@ def command(
 def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
     """Prints the chosen tables of a profile, or its summary and brief tables."""
     if chosen:
-        _print_tables(profile_tables(profile), chosen, top, _FIRST, as_json=False)
+        _print_tables(all_profile_tables(profile), chosen, top, _FIRST, as_json=False)
         return
     click.echo(f"{profile.label}. {summary_text(profile)}")
     brief = {table.name: table for table in brief_tables(profile)}
     _print_tables(
-        tuple(brief.get(table.name, table) for table in profile_tables(profile)), chosen, top, _FIRST, as_json=False
+        tuple(brief.get(table.name, table) for table in all_profile_tables(profile)), chosen, top, _FIRST, as_json=False
     )
 
 

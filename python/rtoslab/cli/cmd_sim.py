@@ -13,7 +13,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.junit import write_junit
+from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import Duration, KeyValue, PinLevel, PinVoltage, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
 from rtoslab.intake import read_text
@@ -91,6 +91,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
     multiple=True,
     help="The voltage at a pin that an ADC converts, 0 by default: PA1=1.2. May be repeated.",
 )
+@attach_option
 @click.option(
     "--set",
     "settings",
@@ -139,6 +140,7 @@ def command(
     enter: str,
     drives: tuple[tuple[str, bool, float], ...],
     voltages: tuple[tuple[str, float], ...],
+    attached: tuple[str, ...],
     settings: tuple[tuple[str, str], ...],
     load_address: str | None,
     strict: bool,
@@ -176,6 +178,7 @@ def command(
         max_cycles=max_cycles,
         drives=[PinDrive(at_s, parse_pin(facts, pin), level) for pin, level, at_s in drives],
         voltages=[(parse_pin(facts, pin), volts) for pin, volts in voltages],
+        devices=parse_devices(attached),
         expect=expect,
         fail=fail,
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,
@@ -184,18 +187,24 @@ def command(
         semihosting_typed=b"".join(unescape(text) for text in semihosting_typed),
     )
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
-
     show = OutputLines(stream).show if show_uart or not as_json else lambda *_: None
     result = _with_source_lines(simulate(image, facts, request, cores=cores, on_output=show), image)
     faults = _fault_sentences(result, image)
     if junit is not None:
-        why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
-        write_junit(junit, image, facts.id, result, why)
+        _write_junit(junit, image, facts.id, result, faults)
     if as_json:
         print_answer({**result.as_json(), "faults": faults})
     else:
         _print_result(result, faults)
     return _exit_code(result)
+
+
+def _write_junit(path: Path, image: Path, board: str, result: SimResult, faults: Sequence[str]) -> None:
+    """Writes the result as a JUnit file."""
+    from rtoslab.cli.junit import write_junit  # noqa: PLC0415 (a run without it would wait for it)
+
+    why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
+    write_junit(path, image, board, result, why)
 
 
 def _exit_code(result: SimResult) -> int:

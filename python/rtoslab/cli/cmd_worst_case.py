@@ -47,10 +47,9 @@ from rtoslab.worst_case import (
 @click.option("--service", help="Kernel service that the background calls in a loop, e.g. semaphore, queue, event.")
 @click.option(
     "--span",
-    default="period",
-    show_default=True,
     metavar="CYCLES|period|tick",
-    help="Cycles to sweep: a number, whole periods of the background (3period) or whole ticks.",
+    help="Cycles to sweep: a number, whole periods of the background (3period) or whole ticks.  [default: period; for "
+    "an IMAGE a period of its interrupts]",
 )
 @click.option(
     "--samples",
@@ -60,7 +59,11 @@ from rtoslab.worst_case import (
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random numbers.")
 @click.option("--threads", type=click.IntRange(1, 256), help="Number of threads.  [default: the machine's cores]")
 @config_option
-@click.option("--interrupt", metavar="irqN|pendsv|systick|nmi", help="For an IMAGE: the interrupt to raise.")
+@click.option(
+    "--interrupt",
+    metavar="irqN|HANDLER|pendsv|systick|nmi",
+    help="For an IMAGE: the interrupt to raise, by number or by its handler in the vector table.",
+)
 @click.option(
     "--task", metavar="SYMBOL|0xADDR", help="For an IMAGE: first instruction of the task that the handler wakes."
 )
@@ -76,7 +79,7 @@ def command(
     cores: int,
     core: int,
     service: str | None,
-    span: str,
+    span: str | None,
     samples: int | None,
     seed: int,
     threads: int | None,
@@ -94,8 +97,7 @@ def command(
     BENCHMARK, `phase_sweep` is used. An IMAGE (ELF) needs --interrupt. The result does not depend on the number of
     threads. If a signal ends the command, it stores the finished part.
     """
-    root = find_root()
-    catalogue = Catalogue(root)
+    catalogue = Catalogue(find_root())
     quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
     def say(phase: str, _: float = 0.0) -> None:
@@ -105,7 +107,7 @@ def command(
 
     if program is not None and Path(program).is_file():
         if interrupt is None:
-            raise PlanError(f"{program} does not state which interrupt is unused; add --interrupt irqN.")
+            raise PlanError(f"{program} does not state which interrupt to raise; add --interrupt irqN or its handler.")
         kernel, target = "", SweepTarget(interrupt, task, start, core)
         scenario = image_scenario(Path(program), catalogue.board(board).facts, target, cores=cores)
     else:
@@ -178,6 +180,8 @@ def _print_finding(scenario: Scenario, finding: WorstCase) -> None:
                 f"{item.worst_offset:,}",
             )
     console.print(table)
+    for sentence in filter(None, (finding.span_reason, finding.own_latency_text)):
+        console.print(sentence, markup=False, soft_wrap=True)
     for name, item in both.items():
         if item is not None:
             how = "asleep, then" if item.asleep else "executing"

@@ -1,11 +1,28 @@
-"""Options that go with `--image`. The image says what it is, so only the board and its timing can be set."""
+"""Options that go with an image. The image says what it is, so only the board, its timing and devices can be set."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import click
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
 from rtoslab.cli.names import split_names
 from rtoslab.plan import parse_whole
+from rtoslab.targets import DeviceRequest, parse_device
+
+attach_option = click.option(
+    "--attach",
+    "attached",
+    multiple=True,
+    metavar="BUS[:PLACE]=DEVICE",
+    help="Attach a device: i2c1:0x50=eeprom, i2c1:0x48=lm75:21.5, spi1:PA4=loopback, uart2=loopback, or your own, "
+    "i2c1:0x20=file.py:Class. May be repeated.",
+)
+
+
+def parse_devices(texts: Sequence[str]) -> tuple[DeviceRequest, ...]:
+    """Returns the devices of all `--attach`. Raises PlanError."""
+    return tuple(parse_device(text) for text in texts)
 
 
 def image_board_and_timing(

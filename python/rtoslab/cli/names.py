@@ -141,6 +141,20 @@ class PinVoltage(click.ParamType[tuple[str, float]]):
         return match["pin"].upper(), float(match["volts"])
 
 
+class Voltage(click.ParamType[float]):
+    """`1.65`, `1.65V` or `800mV`, converted to volts."""
+
+    name = "1.65V|800mV"
+    _FORM = re.compile(r"(?P<number>-?[0-9]{1,6}(?:\.[0-9]{1,6})?) ?(?P<unit>mV|V)?", re.IGNORECASE)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Returns volts."""
+        match = self._FORM.fullmatch(str(value).strip())
+        if match is None:
+            self.fail(f"{quote(str(value))} is not a voltage such as 1.65V or 800mV", param, ctx)
+        return float(match["number"]) * (1e-3 if (match["unit"] or "").lower() == "mv" else 1.0)
+
+
 class Duration(click.ParamType[int]):
     """A parameter type for a time such as `250ms` or `30s`, converted to milliseconds."""
 

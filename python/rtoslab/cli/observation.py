@@ -9,6 +9,7 @@ import click
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError
 from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
+from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import CatalogueName, Duration
 from rtoslab.instruments import DEFAULT_CYCLES, Stretch, SubjectOptions
 
@@ -51,6 +52,7 @@ _OPTIONS = (
         type=click.IntRange(1, 2**63 - 1),
         help=f"For an image: the same as --for, in cycles.  [default: {DEFAULT_CYCLES:,}]",
     ),
+    attach_option,
 )
 
 
@@ -68,12 +70,15 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         start: str | None,
         end: str | None,
         max_cycles: int | None,
+        attached: tuple[str, ...],
         **options: Any,
     ) -> Any:
         """Calls the command with the values of these options as `choice`."""
         if max_cycles and window_ms:
             raise PlanError("--for and --max-cycles both limit the length; give only one of them.")
         choice = SubjectOptions(kernel=kernel, board=board, cores=cores, config=dict(config), window_ms=window_ms)
+        if attached:
+            choice["devices"] = parse_devices(attached)
         if start or end or max_cycles:
             choice["stretch"] = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)
         return command(*args, choice=choice, **options)

@@ -7,38 +7,45 @@ says what ran when, `perfetto` and `vcd` write it, `trace_database` answers quer
 call of some `functions`. `call_counts` sums them up, `call_replay` replays the greatest ones, `call_tables` shows
 them. `measured_intervals` measures from one instruction to another, `interval_tables` shows that."""
 
-from rtoslab.instruments.call_counts import Spread
-from rtoslab.instruments.call_tables import call_heading, call_lines, call_notes, call_table, calls_as_json
-from rtoslab.instruments.difference import difference_tables
-from rtoslab.instruments.fault_report import CallFrames, fault_lines
-from rtoslab.instruments.formats import folded_stacks, speedscope_profile
-from rtoslab.instruments.html import render_page, summary_text
-from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
-from rtoslab.instruments.lines import SourcePlace, add_source_lines, source_places
-from rtoslab.instruments.masked_interrupts import owning_call
-from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
-from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
-from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.perfetto import perfetto_trace, read_trace
-from rtoslab.instruments.profile_tables import brief_tables, profile_tables
-from rtoslab.instruments.profiler import (
-    EndedProfileError,
-    MaskedIntervals,
-    Profile,
-    innermost_function,
-    load_profile,
-    profile_recording,
-    profile_subject,
-)
-from rtoslab.instruments.records import INTERVAL, WAYS
-from rtoslab.instruments.session import ObservationRequest, Recording, open_machine, record_run
-from rtoslab.instruments.show import rich_table
-from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
-from rtoslab.instruments.survey import survey_table
-from rtoslab.instruments.task_list import TaskList
-from rtoslab.instruments.tasks import known_task_words, task_names
-from rtoslab.instruments.timelines import Timeline, record_timeline
-from rtoslab.instruments.totals import sums_by_function
-from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
-from rtoslab.instruments.trace_database import TraceDatabase, trace_contents
-from rtoslab.instruments.vcd import vcd_text
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_names
+
+if TYPE_CHECKING:
+    from rtoslab.instruments.call_counts import Spread
+    from rtoslab.instruments.call_tables import call_heading, call_lines, call_notes, call_table, calls_as_json
+    from rtoslab.instruments.difference import difference_tables
+    from rtoslab.instruments.fault_report import CallFrames, fault_lines
+    from rtoslab.instruments.formats import folded_stacks, speedscope_profile
+    from rtoslab.instruments.html import render_page, summary_text
+    from rtoslab.instruments.interval_tables import interval_as_json, interval_lines, interval_table
+    from rtoslab.instruments.lines import SourcePlace, add_source_lines, source_places
+    from rtoslab.instruments.masked_interrupts import owning_call
+    from rtoslab.instruments.measured_calls import EndedMeasureError, MeasuredCalls, MeasuredFunction, measure_calls
+    from rtoslab.instruments.measured_intervals import MeasuredInterval, MeasuredIntervals, measure_intervals
+    from rtoslab.instruments.observed_machine import ObservedMachine
+    from rtoslab.instruments.perfetto import perfetto_trace, read_trace
+    from rtoslab.instruments.profile_tables import all_profile_tables, brief_tables
+    from rtoslab.instruments.profiler import (
+        EndedProfileError,
+        MaskedIntervals,
+        Profile,
+        innermost_function,
+        load_profile,
+        profile_recording,
+        profile_subject,
+    )
+    from rtoslab.instruments.records import INTERVAL, WAYS
+    from rtoslab.instruments.session import ObservationRequest, Recording, open_machine, record_run
+    from rtoslab.instruments.show import rich_table
+    from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
+    from rtoslab.instruments.survey import survey_table
+    from rtoslab.instruments.task_list import TaskList
+    from rtoslab.instruments.tasks import known_task_words, task_names
+    from rtoslab.instruments.timelines import Timeline, record_timeline
+    from rtoslab.instruments.totals import sums_by_function
+    from rtoslab.instruments.trace_database import NAMED as NAMED_QUERIES
+    from rtoslab.instruments.trace_database import TraceDatabase, trace_contents
+    from rtoslab.instruments.vcd import vcd_text
+else:
+    __getattr__ = lazy_names(__name__)

@@ -5,7 +5,7 @@ from markupsafe import Markup
 from rtoslab.base import Table, __version__, count_text, render_template, web_page
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.masked_interrupts import priority_groups
-from rtoslab.instruments.profile_tables import HEADS, profile_tables
+from rtoslab.instruments.profile_tables import HEADS, all_profile_tables
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.show import is_number
 from rtoslab.instruments.totals import CycleSum, sum_by
@@ -38,7 +38,7 @@ def render_page(profile: Profile) -> str:
         bars=_core_bars(profile),
         legend=tuple(zip(HEADS, WAY_COLOURS, strict=True)),
         flames=[Markup(flame_svg(profile, core)) for core in range(len(profile.observed_cycles))],  # noqa: S704 (ours)
-        tables=[table for table in profile_tables(profile, TOP) if table.rows],
+        tables=[table for table in all_profile_tables(profile, TOP) if table.rows],
         notes=_NOTES,
         classes=class_colours(profile),
         numeric=_is_numeric_column,

@@ -20,7 +20,7 @@ def path_text(stack: Stack) -> str:
     return ARROW.join(stack)
 
 
-def profile_tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
+def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
     """Returns all tables of a profile. Long tables have the `top` rows with most cycles."""
     return (
         core_table(profile),

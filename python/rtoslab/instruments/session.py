@@ -94,10 +94,14 @@ class EndedRecordingError(KeyboardInterrupt):
 
 
 def open_machine(subject: Subject) -> ObservedMachine:
-    """Returns a virtual board at reset with the subject's image loaded. Raises ImageFileError, SettingError."""
+    """Returns a virtual board at reset with the subject's image loaded and its devices attached.
+
+    Raises ImageFileError, PlanError, SettingError."""
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
     apply_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
+    for device in subject.devices:
+        device.attach(machine, subject.board)
     return machine
 
 

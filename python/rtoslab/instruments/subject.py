@@ -1,6 +1,6 @@
 """The subject of an observation: a benchmark's window, or a section of any image's run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
@@ -13,7 +13,7 @@ from rtoslab.intake import is_file, read_image
 from rtoslab.plan import DEFAULT_WINDOW_MS as LATENCY_WINDOW_MS
 from rtoslab.plan import Options, make_plan, parse_whole
 from rtoslab.records import ExpectedIdentity
-from rtoslab.targets import require_cores
+from rtoslab.targets import DeviceRequest, require_cores
 
 DEFAULT_WINDOW_MS = 20
 DEFAULT_CYCLES = 5_000_000
@@ -46,6 +46,8 @@ class Subject:
     """The identity that a benchmark's image sends. Then its window is observed."""
     stretch: Stretch = field(default_factory=Stretch)
     settings: Mapping[str, int] = field(default_factory=dict)
+    devices: Sequence[DeviceRequest] = ()
+    """Devices on buses, ports and pins of an image's board."""
     axes: Mapping[str, str] = field(default_factory=dict)
     """Benchmark, kernel, board, cores and configuration, for readers."""
 
@@ -63,6 +65,8 @@ class SubjectOptions(TypedDict, total=False):
     """Length of a benchmark's window, or of an image's run at the board's usual clock."""
     stretch: Stretch | None
     """The observed section of an image's run."""
+    devices: Sequence[DeviceRequest]
+    """Devices on buses, ports and pins of an image's board."""
 
 
 def make_subject(
@@ -75,6 +79,7 @@ def make_subject(
     config: Mapping[str, str] | None = None,
     window_ms: int | None = None,
     stretch: Stretch | None = None,
+    devices: Sequence[DeviceRequest] = (),
 ) -> Subject:
     """Returns the image to observe: that of a path, or of a benchmark, which is built.
     Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
@@ -84,13 +89,15 @@ def make_subject(
         if window_ms is not None:
             hz = catalogue.board(board or DEFAULT_BOARD).facts.clock.sys_hz
             stretch = replace(stretch, cycles=window_ms * hz // 1000)
-        return _image_subject(catalogue, Path(name), kernel, board, cores, config or {}, stretch)
+        return _image_subject(catalogue, Path(name), kernel, board, cores, config or {}, stretch, devices)
     if "/" in name or name.endswith(".elf"):
         raise ImageFileError(f"There is no image {name}; check the path, or name a benchmark (`rtoslab list`).")
     if stretch is not None:
         raise PlanError(
             "A benchmark is observed in its window; use --from, --until and --max-cycles only with an image."
         )
+    if devices:
+        raise PlanError("A benchmark uses no device; give --attach only with an image.")
     return _benchmark_subject(catalogue, name, kernel, board, cores, config or {}, window_ms)
 
 
@@ -102,6 +109,7 @@ def _image_subject(
     cores: int | None,
     config: Mapping[str, str],
     stretch: Stretch,
+    devices: Sequence[DeviceRequest],
 ) -> Subject:
     """Returns the subject of an image. Raises PlanError for options that an image cannot have."""
     facts = catalogue.board(board or DEFAULT_BOARD).facts
@@ -120,6 +128,7 @@ def _image_subject(
         cores=count,
         kernel=known,
         stretch=stretch,
+        devices=devices,
         settings={key: parse_whole(key, value) for key, value in config.items()},
         axes={"image": path.name, "board": facts.id, "cores": str(count), **({"kernel": known.id} if known else {})},
     )

@@ -8,39 +8,54 @@ decimals, also those of the command line. `names` checks names that become part 
 `parquet` files of columns, `zstandard` compressed content.
 """
 
-from rtoslab.intake.archives import Archive, open_archive
-from rtoslab.intake.debug_entries import child_entries, line_program
-from rtoslab.intake.elf_images import MAGIC, Elf, ElfSection, ElfSegment, ElfSymbol, convert_debug_errors, open_elf_file
-from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
-from rtoslab.intake.input_files import is_file, make_output_printable, path_text, read_bytes, read_text
-from rtoslab.intake.limits import (
-    CACHED_BYTES,
-    CAPTURE_BYTES,
-    CAPTURE_ROWS,
-    CHANGES,
-    CHANNELS,
-    CONTAINERS,
-    EVIDENCE_BYTES,
-    LAST_TICK,
-    LINE_CHARS,
-    MAP_BYTES,
-    MEMBER_TEXT_BYTES,
-    POINTS,
-    ROWS,
-    SERIAL_VALUES,
-    STORED_BYTES,
-    STREAM_BYTES,
-    STREAM_LINES,
-    SYMBOLS,
-)
-from rtoslab.intake.models import missing_key, validation_problem
-from rtoslab.intake.names import escape_unprintable, one_line, require_file_name
-from rtoslab.intake.native import native_module
-from rtoslab.intake.numbers import exact_fraction, parse_decimal, parse_integer, parse_ticks, quote
-from rtoslab.intake.objects import parse_object, read_object
-from rtoslab.intake.parquet import ParquetColumn, column_of, read_parquet, write_parquet
-from rtoslab.intake.program_images import read_image
-from rtoslab.intake.symbol_names import readable_name
-from rtoslab.intake.tables import read_table
-from rtoslab.intake.texts import byte_words, text_lines
-from rtoslab.intake.zstandard import compress, decompress
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_names
+
+if TYPE_CHECKING:
+    from rtoslab.intake.archives import Archive, open_archive
+    from rtoslab.intake.debug_entries import child_entries, line_program
+    from rtoslab.intake.elf_images import (
+        MAGIC,
+        Elf,
+        ElfSection,
+        ElfSegment,
+        ElfSymbol,
+        convert_debug_errors,
+        open_elf_file,
+    )
+    from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
+    from rtoslab.intake.input_files import is_file, make_output_printable, path_text, read_bytes, read_text
+    from rtoslab.intake.limits import (
+        CACHED_BYTES,
+        CAPTURE_BYTES,
+        CAPTURE_ROWS,
+        CHANGES,
+        CHANNELS,
+        CONTAINERS,
+        EVIDENCE_BYTES,
+        LAST_TICK,
+        LINE_CHARS,
+        MAP_BYTES,
+        MEMBER_TEXT_BYTES,
+        POINTS,
+        ROWS,
+        SERIAL_VALUES,
+        STORED_BYTES,
+        STREAM_BYTES,
+        STREAM_LINES,
+        SYMBOLS,
+    )
+    from rtoslab.intake.models import missing_key, validation_problem
+    from rtoslab.intake.names import escape_unprintable, one_line, require_file_name
+    from rtoslab.intake.native import native_module
+    from rtoslab.intake.numbers import exact_fraction, parse_decimal, parse_integer, parse_ticks, quote
+    from rtoslab.intake.objects import parse_object, read_object
+    from rtoslab.intake.parquet import ParquetColumn, column_of, read_parquet, write_parquet
+    from rtoslab.intake.program_images import read_image
+    from rtoslab.intake.symbol_names import readable_name
+    from rtoslab.intake.tables import read_table
+    from rtoslab.intake.texts import byte_words, text_lines, utf8_content
+    from rtoslab.intake.zstandard import compress, decompress
+else:
+    __getattr__ = lazy_names(__name__)

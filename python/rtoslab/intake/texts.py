@@ -10,6 +10,18 @@ from rtoslab.intake.limits import LINE_CHARS
 _PIECE: Final = LINE_CHARS
 _SPACE: Final = re.compile(rb"[ \t\r\n\v\f]")
 _BOM: Final = b"\xef\xbb\xbf"
+_UTF16_BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+def utf8_content(data: bytes, source: str, error: type[RtoslabError]) -> bytes:
+    """Returns text in UTF-16 with a byte order mark as UTF-8, and other content without a UTF-8 mark. Raises `error`
+    for a character that is cut or not valid."""
+    if not data.startswith(_UTF16_BOMS):
+        return data.removeprefix(_BOM)
+    try:
+        return data.decode("utf-16").encode()
+    except UnicodeError:
+        raise error(f"{source} is not whole text in UTF-16; copy or export it again.") from None
 
 
 def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:

@@ -1,25 +1,32 @@
 """Turns names and options into points: benchmark, kernel, board and configuration, or the reason why there is none."""
 
-from rtoslab.plan.labels import varying_labels
-from rtoslab.plan.obstacles import parse_whole
-from rtoslab.plan.placements import with_placements
-from rtoslab.plan.plan import (
-    DEFAULT_WINDOW_MS,
-    Options,
-    Plan,
-    Point,
-    conformance_points,
-    experiment_points,
-    make_plan,
-    make_point,
-    require_point_limit,
-)
-from rtoslab.plan.point_options import (
-    CONFIG_HELP,
-    DEFAULT_COMPILER,
-    DEFAULT_RAM,
-    DEFAULTS,
-    POINT_KEYS,
-    POINT_OPTIONS,
-    with_defaults,
-)
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_names
+
+if TYPE_CHECKING:
+    from rtoslab.plan.labels import varying_labels
+    from rtoslab.plan.obstacles import parse_whole
+    from rtoslab.plan.placements import with_placements
+    from rtoslab.plan.plan import (
+        DEFAULT_WINDOW_MS,
+        Options,
+        Plan,
+        Point,
+        conformance_points,
+        experiment_points,
+        make_plan,
+        make_point,
+        require_point_limit,
+    )
+    from rtoslab.plan.point_options import (
+        CONFIG_HELP,
+        DEFAULT_COMPILER,
+        DEFAULT_RAM,
+        DEFAULTS,
+        POINT_KEYS,
+        POINT_OPTIONS,
+        with_defaults,
+    )
+else:
+    __getattr__ = lazy_names(__name__)

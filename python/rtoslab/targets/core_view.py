@@ -10,7 +10,8 @@ import numpy as np
 from rtoslab.base import RunError
 from rtoslab.catalogue import Board
 from rtoslab.targets.board import load_image, make_machine
-from rtoslab.targets.events import EVENT, IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
+from rtoslab.targets.event_kinds import IDENT_MARK, IDENT_SYMBOL, KIND_EXEC
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.machine import VirtualMachine
 
 if TYPE_CHECKING:

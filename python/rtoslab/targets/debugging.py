@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rtoslab.base import DebuggerError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
+from rtoslab.targets.attachments import DeviceRequest
 from rtoslab.targets.board import apply_settings, find_address, load_image, make_machine, simulator_errors
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def serve_gdb(
     settings: Mapping[str, int] | None = None,
     strict: bool = False,
     until: str | None = None,
+    devices: Sequence[DeviceRequest] = (),
     ready: Callable[[str], None] = lambda _: None,
     on_text: Callable[[str, bytes], None] = lambda *_: None,
     note: Callable[[str], None] = lambda _: None,
@@ -33,14 +35,16 @@ def serve_gdb(
     """Runs an image on a virtual board and serves gdb on `listen` ("HOST:PORT") until gdb kills the board.
 
     With `until`, a symbol or a 0x address, the board runs up to there before the server waits for gdb. `ready` gets the
-    address on which the server listens, `on_text` the firmware's output, and the channel (empty for a UART), `note`
-    sentences for the user. `tasks` gives the tasks of a board that stands so. Raises DebuggerError, ImageFileError,
-    SymbolError.
+    address on which the server listens, `on_text` the firmware's output, and the channel (empty for a UART),
+    `note` sentences for the user. `devices` are attached to the board. `tasks` gives the tasks of a board that stands
+    so. Raises DebuggerError, ImageFileError, PlanError, SymbolError.
     """
     machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)
     apply_settings(machine, settings or {})
     machine.serve_semihosting(True)
     load_image(machine, read_image(image), image.name)
+    for device in devices:
+        device.attach(machine, board)
     if until is not None:
         with simulator_errors(SymbolError):
             machine.until(find_address(machine, until))

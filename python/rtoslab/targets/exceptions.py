@@ -25,6 +25,13 @@ def switching_exceptions(kernel: Kernel) -> frozenset[int]:
     return frozenset(_SWITCHING_BY_NAME[exception] for exception in kernel.behaviour.switch_exceptions)
 
 
+def exception_name(number: int) -> str:
+    """Returns an exception's name as a user gives it: `irq5`, `systick`. The number if it has none."""
+    if number >= FIRST_EXTERNAL:
+        return f"irq{number - FIRST_EXTERNAL}"
+    return next((name for name, known in _CORE_EXCEPTIONS.items() if known == number), f"exception {number}")
+
+
 def parse_exception(name: str, board: Board) -> int:
     """Returns the number of an exception that a user names: `irq5`, `systick`. Raises PlanError."""
     text = name.lower()

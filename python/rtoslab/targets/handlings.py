@@ -16,8 +16,7 @@ import numpy as np
 from rtoslab.catalogue import Kernel
 from rtoslab.targets.board import find_address
 from rtoslab.targets.current_task import HandlerIdleFilter
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
     IDENT_SELECT,
     IDENT_SELECTED,
@@ -27,6 +26,7 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_WRITE,
 )
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import PENDSV, SVCALL, SYSTICK
 from rtoslab.targets.machine import VirtualMachine
 

@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.event_kinds import (
     IDENT_CALL,
     IDENT_CURRENT,
     IDENT_KEEP,
@@ -23,8 +22,8 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
-    event_tuples,
 )
+from rtoslab.targets.events import EVENT, event_tuples
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, SYSTICK
 
 STAMPED: Final = -1

@@ -11,7 +11,7 @@ from typing import Final
 import xxhash
 
 from rtoslab.targets.board import simulator_module
-from rtoslab.targets.events import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
+from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
 from rtoslab.targets.handlings import HandlerRuns
 from rtoslab.targets.intervals import Intervals
 from rtoslab.targets.steps import Step

@@ -11,6 +11,7 @@ from typing import Any, Final
 from rtoslab.base import ImageFileError, PlanError, SymbolError
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
+from rtoslab.targets.attachments import DeviceRequest
 from rtoslab.targets.board import (
     MOST_CYCLES,
     apply_settings,
@@ -136,6 +137,8 @@ class SimRequest:
     """A debugger opens the ITM's ports at reset."""
     semihosting_typed: bytes = b""
     """What the firmware can read from semihosting's standard input."""
+    devices: Sequence[DeviceRequest] = ()
+    """Devices on buses, ports and pins."""
 
 
 def simulate(
@@ -162,6 +165,8 @@ def simulate(
     if request.semihosting_typed:
         machine.type_semihosting(request.semihosting_typed)
     load_image(machine, content, image.name)
+    for device in request.devices:
+        device.attach(machine, board)
     with simulator_errors(PlanError):
         for pin, volts in request.voltages:
             machine.set_analog(pin, round(volts * 1000))

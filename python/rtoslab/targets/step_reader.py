@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import architecture, code_address
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
     IDENT_FILL,
@@ -25,9 +24,8 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_PIN,
     KIND_WRITE,
-    event_tuples,
-    sorted_distinct,
 )
+from rtoslab.targets.events import EVENT, event_tuples, sorted_distinct
 from rtoslab.targets.exceptions import SYSTICK
 from rtoslab.targets.steps import (
     CALL,

@@ -4,13 +4,13 @@ Such a handler has as many names as there are interrupts, so a name tells nothin
 """
 
 from collections.abc import Iterable
-from itertools import takewhile
 from typing import Final
 
 from rtoslab.base import code_address
-from rtoslab.targets.board import first_symbol_per_address, simulator_module
+from rtoslab.targets.board import first_symbol_per_address
 from rtoslab.targets.exceptions import FIRST_EXTERNAL
 from rtoslab.targets.machine import VirtualMachine
+from rtoslab.targets.vector_table import read_number, read_vectors
 
 _EXCEPTION: Final = 0x1FF
 """The bits of xPSR that number the exception."""
@@ -36,7 +36,7 @@ def _describe_core(machine: VirtualMachine, core: int) -> str:
     if number < _FIRST_HANDLER:
         return ""
     table = registers["vtor"]
-    vectors = _read_vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
+    vectors = read_vectors(machine, table, max(number + 1, FIRST_EXTERNAL + _VECTORS))
     if number >= len(vectors):
         return ""
     handler = code_address(vectors[number])
@@ -51,24 +51,10 @@ def _describe_core(machine: VirtualMachine, core: int) -> str:
     )
 
 
-def _read_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
-    """Returns the entries of a vector table, as far as they are in memory."""
-    words = (_read_number(machine, table + 4 * number, 4) for number in range(count))
-    return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
-
-
-def _read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
-    """Returns a little-endian number in memory. None where there is no memory."""
-    try:
-        return int.from_bytes(machine.read(address, size), "little")
-    except (simulator_module().SimError, OverflowError):
-        return None
-
-
 def _is_endless_loop(machine: VirtualMachine, pc: int, handler: int) -> bool:
     """Whether the next unconditional branch at or after `pc` leads back into the handler, at or before `pc`."""
     for at in range(0, _LOOP_BYTES, 2):
-        opcode = _read_number(machine, pc + at, 2)
+        opcode = read_number(machine, pc + at, 2)
         if opcode is None:
             return False
         if opcode & 0xF800 == _BRANCH:

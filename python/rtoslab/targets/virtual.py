@@ -24,15 +24,8 @@ from rtoslab.targets.board import (
 )
 from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state, setting_registers
 from rtoslab.targets.core_view import core_view, last_address
-from rtoslab.targets.current_task import (
-    SwitchReader,
-    current_task_addresses,
-    idle_ranges,
-    last_running_tasks,
-    watch_idling,
-)
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.current_task import SwitchReader, last_running_tasks
+from rtoslab.targets.event_kinds import (
     IDENT_CALL,
     IDENT_CURRENT,
     IDENT_KEEP,
@@ -41,6 +34,7 @@ from rtoslab.targets.events import (
     IDENT_SETTING,
     IDENT_WINDOW,
 )
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_pieces
@@ -59,6 +53,7 @@ from rtoslab.targets.profiles import (
     service_calls,
 )
 from rtoslab.targets.steps import MOST_EVENTS, MOST_LATENCY_EVENTS
+from rtoslab.targets.task_words import current_task_addresses, idle_ranges, watch_idling
 from rtoslab.targets.watch import StepRecorder
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ Places are symbols (`main`), addresses as text (`0x08000100`) or as numbers. Cyc
 unless a clock tree says otherwise (RP2040: clk_sys). Nothing here costs the firmware a cycle.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import Board
 from rtoslab.intake import read_image
+from rtoslab.targets.attachments import parse_bus
 from rtoslab.targets.board import (
     MOST_CYCLES,
     apply_settings,
@@ -26,15 +26,8 @@ from rtoslab.targets.board import (
     simulator_errors,
 )
 from rtoslab.targets.board_records import Edge, ExceptionEvent, Hit, Interval, Probe, Stop
-from rtoslab.targets.events import (
-    EVENT,
-    KIND_EXCEPTION_ENTER,
-    KIND_EXCEPTION_EXIT,
-    KIND_EXEC,
-    KIND_PIN,
-    KIND_WRITE,
-    event_tuples,
-)
+from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC, KIND_PIN, KIND_WRITE
+from rtoslab.targets.events import EVENT, event_tuples
 from rtoslab.targets.exceptions import parse_exception
 
 if TYPE_CHECKING:
@@ -42,7 +35,6 @@ if TYPE_CHECKING:
     from rtoslab._sim import Snapshot as MachineSnapshot
 
 Place = str | int
-_BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
 DEFAULT_LIMIT_S: Final = 10.0
 """The default limit of virtual time, for `run_until`."""
 
@@ -213,14 +205,12 @@ class VirtualBoard:
 
         `address`: of an I2C device. `select`: the pin that selects an SPI device while low, or none if it always is.
         """
-        match = _BUS.fullmatch(bus.lower())
-        if match is None:
+        port = parse_bus(bus)
+        if port is None:
             raise RunError(f"There is no bus {bus!r}; give one such as i2c0, spi1 or uart0, or pins.")
-        kind = "uart" if match[1] in {"uart", "usart", "lpuart"} else match[1]
-        number = 0 if match[1] == "lpuart" else int(match[2] or 0)
         with simulator_errors(RunError):
             chosen = None if select is None else parse_pin(self.facts, str(select))
-            self._machine.attach(device, kind, number, address=address, select=chosen)
+            self._machine.attach(device, port.kind, port.number, address=address, select=chosen)
 
     def set_voltage(self, pin: int | str, volts: float) -> None:
         """Sets the voltage at a pin that an ADC converts. Raises RunError."""

@@ -12,8 +12,7 @@ from rtoslab.base import RunError, code_address
 from rtoslab.catalogue import Kernel
 from rtoslab.intake import Elf
 from rtoslab.targets.board import simulator_errors
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
     IDENT_FILL,
@@ -22,8 +21,8 @@ from rtoslab.targets.events import (
     KIND_EXCEPTION_ENTER,
     KIND_EXEC,
     KIND_WRITE,
-    sorted_distinct,
 )
+from rtoslab.targets.events import EVENT, sorted_distinct
 from rtoslab.targets.held_blocks import count_held_blocks
 from rtoslab.targets.kernel_code import kernel_address_test
 from rtoslab.targets.machine import VirtualMachine

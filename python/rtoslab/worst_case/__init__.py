@@ -1,7 +1,7 @@
 """The phase sweep: one interrupt at every cycle of one run, and its longest time until handler and woken task begin.
 
-`scenario` prepares the board where a sweep begins, `arrivals` sweeps, `places` names instructions, `worst_case`
-computes the result, `folder` and `document` store and show it."""
+`scenario` prepares the board where a sweep begins, `own_interrupts` tells what an image raises itself there, `arrivals`
+sweeps, `places` names instructions, `worst_case` computes the result, `folder` and `document` store and show it."""
 
 from rtoslab.worst_case.arrivals import EndedSweepError, SweepSpan, choose_span, inject_at_every_cycle
 from rtoslab.worst_case.document import worst_case_document

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import PlanError, RunError
 from rtoslab.intake import parse_integer, quote
-from rtoslab.targets import simulator_errors
+from rtoslab.targets import exception_name, simulator_errors
 from rtoslab.worst_case.scenario import Scenario
 
 ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
@@ -21,6 +21,9 @@ UNANSWERED: Final = np.uint64(2**64 - 1)
 BATCH: Final = 8192
 """Arrivals between two checks of progress and Ctrl-C."""
 MOST_CYCLES: Final = 10**12
+MOST_CHOSEN_CYCLES: Final = 2_000_000
+MOST_CHOSEN_ARRIVALS: Final = 100_000
+"""If a span that nobody chose has more cycles than the first, so many of them are drawn."""
 PATIENCE_S: Final = 1.0
 """The longest virtual time to wait for an answer."""
 
@@ -36,6 +39,8 @@ class SweepSpan:
     offsets: tuple[int, ...] | None = None
     """The drawn cycles, in order. None: all."""
     seed: int | None = None
+    reason: str = ""
+    """Why this span was chosen, as a sentence. Empty if the user chose it."""
 
     @property
     def is_exhaustive(self) -> bool:
@@ -47,7 +52,9 @@ class SweepSpan:
         tried."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
-        return SweepSpan(cycles, name, None if self.offsets is None else self.offsets[:arrivals], self.seed)
+        return SweepSpan(
+            cycles, name, None if self.offsets is None else self.offsets[:arrivals], self.seed, self.reason
+        )
 
 
 class EndedSweepError(KeyboardInterrupt):
@@ -59,12 +66,15 @@ class EndedSweepError(KeyboardInterrupt):
         self.arrivals = arrivals
 
 
-def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed: int = 1) -> SweepSpan:
+def choose_span(scenario: Scenario, text: str | None, samples: int | None = None, seed: int = 1) -> SweepSpan:
     """Returns the span of a text: `period`, `tick`, either with a number in front, or cycles. All of them, or `samples`
-    drawn by `seed`.
+    drawn by `seed`. Without a text: a period of the scenario.
 
     Raises PlanError.
     """
+    if text is None and scenario.period_cycles is None:
+        return _usual_span(scenario, samples, seed)
+    text = text or "period"
     units = {"period": scenario.period_cycles, "tick": scenario.tick_cycles}
     unit = next((item for item in units if text.endswith(item)), None)
     count = text.removesuffix(unit) if unit else text
@@ -80,11 +90,46 @@ def choose_span(scenario: Scenario, text: str, samples: int | None = None, seed:
     else:
         length = units[unit]
         if length is None:
-            raise PlanError(f"No {unit} was observed in this run, so its length is not known; give the span in cycles.")
+            raise PlanError(
+                f"No {unit} was observed in this run, so its length is not known; leave out --span, or give it in "
+                "cycles."
+            )
         cycles, name = number * length, f"one {unit}" if number == 1 else f"{number} {unit}s"
+    return _span_of(cycles, name, samples, seed)
+
+
+def _span_of(cycles: int, name: str, samples: int | None, seed: int, reason: str = "") -> SweepSpan:
+    """Returns all cycles of a span, or `samples` of them."""
     if samples is None or samples >= cycles:
-        return SweepSpan(cycles, name)
-    return SweepSpan(cycles, name, draw_offsets(cycles, samples, seed), seed)
+        return SweepSpan(cycles, name, reason=reason)
+    return SweepSpan(cycles, name, draw_offsets(cycles, samples, seed), seed, reason)
+
+
+def _usual_span(scenario: Scenario, samples: int | None, seed: int) -> SweepSpan:
+    """Returns one period of an image's own behaviour: of the swept interrupt, else of the tick, else of the slowest of
+    its interrupts. A long one is drawn from. Raises PlanError if there is none."""
+    periods = {number: own.period_cycles for number, own in scenario.interrupts.items()}
+    known = {number: period for number, period in periods.items() if period is not None}
+    swept, slowest = scenario.exception, max(known, key=lambda number: known[number], default=None)
+    if swept in known:
+        cycles, name = known[swept], f"one period of {exception_name(swept)}"
+        reason = f"the image itself raises {exception_name(swept)} every {cycles:,} cycles"
+    elif scenario.tick_cycles is not None:
+        cycles, name = scenario.tick_cycles, "one tick"
+        reason = f"SysTick comes every {cycles:,} cycles"
+    elif slowest is not None:
+        cycles, name = known[slowest], f"one period of {exception_name(slowest)}"
+        reason = (
+            f"{exception_name(slowest)}, the slowest of the image's periodic interrupts, comes every {cycles:,} cycles"
+        )
+    else:
+        raise PlanError(
+            "The image raises no interrupt periodically where the sweep begins, so there is no period to sweep; give "
+            "--span in cycles, or another place with --from."
+        )
+    drawn = MOST_CHOSEN_ARRIVALS if samples is None and cycles > MOST_CHOSEN_CYCLES else samples
+    limit = "" if drawn == samples else f" That is long, so {MOST_CHOSEN_ARRIVALS:,} cycles of it were drawn."
+    return _span_of(cycles, name, drawn, seed, f"The span is {name}, because {reason}.{limit}")
 
 
 def draw_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:

@@ -65,7 +65,10 @@ def _figures_section(finding: WorstCase, latencies: list[tuple[str, Latency]]) -
     return Section(
         "figures",
         "Latency",
-        (_METHOD + ("" if finding.own_entries else _SINGLE_IMAGE),),
+        (
+            _METHOD + ("" if finding.own_entries else _SINGLE_IMAGE),
+            *filter(None, (finding.span_reason, finding.own_latency_text)),
+        ),
         (),
         (TableData("Cycles from the arrival", columns, rows, note),),
     )

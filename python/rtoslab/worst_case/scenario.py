@@ -2,7 +2,7 @@
 raises there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +18,6 @@ from rtoslab.plan import Options, make_plan
 from rtoslab.reports import Deviations
 from rtoslab.store import make_manifest, virtual_target
 from rtoslab.targets import (
-    CHUNK_CYCLES,
     EVENT,
     FIRST_EXTERNAL,
     KIND_EXCEPTION_ENTER,
@@ -28,14 +27,15 @@ from rtoslab.targets import (
     Progress,
     apply_settings,
     find_address,
+    find_exception,
     first_symbol_per_address,
     load_image,
     make_machine,
     parse_cycle_count,
-    parse_exception,
     read_marks,
     simulator_errors,
 )
+from rtoslab.worst_case.own_interrupts import OwnInterrupt, own_interrupts
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot
@@ -44,6 +44,8 @@ WINDOW_MS: Final = 1000
 """The window of the images that are swept: longer than any span worth sweeping."""
 SETTLE_S: Final = 0.005
 """The time from the window's opening in which ticks and periods are looked for."""
+LOOK_S: Final = 0.25
+"""The time from an image's snapshot on in which its own interrupts are looked for."""
 NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin: {detail}."
 
 
@@ -69,6 +71,8 @@ class Scenario:
     """(address, size in bytes, name) of functions and objects, by address."""
     manifest: Mapping[str, Any]
     """Everything that can change a number."""
+    interrupts: Mapping[int, OwnInterrupt] = field(default_factory=dict)
+    """The exceptions that an image's own hardware raises in `LOOK_S` from the snapshot on. Empty for a benchmark."""
     deviations: Deviations
     """The declared deviations of the kernel from the port contract. Empty for a user's image."""
 
@@ -78,7 +82,7 @@ class SweepTarget:
     """The interrupt that a sweep of an image raises, and the place where it begins, by the user's names."""
 
     interrupt: str
-    """`irq26`, `26`, or an exception by name: `nmi`, `pendsv`, `systick`."""
+    """`irq26`, `26`, an exception by name (`nmi`, `pendsv`, `systick`), or its handler (`TIM2_IRQHandler`)."""
     task: str | None = None
     """Symbol or address."""
     start: str = "0"
@@ -174,7 +178,6 @@ def benchmark_scenario(
 def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int | None = None) -> Scenario:
     """Returns the scenario of a user's ELF file, where `target.start` has been reached. Raises ImageFileError,
     SymbolError, PlanError, RunError."""
-    exception = parse_exception(target.interrupt, board)
     machine: Any = make_machine(board, cores=cores or board.cores)
     load_image(machine, read_image(image), image.name)
     task = find_address(machine, target.task) if target.task is not None else None
@@ -190,39 +193,25 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
         if stop["reason"] != "until":
             raise RunError(f"{target.start} did not execute within {SETUP_LIMIT_S:g} s of virtual time.")
         _run_cycles(machine, finder.cycle())
+    exception = find_exception(machine, board, target.core, target.interrupt)
     beginning = _run_to_first_period(machine, set())
+    snapshot = machine.snapshot()
     return Scenario(
         title=f"{image.name} on {board.title}",
         board=board,
         elf=image,
-        snapshot=machine.snapshot(),
+        snapshot=snapshot,
         exception=exception,
         core=target.core,
         task=task,
         clock_hz=machine.clock_hz(),
         period_cycles=None,
         tick_cycles=beginning.tick_cycles,
+        interrupts=own_interrupts(snapshot, target.core, int(LOOK_S * machine.clock_hz())),
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest={"image": image.name, "board": board.model_dump(mode="json")},
         deviations={},
     )
-
-
-def undisturbed_entries(scenario: Scenario, cycles: int) -> tuple[int, ...]:
-    """Returns the offsets at which the handler is entered in so many cycles of the undisturbed run."""
-    machine: Any = scenario.snapshot.open()
-    start, end = machine.cycle(), machine.cycle() + cycles
-    machine.take_events()
-    machine.trace_exceptions(True)
-    entries: list[int] = []
-    while machine.cycle() < end:
-        stop = machine.run(min(CHUNK_CYCLES, end - machine.cycle()))
-        events = np.frombuffer(machine.take_events(), EVENT)
-        mine = (events["kind"] == KIND_EXCEPTION_ENTER) & (events["id"] == scenario.exception)
-        entries += (events["cycle"][mine & (events["core"] == scenario.core)].astype(np.int64) - start).tolist()
-        if stop["reason"] not in {"cycles", "until", "watch"}:
-            break  # an image that comes to an end raises nothing more
-    return tuple(entries)
 
 
 def _mark_tag(mark: Any) -> int:

@@ -1,7 +1,7 @@
 """The result of a sweep: the distribution, the worst case and its place, and the claim that follows."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from rtoslab.base import count_text
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import SweepSpan
+from rtoslab.worst_case.own_interrupts import find_requests, meets_own, own_interrupts
 from rtoslab.worst_case.places import InstructionNames, InstructionPlace
-from rtoslab.worst_case.scenario import Scenario, undisturbed_entries
+from rtoslab.worst_case.scenario import LOOK_S, Scenario
 
 WORST_FUNCTIONS: Final = 12
 """The number of listed functions, by the longest wait of an arrival in them."""
@@ -47,6 +48,28 @@ class Meeting:
     task_maximum_cycles: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class OwnLatency:
+    """The cycles from the image's own requests to the handler's first instruction."""
+
+    requests: int
+    measured: int
+    """How many of them, from the first on, the cycles are of."""
+    minimum_cycles: int
+    median_cycles: float
+    maximum_cycles: int
+    period_cycles: int | None
+    """The usual distance of two requests. None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApartArrivals:
+    """Arrivals that met the image's own request or handler before they were answered."""
+
+    arrivals: int
+    maximum_cycles: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstCase:
     """The result of one sweep."""
@@ -72,10 +95,30 @@ class WorstCase:
     """The deviations of the kernel from the port contract, as it declares."""
     own_entries: tuple[int, ...] = ()
     """Offsets at which the undisturbed run enters the interrupt's handler, because the image raises it itself."""
+    own_latency: OwnLatency | None = None
+    """Of the image's own requests of this interrupt, in the undisturbed run. None if there is none."""
+    apart: Mapping[str, ApartArrivals] = field(default_factory=dict)
+    """The arrivals that the figures of `handler` and `task` leave out."""
+    span_reason: str = ""
+    """Why this span was chosen. Empty if the user chose it."""
 
     def as_json(self) -> dict[str, Any]:
         """Returns plain values for JSON."""
         return asdict(self)
+
+    @property
+    def own_latency_text(self) -> str:
+        """Returns a sentence about the latency of the image's own requests. Empty without any."""
+        own = self.own_latency
+        if own is None:
+            return ""
+        every = "" if own.period_cycles is None else f", every {own.period_cycles:,} cycles"
+        first = "" if own.measured == own.requests else f" (the first {count_text(own.measured, 'request')})"
+        return (
+            f"Without the sweep, the image itself raises the interrupt {count_text(own.requests, 'time')} in "
+            f"{LOOK_S:g} s{every}. The handler begins {own.minimum_cycles:,} to {own.maximum_cycles:,} cycles after "
+            f"the request, median {own.median_cycles:,.0f}{first}."
+        )
 
     def microseconds(self, cycles: float) -> float:
         """Returns microseconds at the clock of the run."""
@@ -85,17 +128,30 @@ class WorstCase:
 def find_worst_case(scenario: Scenario, span: SweepSpan, arrivals: NDArray[np.void]) -> WorstCase:
     """Returns the result of a sweep's arrivals (`ARRIVAL`)."""
     places = InstructionNames(scenario.elf, scenario.symbols)
-    handler = _make_latency(scenario, places, arrivals, "handler")
-    task = _make_latency(scenario, places, arrivals, "task") if scenario.task is not None else None
-    own = undisturbed_entries(
-        scenario, span.cycles + max(latency.maximum_cycles for latency in (handler, task) if latency is not None)
-    )
+    names = ["handler", "task"] if scenario.task is not None else ["handler"]
+    longest = max(int(arrivals[name].max()) for name in names)
+    seen = own_interrupts(scenario.snapshot, scenario.core, span.cycles + longest).get(scenario.exception)
+    handlings = seen.handlings if seen is not None else ()
+    requests = find_requests(scenario.snapshot, scenario.core, seen) if seen is not None else np.zeros(0, np.int64)
+    latencies: dict[str, Latency] = {}
+    apart: dict[str, ApartArrivals] = {}
+    for name in names:
+        offsets = arrivals["cycle"].astype(np.int64) - scenario.snapshot.cycle()
+        met = meets_own(handlings, requests, offsets, arrivals[name].astype(np.int64))
+        if met.any():
+            apart[name] = ApartArrivals(int(met.sum()), int(arrivals[name][met].max()))
+        latencies[name] = _make_latency(scenario, places, arrivals if met.all() else arrivals[~met], name)
+    handler, task = latencies["handler"], latencies.get("task")
+    own = tuple(handling.entry for handling in handlings)
     return WorstCase(
         title=scenario.title,
-        claim=_claim_sentence(scenario, span, len(arrivals), handler, task) + own_interrupt_sentence(own),
+        claim=_claim_sentence(scenario, span, len(arrivals), handler, task)
+        + own_interrupt_sentence(own)
+        + _apart_sentences(apart, len(arrivals)),
         exhaustive=span.is_exhaustive,
         span_cycles=span.cycles,
         span=span.name,
+        span_reason=span.reason,
         seed=span.seed,
         arrivals=len(arrivals),
         first_cycle=scenario.snapshot.cycle(),
@@ -109,6 +165,8 @@ def find_worst_case(scenario: Scenario, span: SweepSpan, arrivals: NDArray[np.vo
         met=_find_meetings(scenario, places, arrivals),
         deviations=scenario.deviations,
         own_entries=own,
+        own_latency=_own_latency(scenario),
+        apart=apart,
     )
 
 
@@ -116,9 +174,42 @@ def own_interrupt_sentence(own: Sequence[int]) -> str:
     """Returns a sentence that an arrival's answer may be to the image's own request. Empty if the image raises none."""
     if not own:
         return ""
-    return (
-        f" The image itself raises this interrupt there, {count_text(len(own), 'time')}, first before offset "
-        f"{own[0]:,}: an arrival near these cycles may have been handled together with the image's own interrupt."
+    times = count_text(len(own), "time")
+    return f" The image itself raises this interrupt there, {times}, first before offset {own[0]:,}."
+
+
+def _apart_sentences(apart: Mapping[str, ApartArrivals], arrivals: int) -> str:
+    """Returns what became of the arrivals that met the image's own request or handler. Empty without any."""
+    sentences = []
+    for name, item in apart.items():
+        if item.arrivals == arrivals:
+            sentences.append(
+                f" Every arrival met the image's own request or handler before the {name} began, so the figures are of "
+                "both together; the handler may look at a flag that only the hardware sets."
+            )
+        else:
+            sentences.append(
+                f" {count_text(item.arrivals, 'arrival')} met the image's own request or handler before the {name} "
+                f"began; they are counted apart, with at most {item.maximum_cycles:,} cycles."
+            )
+    return "".join(sentences)
+
+
+def _own_latency(scenario: Scenario) -> OwnLatency | None:
+    """Returns the latency of the image's own requests of the swept interrupt, without the sweep. None without any."""
+    own = scenario.interrupts.get(scenario.exception)
+    if own is None:
+        return None
+    requests = find_requests(scenario.snapshot, scenario.core, own)
+    entries = np.array([handling.entry for handling in own.handlings[: len(requests)]], np.int64)
+    cycles = entries - requests
+    return OwnLatency(
+        len(own.handlings),
+        len(cycles),
+        int(cycles.min()),
+        float(np.median(cycles)),
+        int(cycles.max()),
+        own.period_cycles,
     )
 
 

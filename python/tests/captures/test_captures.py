@@ -16,7 +16,8 @@ from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import capture_from_events
 from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
 from rtoslab.captures.sampling import resample
-from rtoslab.targets.events import EVENT, KIND_PIN
+from rtoslab.targets.event_kinds import KIND_PIN
+from rtoslab.targets.events import EVENT
 from tests.capture_files import META, SIGROK_CSV, VCD, session
 
 CLOCKS: Final = (84_000_000, 125_000_000, 400_000_000, 32_000_000)
@@ -214,7 +215,7 @@ def test_pulse_with_an_unknown_level_is_not_counted(levels: str, widths: list[in
     assert (note is not None) == bool(unsure)
 
 
-@pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1"])
+@pytest.mark.parametrize("form", ["sigrok", "pulseview", "saleae1", "oscilloscope", "saleae_binary"])
 def test_format_without_unknown_levels_refuses_them(form: str, tmp_path: Path) -> None:
     capture = Capture(Fraction(1, RATE), (make_channel("a", [0, 1, 2, 3], [0, 1, UNKNOWN, 0]),), 5)
     with pytest.raises(CaptureError, match="cannot store that the level of a is unknown"):
@@ -231,7 +232,8 @@ def test_channel_and_format_must_be_unambiguous(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="no channel 'c'; the capture has a, b"):
         two.find_channel("c")
     with pytest.raises(
-        CaptureError, match=r"cannot be seen from the suffix of .*; add --form with one of pulseview, saleae, saleae1"
+        CaptureError,
+        match=r"cannot be seen from the suffix of .*; add --form with one of oscilloscope, pulseview, saleae, saleae1",
     ):
         write_capture(two, tmp_path / "x.csv")
     with pytest.raises(UnknownNameError, match="did you mean 'sigrok'"):

@@ -62,7 +62,7 @@ BAD: Final = {
     "row.csv": (b"Time [s],A,B\n0.0,0,1\n0.1,0", "line 3: 2 columns instead of 3"),
     "time.csv": (b"Time [s],A\n0.0,0\nx,1\n", "line 3: 'x' is not a time in seconds"),
     "iso.csv": (b"Time [s],A\n2024-05-11T23:59:59Z,0\n2024-05-11T23:,1\n", "line 3: '2024-05-11T23:' is not a time"),
-    "level.csv": (b"Time[s], A\n0.0, 3.3\n", "'3.3' is not a logic level"),
+    "level.csv": (b"Time[s], A\n0.0, 0\n0.1, 3.3\n0.2, 1\n0.3, 0\n0.4, 1\n", "line 3: '3.3' is not a logic level"),
     "late.csv": (b"Time[s], A\n0.1, 0\n0.0, 1\n", "line 3: the time is earlier"),
     "only.csv": (b"Time [s],A\n", "has a header but no row"),
     "norate.csv": (b"; CSV\n0,1\n", "does not state its sample rate"),
@@ -129,7 +129,7 @@ def test_whole_files_have_no_notes(tmp_path: Path) -> None:
 
 
 DAMAGES: Final = ("insert", "cut", "lose")
-MOST_SILENT: Final = {"vcd": 8, "saleae": 4, "saleae1": 4, "sigrok": 0, "pulseview": 12}
+MOST_SILENT: Final = {"vcd": 8, "saleae": 4, "saleae1": 4, "sigrok": 0, "pulseview": 12, "oscilloscope": 4}
 """Of 100 damages each. Nobody can tell that a whole row is lost from a form of samples."""
 
 

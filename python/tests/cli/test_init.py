@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from rtoslab import build_image
 from rtoslab.base import PlanError
 from rtoslab.cli import app
+from rtoslab.targets import fitting_boards, likely_boards
 from tests.foreign_firmware import foreign_repository
 
 F446 = ("--board", "nucleo-f446re")
@@ -47,8 +49,32 @@ def test_existing_project_file_is_not_overwritten(project_folder: Path) -> None:
     assert (project_folder / "rtoslab.toml").read_text() == "# mine\n"
 
 
-def test_image_for_several_boards_needs_board_option(project_folder: Path) -> None:
+def test_image_that_starts_on_several_boards_needs_board_option(project_folder: Path) -> None:
+    """The boards of other families are left out: there it uses registers that they do not have."""
     done = run_init("init", "fw.elf")
-    assert "nucleo-f446re" in str(done.exception)
-    assert "choose one with --board" in str(done.exception)
+    assert "fw.elf starts equally well on several boards; choose one with --board: " in str(done.exception)
+    named = str(done.exception).removesuffix(".").partition("--board: ")[2].split(", ")
+    assert "nucleo-f446re" in named
+    assert not {"nucleo-h743zi", "nucleo-l073rz", "pico"} & set(named)
     assert not (project_folder / "rtoslab.toml").exists()
+
+
+@pytest.mark.parametrize("board", ["nucleo-f103rb", "nucleo-f446re", "pico"])
+def test_board_is_guessed_by_where_the_image_starts(
+    board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elf = build_image("t4", kernel="rt", board=board)
+    content = elf.read_bytes()
+    fitting = fitting_boards(content, elf.name)
+    assert len(fitting) > 1
+    assert likely_boards(content, elf.name, fitting) == [board]
+    monkeypatch.chdir(tmp_path)
+    done = run_init("init", str(elf))
+    assert f"The board is {board}: of {len(fitting)} boards that the image fits, it starts there alone" in done.output
+    assert tomllib.loads((tmp_path / "rtoslab.toml").read_text())["image"]["image"]["board"] == board
+
+
+def test_image_without_a_board_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.elf").write_bytes(build_image("t4", kernel="rt", board="pico").read_bytes()[:-1000])
+    assert "`rtoslab list boards` shows them" in str(run_init("init", "x.elf").exception)

@@ -8,7 +8,7 @@ import pytest
 from rtoslab.base import SymbolError
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.targets import virtual
-from rtoslab.targets.events import IDENT_CURRENT, KIND_WRITE
+from rtoslab.targets.event_kinds import IDENT_CURRENT, KIND_WRITE
 from rtoslab.targets.virtual import RunOutput, VirtualJob, run_virtual
 from rtoslab.targets.watch import StepRecorder
 from tests.fakes import FakeMachine, board, events, stream

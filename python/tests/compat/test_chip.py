@@ -7,7 +7,8 @@ import struct
 import numpy as np
 import pytest
 
-from rtoslab.targets.events import EVENT, KIND_PIN
+from rtoslab.targets.event_kinds import KIND_PIN
+from rtoslab.targets.events import EVENT
 from tests.compat.build import Board, image, uf2_of
 
 

@@ -17,7 +17,8 @@ import numpy as np
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import apply_settings, load_image, make_machine, pin_number
-from rtoslab.targets.events import EVENT, KIND_PIN
+from rtoslab.targets.event_kinds import KIND_PIN
+from rtoslab.targets.events import EVENT
 from tests.differential.engines import elf
 from tests.hardware.stand_ins import SOCKET, install
 

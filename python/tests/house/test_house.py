@@ -40,6 +40,7 @@ def _imports(path: Path) -> tuple[tuple[int, str, str], ...]:
 def _public(package: str) -> tuple[str, ...]:
     """What a package's `__init__` takes from the package's own modules."""
     body = ast.parse((PACKAGE / package / "__init__.py").read_text()).body
+    body += [node for block in body if isinstance(block, ast.If) for node in block.body]  # names imported when used
     own = (node for node in body if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[1:2] == [package])
     return tuple(alias.asname or alias.name for node in own for alias in node.names)
 

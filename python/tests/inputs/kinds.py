@@ -49,7 +49,21 @@ from tests.fakes import WIRE, stream
 from tests.inputs import debug_info, descriptions
 from tests.inputs.kind import Kind, Read, files, model, text_of
 from tests.inputs.mutate import damage_input
-from tests.inputs.seeds import DSVIEW, GRAPH, MAP, OVERHEADS, PROFILE, PULSEVIEW, SALEAE, SESSION, TASKS_CSV, elf, runs
+from tests.inputs.seeds import (
+    DSVIEW,
+    GRAPH,
+    MAP,
+    OSCILLOSCOPES,
+    OVERHEADS,
+    PROFILE,
+    PULSEVIEW,
+    SALEAE,
+    SALEAE_BINARY,
+    SESSION,
+    TASKS_CSV,
+    elf,
+    runs,
+)
 
 ROOT: Final = find_root()
 _COMMENT: Final = re.compile(rb"^[ \t]*#.*\n", re.MULTILINE)
@@ -191,6 +205,8 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("VCD", lambda: [VCD.encode(), b"$timescale 1 ns $end " + VCD.encode()], _head("vcd", b"$date ")),
         Kind("sigrok session", lambda: [_zip_members(SESSION, Random(1))], _capture, alter=_damage_session),
         Kind("Saleae CSV", lambda: SALEAE, _head("saleae", b"Time [s],")),
+        Kind("Saleae binary", lambda: SALEAE_BINARY, _head("saleae_binary", b"<SALEAE>")),
+        Kind("oscilloscope CSV", lambda: OSCILLOSCOPES, _head("oscilloscope", b"x-axis,1\n")),
         Kind("PulseView CSV", lambda: [PULSEVIEW, DSVIEW], _head("pulseview", b"; ")),
         Kind("record stream", lambda: [stream(), *runs()], lambda data: decode(data, WIRE), alter=_damage_stream),
         Kind("task set, TOML", _bare("examples/response-time/[ct]*.toml"), _tasks),

@@ -17,7 +17,7 @@ from rtoslab.instruments.difference import common_scale, difference_tables
 from rtoslab.instruments.formats import folded_stacks, speedscope_profile
 from rtoslab.instruments.html import render_page
 from rtoslab.instruments.masked_interrupts import interrupt_tables
-from rtoslab.instruments.profile_tables import core_table, function_table, profile_tables
+from rtoslab.instruments.profile_tables import all_profile_tables, core_table, function_table
 from rtoslab.instruments.profiler import Profile, load_profile, profile_subject
 from rtoslab.instruments.records import WAYS
 from rtoslab.instruments.subject import make_subject
@@ -152,7 +152,7 @@ def test_page_is_self_contained_and_draws_each_core() -> None:
     assert re.findall(r"<script[^>]*>", page) == ["<script>"]
     assert 'src="' not in page
     assert "http" not in page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "")
-    for table in profile_tables(two_cores(), 40):
+    for table in all_profile_tables(two_cores(), 40):
         assert str(escape(table.title)) in page
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.targets.events import EVENT, IDENT_NESTING, KIND_WRITE
+from rtoslab.targets.event_kinds import IDENT_NESTING, KIND_WRITE
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.observe import CriticalCycles, Observer
 from tests.fakes import events
 

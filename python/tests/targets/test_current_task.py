@@ -11,16 +11,8 @@ from rtoslab.base import SymbolError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.targets.board import load_image, make_machine
-from rtoslab.targets.current_task import (
-    HandlerIdleFilter,
-    NoTaskFilter,
-    SwitchReader,
-    current_task_addresses,
-    find_word_address,
-    last_running_tasks,
-)
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.current_task import HandlerIdleFilter, NoTaskFilter, SwitchReader, last_running_tasks
+from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
     IDENT_IDLE,
     IDENT_IDLE_OVER,
@@ -29,10 +21,12 @@ from rtoslab.targets.events import (
     KIND_EXEC,
     KIND_WRITE,
 )
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns
 from rtoslab.targets.observe import Observer, Switch
 from rtoslab.targets.profiles import IDLE, PROFILE, core_loads, cycles_by_function
+from rtoslab.targets.task_words import current_task_addresses, find_word_address
 from tests.fakes import events, kernel
 
 NONE = frozenset({0})

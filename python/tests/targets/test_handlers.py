@@ -18,7 +18,8 @@ from rtoslab.proofs.rules.releases_as_periods import periods_ms, tasks_due_at
 from rtoslab.results import handler_series as handlers
 from rtoslab.results.finding import Verdict
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets.events import EVENT, IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
+from rtoslab.targets.event_kinds import IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns, call_return_addresses
 from rtoslab.targets.observe import WindowObservations

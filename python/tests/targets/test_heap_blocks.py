@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rtoslab.targets.events import EVENT, KIND_EXCEPTION_ENTER, KIND_EXEC
+from rtoslab.targets.event_kinds import KIND_EXCEPTION_ENTER, KIND_EXEC
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.held_blocks import count_held_blocks
 
 ENTRY_CYCLES = 15

@@ -14,14 +14,14 @@ from rtoslab.measure.point_result import lock_sleeps
 from rtoslab.proofs import Evidence
 from rtoslab.results.finding import Finding, Verdict
 from rtoslab.rta.trace import read_trace
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
     KIND_EXCEPTION_ENTER,
     KIND_EXCEPTION_EXIT,
     KIND_THREAD,
     KIND_WRITE,
 )
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
 from rtoslab.targets.intervals import Intervals
 from rtoslab.targets.observe import WindowObservations

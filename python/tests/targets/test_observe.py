@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.targets.events import (
-    EVENT,
-    IDENT_CALL,
-    IDENT_CURRENT,
-    IDENT_MARK,
-    IDENT_NESTING,
-    KIND_EXEC,
-    KIND_WRITE,
-    sorted_distinct,
-)
+from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, KIND_EXEC, KIND_WRITE
+from rtoslab.targets.events import EVENT, sorted_distinct
 from rtoslab.targets.observe import Observer, Switch, WindowObservations
 from rtoslab.targets.steps import Step
 from rtoslab.targets.watch import StepRecorder

@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.base import CatalogueError, find_root
 from rtoslab.catalogue import Catalogue
-from rtoslab.targets import events
+from rtoslab.targets import event_kinds
 from tests.checkouts import copy_checkout, replace_text
 
 ROOT = find_root()
@@ -85,7 +85,7 @@ def test_event_kinds_equal_the_simulators() -> None:
     message = {name: int(number) for name, number in re.findall(r"^    (\w+) = (\d+),$", enumeration, re.MULTILINE)}
     ours = {
         "".join(part.capitalize() for part in name.split("_")[1:]): value
-        for name, value in vars(events).items()
+        for name, value in vars(event_kinds).items()
         if name.startswith("KIND_")
     }
     assert ours == message

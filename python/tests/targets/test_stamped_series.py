@@ -15,7 +15,8 @@ from rtoslab.plan.plan import Options, make_plan
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import Verdict
-from rtoslab.targets.events import EVENT, IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
+from rtoslab.targets.event_kinds import IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.intervals import Intervals, find_intervals
 from rtoslab.targets.observe import WindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel

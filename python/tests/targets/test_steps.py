@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rtoslab.targets.events import (
-    EVENT,
+from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
     IDENT_FILL,
@@ -18,6 +17,7 @@ from rtoslab.targets.events import (
     KIND_PIN,
     KIND_WRITE,
 )
+from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import SYSTICK
 from rtoslab.targets.step_reader import find_return_addresses, find_steps
 from rtoslab.targets.steps import HANDLER, ProbeMeanings

@@ -1,7 +1,8 @@
 """File forms of logic captures, one file each: a file here is the registration.
 
 A form has `SUFFIX`, `ABOUT`, `recognises(head) -> bool` for the first bytes of a file, `read(data, name) -> Capture`
-and `write(capture) -> bytes`. Forms of samples write what `sampling.sampled` gives.
+and `write(capture) -> bytes`. A form of voltages also reads with the `Threshold` of its levels. Forms of samples write
+what `sampling.resample` gives.
 """
 
 import importlib
@@ -15,10 +16,12 @@ from types import ModuleType
 from rtoslab.base import CaptureError, UnknownNameError, write_whole
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.tracks import distinct_labels
-from rtoslab.intake import CAPTURE_BYTES, one_line, read_bytes
+from rtoslab.captures.voltages import Threshold
+from rtoslab.intake import CAPTURE_BYTES, one_line, read_bytes, utf8_content
 
 HEAD_BYTES = 4096
-_ZIP = b"PK\x03\x04"
+FORMS_OF_VOLTAGES = {"oscilloscope"}
+_BINARY_FORMS = {"sigrok", "saleae_binary"}
 _BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 
 
@@ -29,19 +32,22 @@ def capture_forms() -> dict[str, ModuleType]:
     return {name: module for name, module in modules.items() if hasattr(module, "recognises")}
 
 
-def read_capture(path: Path) -> Capture:
-    """Reads a capture in any form, which its content tells. Raises CaptureError."""
-    return parse_capture(read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), one_line(path.name))
+def read_capture(path: Path, threshold: Threshold | None = None) -> Capture:
+    """Reads a capture in any form, which its content tells. `threshold` is for one of voltages. Raises CaptureError."""
+    return parse_capture(read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), one_line(path.name), threshold)
 
 
-def parse_capture(data: bytes, name: str) -> Capture:
+def parse_capture(data: bytes, name: str, threshold: Threshold | None = None) -> Capture:
     """Parses the content of a capture file. `name` is the file's. Raises CaptureError."""
-    for module in capture_forms().values():
+    data = utf8_content(data, name, CaptureError)
+    for form, module in capture_forms().items():
         if module.recognises(data[:HEAD_BYTES]):
-            capture: Capture = module.read(data, name)
+            if threshold is not None and form not in FORMS_OF_VOLTAGES:
+                raise CaptureError(f"{name} contains logic levels, not voltages; omit --threshold and --hysteresis.")
+            capture: Capture = module.read(data, name, *([threshold] if threshold is not None else []))
             if not capture.channels:
                 raise CaptureError(f"{name} contains no digital channel; export at least one.")
-            return capture if module.recognises(_ZIP) else _with_cut_note(capture, data, name)
+            return capture if form in _BINARY_FORMS else _with_cut_note(capture, data, name)
     known = "; ".join(module.ABOUT for module in capture_forms().values())
     raise CaptureError(f"{name} is not a capture in a known format; known formats are: {known}.")
 

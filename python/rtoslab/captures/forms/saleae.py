@@ -7,15 +7,15 @@ written.
 
 import csv
 import re
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any, Final
 
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
+from rtoslab.captures.csv_cells import csv_rows, is_number, non_empty_rows, plain_number
 from rtoslab.captures.tracks import RepeatedRows, Tracks, decimal_places, require_tick
-from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote, text_lines
+from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
@@ -23,18 +23,32 @@ PLACES: Final = 12
 """Decimal places that are read: picoseconds. Further places of Logic 1 are zeros."""
 WRITTEN_PLACES: Final = 9
 _RATE: Final = Fraction(10**PLACES)
+_HEAD: Final = re.compile(rb"(\xef\xbb\xbf)?\"?Time ?\[s\]\"?[ ]*([,;\t])")
 _CALENDAR: Final = re.compile(r"([-\d]{1,10}T[\d:]{1,8})(?:\.(\d{1,12}))?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 _LEVELS: Final = {"0": 0, "1": 1, "X": UNKNOWN, "": UNKNOWN}
 
 
 def recognises(head: bytes) -> bool:
-    """Whether the first column of the head is a time."""
-    return re.match(rb"(\xef\xbb\xbf)?\"?Time ?\[s\]\"?\s*,", head) is not None
+    """Whether the first column of the head is a time, and the others are levels, not voltages."""
+    return _HEAD.match(head) is not None and not _has_voltages(head)
+
+
+def _has_voltages(head: bytes) -> bool:
+    """Whether a third of the complete rows of the head have a cell that is a number with decimal places."""
+    lines = head.decode("utf-8", "replace").splitlines()[:-1]
+    rows = list(csv.reader(lines[1:], delimiter=_separator(head), skipinitialspace=True))
+    voltages = [any(is_number(cell) and not cell.strip().isdecimal() for cell in row[1:]) for row in rows if row]
+    return bool(voltages) and 3 * sum(voltages) >= len(voltages)
+
+
+def _separator(head: bytes) -> str:
+    match = _HEAD.match(head)
+    return match[2].decode() if match else ","
 
 
 def read(data: bytes, name: str) -> Capture:
     """Reads a CSV of Logic 1 or 2. Raises CaptureError for a row that cannot be read or is cut, or too much."""
-    rows = csv.reader(text_lines(data, name, CaptureError), skipinitialspace=True)
+    rows = csv_rows(data, name, _separator(data[:64]))
     try:
         return _read_rows(rows, name)
     except csv.Error as cause:
@@ -50,7 +64,7 @@ def _read_rows(rows: Any, name: str) -> Capture:
     clock: _Clock | None = None
     before: list[str] = []
     last, repeats, places = 0, RepeatedRows(name), _DecimalPlaces()
-    for number, row in enumerate(_non_empty_rows(rows, name)):
+    for number, row in enumerate(non_empty_rows(rows, name)):
         where = f"{name}, line {rows.line_num}"
         if len(row) != len(columns) + 1:
             raise CaptureError(
@@ -59,9 +73,10 @@ def _read_rows(rows: Any, name: str) -> Capture:
             )
         if number >= CAPTURE_ROWS:
             raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter part.")
-        clock = clock or _Clock(row[0], where)
-        tick = clock.tick(row[0], where)
-        places.check(row[0], where)
+        time = plain_number(row[0])
+        clock = clock or _Clock(time, where)
+        tick = clock.tick(time, where)
+        places.check(time, where)
         if tick < last:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         if number and tick == last:
@@ -80,18 +95,6 @@ def _read_rows(rows: Any, name: str) -> Capture:
     if clock is None:
         raise CaptureError(f"{name} has a header but no row; export it again.")
     return tracks.capture(Fraction(1, 10**PLACES), last, repeats.notes())
-
-
-def _non_empty_rows(rows: Any, name: str) -> Iterator[list[str]]:
-    """Yields the rows with cells. Raises CaptureError for an empty line before a row."""
-    empty = 0
-    for row in rows:
-        if row and empty:
-            raise CaptureError(f"{name}, line {empty}: it is empty, but rows follow; export it again.")
-        if row:
-            yield row
-        else:
-            empty = empty or rows.line_num
 
 
 class _DecimalPlaces:

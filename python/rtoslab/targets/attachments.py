@@ -1,0 +1,234 @@
+"""Devices on a command's line: `i2c1:0x50=eeprom`, `spi1:PA4=loopback`, `i2c1:0x20=file.py:Class`.
+
+The trap: an error in a user's class would end a command with our traceback. Each call of a device reports its error
+with the device's text and the line of the class.
+"""
+
+import copy
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rtoslab.base import PlanError, RunError
+from rtoslab.catalogue import Board
+from rtoslab.devices import Eeprom, PinLoopback, SpiLoopback, TemperatureSensor, UartLoopback
+from rtoslab.intake import is_file, parse_decimal, parse_integer, path_text, quote
+from rtoslab.targets.board import parse_pin, simulator_errors
+
+_BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
+_METHODS: Final = {
+    "i2c": ("start", "write", "read", "stop"),
+    "spi": ("exchange", "select"),
+    "uart": ("receive",),
+    "pins": ("change",),
+}
+"""The methods of a device, by its bus."""
+EEPROMS: Final = {"24c02": (256, 8, 1), "24c32": (4096, 32, 2), "24c64": (8192, 32, 2), "24c128": (16384, 64, 2),
+                  "24c256": (32768, 64, 2), "24c512": (65536, 128, 2)}  # fmt: skip
+"""Bytes, bytes of a page, and bytes of an address, by the part's number."""
+_OWN_CLASS: Final = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_]\w*)(?::(?P<argument>.*))?", re.DOTALL)
+_LONGEST_I2C_ADDRESS: Final = 0x7F
+_EXAMPLES: Final = "i2c1:0x50=eeprom, spi1:PA4=loopback, uart2=loopback, i2c1:0x48=lm75:21.5 or i2c1:0x20=file.py:Class"
+
+
+@dataclass(frozen=True, slots=True)
+class Bus:
+    """A bus or port: its kind (spi, i2c, uart, pins), and its number in the manual. An LPUART is UART 0."""
+
+    kind: str
+    number: int
+
+
+def parse_bus(text: str) -> Bus | None:
+    """Returns the bus that a text such as `i2c1` or `lpuart1` names, or None if it names none."""
+    match = _BUS.fullmatch(text.lower())
+    if match is None:
+        return None
+    kind = "uart" if match[1] in {"uart", "usart", "lpuart"} else match[1]
+    return Bus(kind, 0 if match[1] == "lpuart" else int(match[2] or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRequest:
+    """A device that is to be attached. Each board gets an object of its own."""
+
+    text: str
+    """As it was written, for messages."""
+    bus: Bus
+    address: int | None
+    """Of a device on I2C."""
+    select: str | None
+    """The pin that selects a device on SPI."""
+    make: Callable[[Board], object]
+
+    def attach(self, machine: Any, board: Board) -> None:
+        """Makes the device and attaches it. Raises PlanError: another pin, bus or address, or an error of the class."""
+        select = None if self.select is None else parse_pin(board, self.select)
+        device = _Reporting(self.make(board), self.text)
+        try:
+            with simulator_errors(PlanError):
+                machine.attach(device, self.bus.kind, self.bus.number, address=self.address, select=select)
+        except PlanError as cause:
+            raise PlanError(f"{self.text} cannot be attached to the {board.id}: {_clause(str(cause))}.") from None
+
+
+def parse_device(text: str) -> DeviceRequest:
+    """Returns the device that a text asks for. Raises PlanError."""
+    where, sign, what = text.partition("=")
+    name, colon, place = where.strip().partition(":")
+    bus = parse_bus(name)
+    if bus is None or not sign or not what.strip():
+        raise PlanError(f"{quote(text)} is not a device on a bus; write {_EXAMPLES}.")
+    address = _parse_address(text, place) if bus.kind == "i2c" else None
+    if colon and bus.kind not in {"i2c", "spi"}:
+        raise PlanError(f"{quote(text)}: {name} takes no {quote(place)}; write {name}={what.strip()}.")
+    select = place.strip() if bus.kind == "spi" and colon else None
+    return DeviceRequest(text, bus, address, select, _find_maker(text, bus, what.strip()))
+
+
+def _parse_address(text: str, place: str) -> int:
+    try:
+        return parse_integer(place, 0, _LONGEST_I2C_ADDRESS)
+    except ValueError:
+        raise PlanError(f"{quote(text)} needs the device's address of seven bits; write i2c1:0x50=….") from None
+
+
+def _find_maker(text: str, bus: Bus, what: str) -> Callable[[Board], object]:
+    """Returns the function that makes the device. Raises PlanError for a device that the bus cannot have."""
+    own = _OWN_CLASS.fullmatch(what)
+    if own is not None:
+        return _load_class(text, bus, Path(own["file"]), own["name"], own["argument"])
+    name, _, argument = what.partition(":")
+    kinds = {"eeprom": ("i2c",), "lm75": ("i2c",), "loopback": ("spi", "uart", "pins")}.get(name)
+    if kinds is None:
+        raise PlanError(
+            f"{quote(text)}: there is no device {quote(name)}; give eeprom, lm75, loopback, or your own as "
+            "file.py:Class."
+        )
+    if bus.kind not in kinds:
+        raise PlanError(f"{quote(text)}: {name} is a device for {' and '.join(kinds)}, not for {bus.kind}.")
+    if name == "loopback":
+        return _loopback_maker(text, bus, argument)
+    device = _make_eeprom if name == "eeprom" else _make_sensor
+    try:
+        device(argument)
+    except ValueError as cause:
+        raise PlanError(f"{quote(text)}: {cause}.") from None
+    return lambda _: device(argument)
+
+
+def _make_eeprom(argument: str) -> Eeprom:
+    part = argument.lower().replace("lc", "c").replace("aa", "c") or "24c256"
+    if part not in EEPROMS:
+        raise ValueError(f"there is no EEPROM {quote(argument)}; give {', '.join(EEPROMS)}")
+    size, page, address_bytes = EEPROMS[part]
+    return Eeprom(size, page=page, address_bytes=address_bytes)
+
+
+def _make_sensor(argument: str) -> TemperatureSensor:
+    try:
+        celsius = float(parse_decimal(argument or "25"))
+    except ValueError as cause:
+        raise ValueError(f"the temperature {cause}") from None
+    if not -55 <= celsius <= 125:
+        raise ValueError(f"an LM75 measures from -55 to 125 degrees Celsius, not {argument}")
+    return TemperatureSensor(celsius)
+
+
+def _loopback_maker(text: str, bus: Bus, argument: str) -> Callable[[Board], object]:
+    """Returns what makes a wire: on pins from one to the other, with their names after the colon."""
+    if bus.kind != "pins":
+        if argument:
+            raise PlanError(f"{quote(text)}: a loopback on {bus.kind} takes no {quote(argument)}; leave it out.")
+        return (lambda _: SpiLoopback()) if bus.kind == "spi" else (lambda _: UartLoopback())
+    source, colon, destination = argument.partition(":")
+    if not colon:
+        raise PlanError(f"{quote(text)} does not name the two pins; write pins=loopback:PA0:PA1.")
+    return lambda board: PinLoopback(parse_pin(board, source), parse_pin(board, destination))
+
+
+def _load_class(text: str, bus: Bus, file: Path, name: str, argument: str | None) -> Callable[[Board], object]:
+    """Returns what makes an object of a user's class. Raises PlanError if there is none, or none for this bus."""
+    if not is_file(file):
+        raise PlanError(f"{quote(text)}: there is no file {path_text(file)}; check the path.")
+    spec = importlib.util.spec_from_file_location(f"_rtoslab_device_{file.stem}", file)
+    assert spec is not None and spec.loader is not None  # noqa: PT018 (its name ends in .py)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    folder = str(file.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as cause:  # noqa: BLE001 (what a user's file raises)
+        raise PlanError(f"{path_text(file)} cannot be loaded: {_error_text(cause, file)}.") from None
+    finally:
+        sys.path.remove(folder)
+    made = getattr(module, name, None)
+    if not callable(made):
+        raise PlanError(f"{path_text(file)} has no class {name}; check the name after the colon.")
+    methods = _METHODS[bus.kind]
+    if not any(hasattr(made, method) for method in methods):
+        raise PlanError(
+            f"{name} of {path_text(file)} has no method for {bus.kind} ({', '.join(methods)}), so it would do nothing."
+        )
+
+    def make(_: Board) -> object:
+        try:
+            return made() if argument is None else made(argument)
+        except Exception as cause:  # noqa: BLE001 (what a user's class raises)
+            raise PlanError(f"{name} of {path_text(file)} cannot be made: {_error_text(cause, file)}.") from None
+
+    return make
+
+
+class _Reporting:
+    """A device whose errors name the device, in one sentence."""
+
+    def __init__(self, device: object, text: str) -> None:
+        self._device, self._text = device, text
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Returns a method of the device that raises RunError in place of the method's own error."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method, text = getattr(self._device, name), self._text
+
+        def call(*arguments: Any) -> Any:
+            try:
+                return method(*arguments)
+            except Exception as cause:
+                file = Path(getattr(sys.modules.get(type(self._device).__module__), "__file__", None) or "")
+                raise RunError(f"The device {text} failed in {name}: {_error_text(cause, file)}.") from cause
+
+        return call
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Reporting":
+        """Returns a copy for a snapshot. Raises RunError if the device cannot be copied."""
+        try:
+            return _Reporting(copy.deepcopy(self._device, memo), self._text)
+        except Exception as cause:
+            raise RunError(
+                f"The device {self._text} cannot be copied for a snapshot: {_clause(str(cause))}; give its class a "
+                "method __deepcopy__."
+            ) from cause
+
+
+def _error_text(cause: BaseException, file: Path) -> str:
+    """Returns the kind of an error, its message, and the last line of a file that it passed through."""
+    lines = [frame for frame in traceback.extract_tb(cause.__traceback__) if Path(frame.filename) == file]
+    lines = lines or [
+        item for item in traceback.extract_tb(cause.__traceback__) if Path(item.filename).name == file.name
+    ]
+    line = cause.lineno if isinstance(cause, SyntaxError) else lines[-1].lineno if lines else None
+    message = cause.msg if isinstance(cause, SyntaxError) else str(cause)
+    where = f" (line {line} of {file.name})" if line is not None else ""
+    return f"{type(cause).__name__}: {_clause(message)}{where}"
+
+
+def _clause(message: str) -> str:
+    return " ".join(message.split()).removesuffix(".")

@@ -1,0 +1,61 @@
+"""Addresses of the words that name the running task, and of the code in which a kernel idles."""
+
+from typing import Final
+
+from rtoslab.base import RunError, SymbolError
+from rtoslab.catalogue import Kernel
+from rtoslab.targets.board import find_address, simulator_errors
+from rtoslab.targets.event_kinds import IDENT_IDLE, IDENT_IDLE_OVER
+from rtoslab.targets.machine import VirtualMachine
+
+_MOST_OFFSET: Final = 0xFFFF
+
+
+def find_word_address(machine: VirtualMachine, expression: str) -> int:
+    """Returns the address of a variable given as `symbol` or `symbol+offset`. Raises SymbolError."""
+    base, *offsets = expression.split("+")
+    return find_address(machine, base.strip()) + sum(
+        _parse_offset(machine, offset.strip(), expression) for offset in offsets
+    )
+
+
+def _parse_offset(machine: VirtualMachine, text: str, expression: str) -> int:
+    """Returns the value of the offset (a number or an absolute symbol) in `symbol+offset`. Raises SymbolError."""
+    try:
+        offset: int | None = int(text, 0)
+    except ValueError:
+        offset = machine.symbol(text)
+    if offset is None or not 0 <= offset <= _MOST_OFFSET:
+        raise SymbolError(
+            f"The offset {text!r} of {expression!r} is neither a number below 65536 nor an absolute symbol of the "
+            "image; correct kernel.toml."
+        )
+    return offset
+
+
+def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
+    """Returns, for each core, the address of the kernel's pointer to the current task. Empty without tasks.
+
+    Raises SymbolError if the image does not have it.
+    """
+    probes = kernel.probes
+    if probes is None:
+        return {}
+    if cores == 1:
+        return {0: find_word_address(machine, probes.current_task_single)}
+    base = find_word_address(machine, probes.current_task_smp or "")
+    return {core: base + core * probes.current_task_smp_stride_bytes for core in range(cores)}
+
+
+def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
+    """Sets probes on the code in which a kernel idles, if it idles outside a task. See `HandlerIdleFilter`."""
+    for begin, end in kernel.probes.idle_labels if kernel.probes else ():
+        with simulator_errors(RunError):
+            machine.watch_exec(find_address(machine, begin), IDENT_IDLE)
+            machine.watch_exec(find_address(machine, end), IDENT_IDLE_OVER)
+
+
+def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
+    """Returns (begin, after the end, first label) of the code that idles outside a task."""
+    pairs = kernel.probes.idle_labels if kernel.probes else ()
+    return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]

@@ -1,0 +1,62 @@
+"""The vector table that a core uses, and the exceptions of a handler by its name."""
+
+from itertools import takewhile
+from typing import Final
+
+from rtoslab.base import PlanError, code_address, count_text
+from rtoslab.catalogue import Board
+from rtoslab.targets.board import find_address, simulator_module
+from rtoslab.targets.exceptions import FIRST_EXTERNAL, NMI, PENDSV, SYSTICK, exception_name, parse_exception
+from rtoslab.targets.machine import VirtualMachine
+
+_RAISED: Final = frozenset({NMI, PENDSV, SYSTICK})
+"""Exceptions of the core that can be raised from outside. The others follow an instruction."""
+_MOST_NAMED: Final = 4
+
+
+def read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
+    """Returns a number in memory. None where there is no memory."""
+    try:
+        return int.from_bytes(machine.read(address, size), "little")
+    except (simulator_module().SimError, OverflowError):
+        return None
+
+
+def read_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
+    """Returns the vectors of a table, as far as they are in memory."""
+    words = (read_number(machine, table + 4 * number, 4) for number in range(count))
+    return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
+
+
+def find_exception(machine: VirtualMachine, board: Board, core: int, name: str) -> int:
+    """Returns the number of an exception by `irq5`, `systick` and so on, or by its handler, a symbol or 0x address.
+
+    The handler's exception is that of its entry in the vector table that the core uses now. Raises PlanError,
+    SymbolError."""
+    try:
+        return parse_exception(name, board)
+    except PlanError:
+        if name.lower().removeprefix("irq").lstrip("-").isdigit():
+            raise
+    address = find_address(machine, name)
+    table = machine.registers(core)["vtor"]
+    vectors = read_vectors(machine, table, FIRST_EXTERNAL + board.irq.lines)
+    numbers = [number for number, vector in enumerate(vectors) if number > 1 and code_address(vector) == address]
+    possible = [number for number in numbers if number >= FIRST_EXTERNAL or number in _RAISED]
+    if len(possible) == 1:
+        return possible[0]
+    if not numbers:
+        raise PlanError(
+            f"{name} ({address:#010x}) is in no entry of the vector table at {table:#010x} where the sweep begins, "
+            "perhaps because it is called by another handler; give the interrupt's number, such as irq5."
+        )
+    if not possible:
+        raise PlanError(
+            f"{name} is the handler of exception {numbers[0]}, which no interrupt raises; give an interrupt."
+        )
+    named = ", ".join(exception_name(number) for number in possible[:_MOST_NAMED])
+    more = " and others" if len(possible) > _MOST_NAMED else ""
+    raise PlanError(
+        f"{name} is the handler of {count_text(len(possible), 'interrupt')} ({named}{more}), as a default handler is; "
+        "give the interrupt's number, such as irq5."
+    )

@@ -1,0 +1,107 @@
+"""`sim` and `gdb` without the packages that measurements and reports need, as docs/install.md describes it."""
+
+import importlib
+import pkgutil
+import re
+import socket
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import rtoslab
+from rtoslab.base.extras import MODULES
+from rtoslab.base.lazy_names import read_imports
+from rtoslab.base.paths import find_root
+from tests.bus_firmware import build_bus_firmware
+from tests.cli.test_cli import HANG_S
+from tests.instruments.spoilt_pointer import spoilt_pointer
+
+BOARD: Final = "nucleo-f446re"
+BLOCKED: Final = "import sys; sys.modules.update(dict.fromkeys({names!r})); from rtoslab.__main__ import main; main()"
+
+
+def without(modules: list[str], *words: object) -> list[str]:
+    return [sys.executable, "-c", BLOCKED.format(names=modules), *map(str, words)]
+
+
+def run_without(modules: list[str], *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(without(modules, *words), capture_output=True, text=True, timeout=HANG_S, check=False)
+
+
+def test_sim_runs_an_image_to_its_end(tmp_path: Path) -> None:
+    done = run_without(
+        sorted(MODULES), "sim", build_bus_firmware(BOARD, tmp_path), "--board", BOARD, "--until", "200000"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "cycles per instruction" in done.stdout
+
+
+def test_sim_reports_a_fault_with_its_callers() -> None:
+    slim = sorted(MODULES.keys() - {"elftools"})
+    done = run_without(slim, "sim", spoilt_pointer(BOARD), "--board", BOARD, "--max-cycles", "2000000")
+    assert done.returncode == 3
+    assert re.search(r"core 0 took a \w+Fault at cycle [\d,]+ in \w+ at 0x[0-9a-f]+ \(.*spoilt.c:\d+\)", done.stdout)
+
+
+def test_gdb_waits_for_gdb_and_is_killed_by_it() -> None:
+    words = without(sorted(MODULES.keys() - {"elftools"}), "gdb", spoilt_pointer(BOARD), "--board", BOARD)
+    with subprocess.Popen([*words, "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            port = re.search(r"target remote 127.0.0.1:(\d+)", process.stderr.readline())
+            assert port is not None
+            with socket.create_connection(("127.0.0.1", int(port[1])), timeout=60) as gdb:
+                gdb.sendall(b"$qfThreadInfo#bb")
+                answer = b""
+                while not re.search(rb"\$m.*#..", answer):
+                    answer += gdb.recv(256)
+                gdb.sendall(b"+$k#6b")
+                while gdb.recv(256):
+                    pass
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize(("command", "package"), [("trace", "numpy"), ("run", "numpy")])
+def test_other_commands_name_the_package_that_is_missing(command: str, package: str) -> None:
+    done = run_without([package], command, "t4")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"rtoslab: This command needs the package {package}, which is not installed; install")
+    assert done.stderr.count("\n") == 1
+
+
+def test_page_and_table_list_the_dependencies() -> None:
+    """What the slim installation installs, and what it leaves out, are all that pyproject.toml requires."""
+    project = tomllib.loads((find_root() / "pyproject.toml").read_text())["project"]
+    required = {re.split("[<>=]", item)[0] for item in project["dependencies"]}
+    slim = re.search(r"pip install (click .*)\n", (find_root() / "docs/install.md").read_text())
+    assert slim is not None
+    assert set(slim[1].split()) | set(MODULES.values()) == required
+    assert set(slim[1].split()) & set(MODULES.values()) == {"pyelftools"}
+
+
+def lazy_packages() -> list[str]:
+    folder = Path(rtoslab.__file__).parent
+    return sorted(
+        f"rtoslab.{path.parent.name}"
+        for path in folder.glob("*/__init__.py")
+        if "lazy_names(__name__)" in path.read_text()
+    )
+
+
+@pytest.mark.parametrize("name", lazy_packages())
+def test_each_lazy_name_can_be_imported_and_is_no_module(name: str) -> None:
+    package = importlib.import_module(name)
+    modules = {info.name for info in pkgutil.iter_modules(package.__path__)}
+    places = read_imports(Path(package.__file__ or ""))
+    assert len(places) > 10
+    assert {item for item in modules & places.keys() if places[item] != (name, item)} == set()
+    for item in places:
+        assert getattr(package, item) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = package.nothing
