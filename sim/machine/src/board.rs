@@ -4,6 +4,7 @@
 
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_lab::{Between, Console, Event, Observer, Probes, Stimulus};
+use rtoslab_periph::ElapsedTime;
 use rtoslab_periph::device::{Attached, Connection};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::Wire;
@@ -14,7 +15,7 @@ use crate::image::{ImageError, Symbol};
 use crate::observe::{ObservationReport, ObservationRequest};
 use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
-use crate::stop::Stop;
+use crate::stop::{RunEnd, Stop};
 
 /// How the board differs from a plain one. Zero means the chip's usual value.
 #[derive(Debug, Clone, Default)]
@@ -103,7 +104,13 @@ pub trait Board {
     /// Functions and objects of the image by address.
     fn symbols(&self) -> &[Symbol];
     /// Runs for at most `cycles` more cycles.
-    fn run(&mut self, cycles: u64) -> Stop;
+    fn run(&mut self, cycles: u64) -> Stop {
+        self.run_to(RunEnd { cycle: self.cycle().saturating_add(cycles), ns: None })
+    }
+    /// Runs up to a cycle or a time at most.
+    fn run_to(&mut self, end: RunEnd) -> Stop;
+    /// The time since power-on, by the board's cycles.
+    fn elapsed_time(&self) -> &ElapsedTime;
     /// Current cycle.
     fn cycle(&self) -> u64;
     /// Core clock in Hz.
@@ -317,8 +324,12 @@ macro_rules! as_the_machine {
             self.symbols()
         }
 
-        fn run(&mut self, cycles: u64) -> $crate::stop::Stop {
-            self.run(cycles)
+        fn run_to(&mut self, end: $crate::stop::RunEnd) -> $crate::stop::Stop {
+            self.run_to(end)
+        }
+
+        fn elapsed_time(&self) -> &rtoslab_periph::ElapsedTime {
+            self.elapsed_time()
         }
 
         fn cycle(&self) -> u64 {

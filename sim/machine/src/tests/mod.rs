@@ -2,6 +2,7 @@
 //! build, and so it is built for its tests once instead of twice.
 
 mod bench;
+mod elapsed;
 mod host_addresses;
 mod m3m4_properties;
 mod m3m4_published;
@@ -15,3 +16,4 @@ mod sram_image;
 mod stm32_flash;
 mod stm32_l0;
 mod stops;
+mod writer;

@@ -24,8 +24,8 @@ use super::syscfg::Syscfg;
 use super::timer::{Timer, TimerKind};
 use super::usart::{Usart, UsartLayout};
 use super::wwdg::Wwdg;
-use crate::NEVER;
 use crate::device::{Attached, Attachments, Connection};
+use crate::{ElapsedTime, NEVER};
 
 /// A pin of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +126,9 @@ pub struct Stm32 {
     ports: [Option<u8>; PORTS],
     exti_slot: usize,
     clocks: Clocks,
+    elapsed: ElapsedTime,
+    /// The core's clock that the run states, whatever RCC says.
+    stated_hz: Option<u64>,
     lines: Lines,
     due: u64,
     /// The unsupported requests so far.
@@ -168,6 +171,8 @@ impl Stm32 {
             ports: [None; PORTS],
             exti_slot: 0,
             clocks: Clocks::default(),
+            elapsed: ElapsedTime::start(0),
+            stated_hz: None,
             lines: Lines::new(),
             due: NEVER,
             told: Vec::new(),

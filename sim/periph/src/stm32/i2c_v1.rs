@@ -5,7 +5,7 @@
 
 use super::block::{Access, Block};
 use crate::NEVER;
-use crate::device::{I2cBus, nanoseconds};
+use crate::device::I2cBus;
 
 const CR1_PE: u32 = 1;
 const CR1_START: u32 = 1 << 8;
@@ -162,7 +162,7 @@ impl I2cV1 {
 
     /// The end of a phase at cycle `at`.
     fn finish_phase(&mut self, at: u64, access: &Access) {
-        let now_ns = nanoseconds(at, access.core_hz);
+        let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
         match self.phase {
             Phase::Start => {
@@ -311,7 +311,7 @@ impl I2cV1 {
         self.cr1 = value & 0x7ffb;
         if self.cr1 & CR1_PE == 0 {
             if self.phase != Phase::Idle {
-                self.bus.stop(nanoseconds(access.now, access.core_hz));
+                self.bus.stop(access.elapsed.ns_at(access.now));
             }
             self.cr1 &= !(CR1_START | CR1_STOP | CR1_ACK | CR1_POS);
             (self.sr1, self.data, self.held_after, self.transmits) = (0, None, None, false);

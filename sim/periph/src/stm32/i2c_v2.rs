@@ -5,7 +5,7 @@
 
 use super::block::{Access, Block};
 use crate::NEVER;
-use crate::device::{I2cBus, nanoseconds};
+use crate::device::I2cBus;
 
 const CR1_PE: u32 = 1;
 const CR2_READ: u32 = 1 << 10;
@@ -132,7 +132,7 @@ impl I2cV2 {
 
     /// The end of a phase.
     fn finish_phase(&mut self, at: u64, access: &Access) {
-        let now_ns = nanoseconds(at, access.core_hz);
+        let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
         match self.phase {
             Phase::Address => {
@@ -244,7 +244,7 @@ impl I2cV2 {
         self.cr1 = value & 0x00ff_dfff;
         if self.cr1 & CR1_PE == 0 {
             if self.phase != Phase::Idle {
-                self.bus.stop(nanoseconds(access.now, access.core_hz));
+                self.bus.stop(access.elapsed.ns_at(access.now));
             }
             self.cr2 &= !(CR2_START | CR2_STOP);
             (self.flags, self.tx, self.rx) = (0, None, None);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::block::{Access, Block};
 use crate::NEVER;
-use crate::device::{SpiBus, nanoseconds};
+use crate::device::SpiBus;
 
 /// The registers of a family's SPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Spi {
             return;
         }
         let Some(frame) = self.tx.pop_front() else { return };
-        self.answer = self.bus.exchange(frame, self.bits(), nanoseconds(at, access.core_hz));
+        self.answer = self.bus.exchange(frame, self.bits(), access.elapsed.ns_at(at));
         self.end = at.saturating_add(self.frame_cycles(access));
     }
 

@@ -170,9 +170,8 @@ impl Devices {
         }
     }
 
-    /// Tells the debugger the clock, and warns of clocks that the chip cannot have.
+    /// Warns of clocks that the chip cannot have.
     pub fn check_clocks(&mut self, pc: u32, now: u64) {
-        self.debugger.clock_changed(now, self.settings.clock_hz().unwrap_or(self.clocks.core_hz));
         if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
             self.warn_unsupported(&about, pc, now);
         }

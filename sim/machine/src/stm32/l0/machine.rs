@@ -8,8 +8,8 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_lab::{Observer, Stimulus};
-use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, ResetCause};
+use rtoslab_periph::{ElapsedTime, NEVER};
 use rtoslab_timing::cortex_m0plus::key;
 
 use super::chip::RAM_BASE;
@@ -24,7 +24,7 @@ use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record
 use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stm32::Options;
-use crate::stop::{Stop, StopReason};
+use crate::stop::{RunEnd, Stop, StopReason};
 
 /// A virtual STM32L0 board.
 pub struct Machine {
@@ -60,6 +60,7 @@ impl Machine {
         let devices = &mut self.system.devices;
         devices.settings.set(key, value)?;
         devices.bus_rules = devices.settings.bus();
+        devices.periph.state_clock(devices.settings.clock_hz(), self.now);
         self.system.reconfigure();
         Ok(())
     }
@@ -124,14 +125,25 @@ impl Machine {
         self.system.devices.check_clocks(pc, now);
     }
 
+    /// The time since power-on.
+    pub fn elapsed_time(&self) -> &ElapsedTime {
+        self.system.devices.periph.elapsed_time()
+    }
+
     /// Runs for at most `cycles` more cycles.
     pub fn run(&mut self, cycles: u64) -> Stop {
-        let end = self.now.saturating_add(cycles);
+        self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
+    }
+
+    /// Runs up to a cycle or a time at most.
+    pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
         loop {
             self.reset_if_requested();
             self.refetch_if_requested();
             self.serve_request();
             self.wake();
+            // A change of the clock ends the core's turn.
+            let end = run_end.cycle(self.elapsed_time());
             // What an exception stacks may reach a watched word after the end: that is for the next run.
             let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_requested();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {

@@ -28,7 +28,7 @@ impl Stm32 {
         let (place, clock_hz) = (slot.place, slot.clock_hz);
         let was_due = self.dues[n] <= now;
         let notified = self.tell_timer(place, n, now, effects);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
         let is_serial = matches!(place, Place::Spi(_) | Place::Adc(_) | Place::I2cV1(_) | Place::I2cV2(_));
@@ -74,7 +74,7 @@ impl Stm32 {
         let offset = address.wrapping_sub(slot.row.base) & !3;
         let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
         self.tell_timer(place, n, now, effects);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
         let written;
         with_block!(self, place, block => {
             let word = match bytes {
@@ -111,7 +111,7 @@ impl Stm32 {
         let (Place::Timer(talker), clock_hz) = (talker.place, talker.clock_hz) else {
             return false;
         };
-        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         if let Some(told) = self.timers[usize::from(talker)].notify(&access) {
             self.timers[usize::from(listener)].follow_updates(told, &access);
         }
@@ -139,7 +139,8 @@ impl Stm32 {
     /// Brings the block in a slot up to cycle `now`.
     pub(super) fn advance_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        let mut access =
+            Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         with_block!(self, place, block => block.advance(&mut access));
     }
 
@@ -219,8 +220,8 @@ impl Stm32 {
 
     /// A store to the flash array: whether it programs. Erasures come as effects.
     pub fn flash_store(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
-        let core_hz = self.clocks.core_hz;
-        let mut access = Access { now, core_hz, clock_hz: self.clocks.hclk_hz, bytes: 4, effects };
+        let (core_hz, clock_hz, elapsed) = (self.clocks.core_hz, self.clocks.hclk_hz, &self.elapsed);
+        let mut access = Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects };
         let store = self.flash.store(address, bytes, &mut access);
         if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
             self.after(n, now, effects);
