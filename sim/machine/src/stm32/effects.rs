@@ -16,6 +16,9 @@ impl<F: Family> System<F> {
     /// Brings the peripherals up to cycle `now`.
     pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
         self.periph.advance(now, &mut self.effects);
+        if self.periph.has_dma_due(now) {
+            self.run_dma(core, now);
+        }
         self.settle(core, now);
     }
 

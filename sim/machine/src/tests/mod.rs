@@ -13,6 +13,7 @@ mod rp2040_flash;
 mod rp2040_lockup;
 mod rp2040_pio;
 mod sram_image;
+mod stm32_dma;
 mod stm32_flash;
 mod stm32_l0;
 mod stops;

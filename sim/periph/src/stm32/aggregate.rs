@@ -4,6 +4,10 @@ use super::adc::Adc;
 use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
 use super::crc::Crc;
+use super::dma::Dma;
+use super::dma::channels::ChannelDma;
+use super::dma::mux::DmaMux;
+use super::dma::streams::StreamDma;
 use super::effects::Effects;
 use super::exti::Exti;
 use super::flash::{Flash, FlashControl};
@@ -71,6 +75,7 @@ impl Default for Options {
 
 mod access;
 mod clocking;
+mod dma;
 mod pins;
 
 const PORTS: usize = 11;
@@ -105,6 +110,11 @@ pub struct Stm32 {
     pub i2cs_v1: Vec<I2cV1>,
     /// I2Cs of L0, F7 and H7.
     pub i2cs_v2: Vec<I2cV2>,
+    /// DMA controllers, in the order of their numbers.
+    pub dmas: Vec<Dma>,
+    /// Selects the requests of the H7's controllers.
+    pub dma_mux: DmaMux,
+    wiring: dma::DmaWiring,
     /// CRC unit.
     pub crc: Crc,
     /// Random number generator, where there is one.
@@ -158,6 +168,9 @@ impl Stm32 {
             adcs: Vec::new(),
             i2cs_v1: Vec::new(),
             i2cs_v2: Vec::new(),
+            dmas: Vec::new(),
+            dma_mux: DmaMux::default(),
+            wiring: dma::DmaWiring::default(),
             crc: Crc::new(spec.window_and_crc),
             rng: Rng::new(options.seed),
             iwdg: Iwdg::new(spec.window_and_crc),
@@ -223,7 +236,11 @@ impl Stm32 {
                     Place::File(push(&mut self.files, RegFile::new(size.min(STORED_BYTES), fixed, inert)))
                 }
                 Device::Backup => Place::File(push(&mut self.files, RegFile::new(0x400, &[], false))),
-                Device::Dma => Place::File(push(&mut self.files, RegFile::new(0x400, &[], true))),
+                Device::Dma => {
+                    self.wiring.add(self.slots.len());
+                    Place::Dma(push(&mut self.dmas, new_dma(self.spec.chip)))
+                }
+                Device::DmaMux => Place::DmaMux,
                 Device::Iwdg => Place::Iwdg,
                 Device::Wwdg => Place::Wwdg,
                 Device::Rtc => Place::Rtc,
@@ -403,6 +420,17 @@ impl Stm32 {
     #[must_use]
     pub fn usart_index(&self, number: u8) -> Option<usize> {
         self.usarts.iter().position(|usart| usart.number() == number)
+    }
+}
+
+/// A controller of a chip, after reset.
+fn new_dma(chip: Chip) -> Dma {
+    match chip {
+        Chip::F103 => Dma::Channels(Box::new(ChannelDma::new(false))),
+        Chip::L053 | Chip::L073 => Dma::Channels(Box::new(ChannelDma::new(true))),
+        Chip::F407 | Chip::F411 | Chip::F446 => Dma::Streams(Box::new(StreamDma::new(7))),
+        Chip::F767 => Dma::Streams(Box::new(StreamDma::new(15))),
+        Chip::H743 => Dma::Streams(Box::new(StreamDma::new(0))),
     }
 }
 

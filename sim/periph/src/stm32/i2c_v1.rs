@@ -16,6 +16,8 @@ const CR1_SWRST: u32 = 1 << 15;
 const CR2_ITERREN: u32 = 1 << 8;
 const CR2_ITEVTEN: u32 = 1 << 9;
 const CR2_ITBUFEN: u32 = 1 << 10;
+const CR2_DMAEN: u32 = 1 << 11;
+const CR2_LAST: u32 = 1 << 12;
 const SR1_SB: u32 = 1;
 const SR1_ADDR: u32 = 1 << 1;
 const SR1_BTF: u32 = 1 << 2;
@@ -75,6 +77,8 @@ pub struct I2cV1 {
     held_after: Option<u8>,
     /// The first byte of a reception with POS has come.
     second_byte: bool,
+    /// The DMA announced that the next byte is the last one.
+    refuses_next: bool,
     /// The last byte was not acknowledged.
     refused: bool,
     phase: Phase,
@@ -99,6 +103,7 @@ impl Default for I2cV1 {
             data: None,
             held_after: None,
             second_byte: false,
+            refuses_next: false,
             refused: false,
             phase: Phase::Idle,
             end: NEVER,
@@ -222,7 +227,7 @@ impl I2cV1 {
             self.second_byte = true;
             true
         } else {
-            self.cr1 & CR1_ACK != 0
+            self.cr1 & CR1_ACK != 0 && !std::mem::take(&mut self.refuses_next)
         };
         self.refused = !acknowledges;
         if self.data.is_none() {
@@ -247,7 +252,7 @@ impl I2cV1 {
     fn clear_address(&mut self, access: &Access) {
         let Phase::Addressed(reads) = self.phase else { return };
         self.sr1 &= !SR1_ADDR;
-        (self.second_byte, self.refused) = (false, false);
+        (self.second_byte, self.refused, self.refuses_next) = (false, false, false);
         if reads {
             self.enter(Phase::Receiving, access.now, BYTE, access);
         } else {
@@ -262,6 +267,18 @@ impl I2cV1 {
         let ready = self.transmits && in_data && self.data.is_none();
         let received = !self.transmits && self.data.is_some();
         self.sr1 | if ready { SR1_TXE } else { 0 } | if received { SR1_RXNE } else { 0 }
+    }
+
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dma_requests(&self) -> (bool, bool) {
+        let (status, on) = (self.status(), self.cr2 & CR2_DMAEN != 0);
+        (on && status & SR1_TXE != 0, on && status & SR1_RXNE != 0)
+    }
+
+    /// The DMA took a byte, and so many are left. With LAST the block does not acknowledge the last one.
+    pub(super) fn dma_served(&mut self, left: u32) {
+        self.refuses_next = self.cr2 & CR2_LAST != 0 && left == 1;
     }
 
     /// SR2.

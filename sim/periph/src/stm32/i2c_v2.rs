@@ -8,6 +8,8 @@ use crate::NEVER;
 use crate::device::I2cBus;
 
 const CR1_PE: u32 = 1;
+const CR1_TXDMAEN: u32 = 1 << 14;
+const CR1_RXDMAEN: u32 = 1 << 15;
 const CR2_READ: u32 = 1 << 10;
 const CR2_ADD10: u32 = 1 << 11;
 const CR2_START: u32 = 1 << 13;
@@ -215,6 +217,13 @@ impl I2cV2 {
             | flag(complete && reloads, ISR_TCR)
             | flag(self.phase != Phase::Idle, ISR_BUSY)
             | self.flags
+    }
+
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dma_requests(&self) -> (bool, bool) {
+        let status = self.status();
+        (self.cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, self.cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0)
     }
 
     /// Reads RXDR: the byte that was held moves there.

@@ -24,6 +24,8 @@ const CR1_SSM: u32 = 1 << 9;
 const CR1_DFF: u32 = 1 << 11;
 const CR1_BIDIOE: u32 = 1 << 14;
 const CR1_BIDIMODE: u32 = 1 << 15;
+const CR2_RXDMAEN: u32 = 1;
+const CR2_TXDMAEN: u32 = 1 << 1;
 const CR2_ERRIE: u32 = 1 << 5;
 const CR2_RXNEIE: u32 = 1 << 6;
 const CR2_TXEIE: u32 = 1 << 7;
@@ -82,6 +84,14 @@ impl Spi {
             mode_fault: false,
             bus: SpiBus::default(),
         }
+    }
+
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dma_requests(&self) -> (bool, bool) {
+        let (status, on) = (self.status(), self.cr1 & CR1_SPE != 0);
+        let transmits = on && self.cr2 & CR2_TXDMAEN != 0 && status & SR_TXE != 0;
+        (transmits, self.cr2 & CR2_RXDMAEN != 0 && status & SR_RXNE != 0)
     }
 
     /// Bits of a frame. Sizes that are not used count as 8.

@@ -149,7 +149,7 @@ impl Machine {
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
                 if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
-                    self.now = self.system.devices.finish_sending(self.now);
+                    self.now = self.system.finish_sending(&mut self.cores[0], self.now);
                 }
                 return stop;
             }
@@ -199,8 +199,7 @@ impl Machine {
             ppb::advance_systick(core, self.now);
         }
         if self.system.devices.periph.due() <= self.now {
-            self.system.devices.periph.advance(self.now, &mut self.system.devices.effects);
-            self.system.settle(core, self.now);
+            self.system.advance(core, self.now);
         }
         while let Some(stimulus) = self.system.devices.injections.take(self.now) {
             self.system.stimulate(core, stimulus, self.now);

@@ -129,7 +129,7 @@ impl Stm32 {
     /// Carries out what is due by `now`. The machine calls it when [`Self::due`] is reached.
     pub fn advance(&mut self, now: u64, effects: &mut Effects) {
         for n in 0..self.dues.len() {
-            if self.dues[n] <= now {
+            if self.dues[n] <= now && !self.is_dma(n) {
                 self.advance_slot(n, now, effects);
                 self.after(n, now, effects);
             }
@@ -158,6 +158,9 @@ impl Stm32 {
         }
         self.tell_once(n, effects);
         self.after(n, now, effects);
+        if super::dma::is_controller(self.slots[n].place) {
+            self.rewire_dma(now);
+        }
     }
 
     /// Reports an unsupported request of a write once.
@@ -199,6 +202,16 @@ impl Stm32 {
         if matches!(place, Place::Gpio(_) | Place::File(_) | Place::Syscfg | Place::Crc) {
             return;
         }
+        self.refresh(n);
+        if super::dma::is_source(place) {
+            self.update_dmas(now);
+        }
+    }
+
+    /// Takes over a block's due time and interrupt outputs.
+    #[inline]
+    pub(super) fn refresh(&mut self, n: usize) {
+        let place = self.slots[n].place;
         let (due, outputs) = with_block!(self, place, block => (block.due(), block.outputs()));
         let slot = &mut self.slots[n];
         if slot.outputs != outputs {

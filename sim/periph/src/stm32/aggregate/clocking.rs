@@ -77,6 +77,7 @@ impl Stm32 {
         }
         self.clocks = clocks;
         self.elapsed.set_clock(now, self.conversion_hz());
+        self.update_dmas(now);
         self.reschedule();
     }
 
