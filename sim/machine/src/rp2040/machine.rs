@@ -176,8 +176,9 @@ impl Machine {
                     self.now = end;
                     return self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
                 }
-                self.now = due;
-                self.events(due);
+                // What the host types is due at once.
+                self.now = self.now.max(due);
+                self.events(self.now);
                 continue;
             }
             self.now = horizon.unwrap_or(self.now);

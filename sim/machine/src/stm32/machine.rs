@@ -144,9 +144,10 @@ impl<F: Run> Machine<F> {
                 if due > end || due == NEVER {
                     return self.ran_out(end, horizon == NEVER && due == NEVER);
                 }
-                self.now = due;
-                self.events(due);
-                self.step(&timing, due);
+                // What the host types is due at once.
+                self.now = self.now.max(due);
+                self.events(self.now);
+                self.step(&timing, self.now);
                 continue;
             }
             self.now = self.now.max(horizon);
@@ -279,7 +280,7 @@ impl<F: Run> Machine<F> {
             if due >= until {
                 break;
             }
-            self.events(due);
+            self.events(due.max(self.now));
             if self.core.takeable().is_some() {
                 self.core.t = self.core.t.max(due);
                 self.now = self.now.max(due);

@@ -17,4 +17,5 @@ mod stm32_dma;
 mod stm32_flash;
 mod stm32_l0;
 mod stops;
+mod typed;
 mod writer;
