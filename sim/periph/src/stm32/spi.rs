@@ -89,9 +89,8 @@ impl Spi {
     /// Requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
-        let (status, on) = (self.status(), self.cr1 & CR1_SPE != 0);
-        let transmits = on && self.cr2 & CR2_TXDMAEN != 0 && status & SR_TXE != 0;
-        (transmits, self.cr2 & CR2_RXDMAEN != 0 && status & SR_RXNE != 0)
+        let status = self.status();
+        (self.cr2 & CR2_TXDMAEN != 0 && status & SR_TXE != 0, self.cr2 & CR2_RXDMAEN != 0 && status & SR_RXNE != 0)
     }
 
     /// Bits of a frame. Sizes that are not used count as 8.

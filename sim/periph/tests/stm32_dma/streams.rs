@@ -101,6 +101,23 @@ fn a_stream_that_is_switched_off_stores_what_it_has_read() {
 }
 
 #[test]
+fn the_end_of_a_round_is_stored_below_the_threshold() {
+    for chip in CHIPS {
+        for circular in [false, true] {
+            let (mut bench, stream, channel) = paced(chip);
+            let job = Job { fcr: FIFO | 3, sizes: (0, 2), circular, ..receive(&bench, channel, 22) };
+            stream.start(&mut bench, &job);
+            run_timer(&mut bench, 21);
+            assert_eq!(stream.flags(&mut bench), (false, true, false), "{chip:?} {circular}");
+            run_timer(&mut bench, 1);
+            assert_eq!(bench.get(job.memory, 23), [vec![199; 22], vec![0]].concat(), "{chip:?} {circular}");
+            assert_eq!(stream.flags(&mut bench), (true, true, false), "{chip:?} {circular}");
+            assert_eq!((stream.left(&mut bench), stream.is_enabled(&mut bench)), (22 * u32::from(circular), circular));
+        }
+    }
+}
+
+#[test]
 fn bursts_must_fit_to_the_threshold() {
     // RM0090 table 48: memory size, burst code, thresholds that are allowed.
     let cases: [(u32, u32, [bool; 4]); 9] = [

@@ -1,5 +1,5 @@
-//! The requests of peripherals to the streams: tables of the reference manuals, without the rows of blocks that are not modelled
-//! and without triggers and commutation of timers.
+//! The requests of peripherals to the streams: tables of the reference manuals, without the rows of blocks that are not
+//! modelled, and without triggers and commutation of timers.
 
 use Signal::{Adc, Compare, Rx, Tx, Update};
 
