@@ -236,6 +236,8 @@ class Machine:
         """
     def run(self, cycles: int) -> Stop:
         """Runs for at most `cycles` more clk_sys cycles, without the GIL. Returns why and where the run stopped."""
+    def run_to_time(self, ns: int) -> Stop:
+        """Runs to the first cycle at or past a time since power-on, through changes of the clock, without the GIL."""
     def until(self, address: int) -> None:
         """Stops runs when this address is about to execute."""
     def watch_exec(self, address: int, ident: int) -> None:
@@ -328,6 +330,8 @@ class Machine:
         """Returns the current cycle."""
     def clock_hz(self) -> int:
         """Returns the core clock in Hz."""
+    def nanoseconds(self) -> int:
+        """Returns the time since power-on at the current cycle, by all clocks that the board has had."""
     def warnings(self) -> list[str]:
         """Returns one sentence for each use of unmodelled hardware, and for each fault."""
     def read(self, address: int, length: int) -> bytes:

@@ -33,8 +33,13 @@ from rtoslab.targets.exceptions import parse_exception
 if TYPE_CHECKING:
     from rtoslab._sim import Machine, Stats
     from rtoslab._sim import Snapshot as MachineSnapshot
+    from rtoslab._sim import Stop as MachineStop
 
 Place = str | int
+_BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
+NS_PER_S: Final = 1_000_000_000
+MOST_NS: Final = 2**63
+"""A time since power-on that no run reaches, in nanoseconds."""
 DEFAULT_LIMIT_S: Final = 10.0
 """The default limit of virtual time, for `run_until`."""
 
@@ -88,20 +93,28 @@ class VirtualBoard:
         """Returns the core clock's frequency, as the firmware has set it up."""
         return self._machine.clock_hz()
 
+    @property
+    def seconds(self) -> float:
+        """Returns the time since power-on, in whole nanoseconds, by all clocks that the board has had."""
+        return self._machine.nanoseconds() / NS_PER_S
+
     def address(self, place: Place) -> int:
         """Returns the address of a symbol or of an address, without the Thumb bit. Raises SymbolError."""
         return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
-        """Runs for a number of cycles, or for seconds at the present clock.
-        Ends earlier for a watch, an `until` or a lock-up.
+        """Runs for cycles or for seconds of any clock. Ends earlier for a watch, an `until` or a lock-up.
+
+        A run of seconds ends in the first cycle at or past its time. Raises RunError.
         """
         if (cycles is None) == (seconds is None):
             raise RunError("The length of the run is missing; give either cycles or seconds.")
-        length = cycles if cycles is not None else round((seconds or 0.0) * self.clock_hz)
-        if not 0 <= length <= MOST_CYCLES:
-            raise RunError(f"{length} cycles are not possible; give 0 to {MOST_CYCLES}.")
-        stop = self._machine.run(length)
+        if cycles is None:
+            stop = self._run_to(self._machine, _time_after(self._machine, seconds or 0.0))
+        elif 0 <= cycles <= MOST_CYCLES:
+            stop = self._machine.run(cycles)
+        else:
+            raise RunError(f"{cycles} cycles are not possible; give 0 to {MOST_CYCLES}.")
         self._record_events()
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])
 
@@ -114,13 +127,13 @@ class VirtualBoard:
         finder = self._machine.snapshot().open()
         with simulator_errors(SymbolError):
             finder.until(address)
-        end = finder.cycle() + round(limit_s * finder.clock_hz())
-        stop = finder.run(end - finder.cycle())
-        while stop["reason"] in {"watch", "until"} and finder.cycle() < end:
+        end = _time_after(finder, limit_s)
+        stop = self._run_to(finder, end)
+        while stop["reason"] in {"watch", "until"} and finder.nanoseconds() < end:
             # The instruction at which the board is now does not count.
             if stop["address"] == address and finder.cycle() > self.cycle:
                 break
-            stop = finder.run(end - finder.cycle())
+            stop = self._run_to(finder, end)
         if stop["reason"] != "until" or stop["address"] != address:
             raise RunError(f"{place} was not executed within {limit_s:g} s of virtual time ({stop['detail']}).")
         while self.cycle < finder.cycle():
@@ -272,6 +285,12 @@ class VirtualBoard:
         """Returns (address, size in bytes, name) of functions and objects, by address."""
         return self._machine.symbols()
 
+    @staticmethod
+    def _run_to(machine: "Machine", ns: int) -> "MachineStop":
+        """Runs a machine to a time since power-on. Raises RunError if none passes."""
+        with simulator_errors(RunError):
+            return machine.run_to_time(ns)
+
     def _address_of(self, place: Place) -> int:
         """Returns the address of a place, with its Thumb bit if it is a number."""
         return place if isinstance(place, int) else find_address(self._machine, place)
@@ -310,3 +329,10 @@ class Between:
         """Returns the count, minimum, maximum and total of the measured cycles so far."""
         interval = self._machine.between_result(self._index)
         return Interval(interval["count"], interval["min_cycles"], interval["max_cycles"], interval["total_cycles"])
+
+
+def _time_after(machine: "Machine", seconds: float) -> int:
+    """Returns the time since power-on in so many seconds, in nanoseconds. Raises RunError."""
+    if not 0 <= seconds <= MOST_NS / NS_PER_S:
+        raise RunError(f"{seconds:g} seconds are not possible; give 0 to {MOST_NS // NS_PER_S}.")
+    return min(machine.nanoseconds() + round(seconds * NS_PER_S), MOST_NS)

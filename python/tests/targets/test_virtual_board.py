@@ -102,6 +102,62 @@ def test_pin_driven_from_outside_interrupts(name: str) -> None:
     assert any(low.cycle + 20 < cycle < low.cycle + 120 for cycle in handler.cycles)
 
 
+class PinTimes:
+    """Looks at pins, and notes the times that it is told."""
+
+    def __init__(self) -> None:
+        self.times_ns: list[int] = []
+
+    def change(self, _pin: int, _level: bool, now_ns: int) -> None:
+        self.times_ns.append(now_ns)
+
+
+@pytest.mark.parametrize("name", ["pico", "nucleo-f446re", "nucleo-f103rb", "nucleo-l073rz"])
+def test_seconds_are_seconds_though_the_firmware_changes_its_clock(name: str) -> None:
+    config = {"instrument": "probe", "samples": "50"}
+    board = rtoslab.board(name, rtoslab.build_image("task_activation", kernel="bare", board=name, config=config))
+    start, device = board.snapshot(), PinTimes()
+    # The time as a sum over short runs at the clock that was in force.
+    seconds, clocks = 0.0, [board.clock_hz]
+    while len(clocks) < 2 or board.cycle < clocks[-1] // 50:
+        before, hz = board.cycle, board.clock_hz
+        board.run(100)
+        seconds += (board.cycle - before) / hz
+        if board.clock_hz != hz:
+            clocks.append(board.clock_hz)
+    assert clocks[-1] > 2 * clocks[0], "the firmware has raised its clock"
+    uncertain = len(clocks) * 100 / min(clocks)
+    assert board.seconds == pytest.approx(seconds, abs=uncertain)
+    assert seconds - board.cycle / clocks[-1] > 3 * uncertain, "the present clock alone gives another time"
+    cycle = board.cycle
+    for slices in [1, 10]:
+        board.restore(start)
+        for _ in range(slices):
+            board.run(seconds=seconds / slices)
+        assert board.seconds == pytest.approx(seconds, abs=slices / clocks[-1])
+        assert board.cycle == pytest.approx(cycle, abs=uncertain * clocks[-1])
+    # A device and the board have the same time.
+    board.attach(device, "pins")
+    board.trace(pins=True)
+    now, at = board.seconds, board.cycle
+    board.run(seconds=0.02)
+    cycles = [edge.cycle for edge in board.edges()]
+    assert len(cycles) > 20
+    assert [time / 1e9 for time in device.times_ns] == [
+        pytest.approx(now + (edge - at) / board.clock_hz, abs=3e-9) for edge in cycles
+    ]
+
+
+def test_impossible_lengths_of_a_run(board: VirtualBoard) -> None:
+    for seconds in [-1.0, 1e12, float("nan")]:
+        with pytest.raises(RunError, match="seconds are not possible"):
+            board.run(seconds=seconds)
+    with pytest.raises(RunError, match="cycles are not possible"):
+        board.run(-1)
+    with pytest.raises(RunError, match="either cycles or seconds"):
+        board.run()
+
+
 IO_BANK0_LISTENS = bytes.fromhex(
     "05480521016005480549016005480649016062b6fee700002c400140004101400000800000e100e000200000"
 )

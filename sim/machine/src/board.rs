@@ -4,6 +4,7 @@
 
 use rtoslab_cpu::timing_store::Counts;
 use rtoslab_lab::{Console, Event, IntervalStats, Observer, Probes, Stimulus};
+use rtoslab_periph::ElapsedTime;
 use rtoslab_periph::device::{Attached, Connection};
 use rtoslab_periph::rp2040::LockStats;
 use rtoslab_periph::stm32::{Pin, Wire};
@@ -14,7 +15,7 @@ use crate::image::{ImageError, Symbol};
 use crate::observe::{ObservationReport, ObservationRequest};
 use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
-use crate::stop::Stop;
+use crate::stop::{RunEnd, Stop};
 
 /// The options of a board, where it differs from a plain one. Zero means the chip's usual value.
 #[derive(Debug, Clone, Default)]
@@ -105,7 +106,13 @@ pub trait Board {
     /// Returns the functions and objects of the image, by address.
     fn symbols(&self) -> &[Symbol];
     /// Runs the board for at most `cycles` more cycles.
-    fn run(&mut self, cycles: u64) -> Stop;
+    fn run(&mut self, cycles: u64) -> Stop {
+        self.run_to(RunEnd { cycle: self.cycle().saturating_add(cycles), ns: None })
+    }
+    /// Runs the board up to a cycle or a time, whichever comes first.
+    fn run_to(&mut self, end: RunEnd) -> Stop;
+    /// Returns the time since power-on, by the board's cycles.
+    fn elapsed_time(&self) -> &ElapsedTime;
     /// Returns the current cycle.
     fn cycle(&self) -> u64;
     /// Returns the core clock in Hz.
@@ -324,8 +331,12 @@ macro_rules! as_the_machine {
             self.symbols()
         }
 
-        fn run(&mut self, cycles: u64) -> $crate::stop::Stop {
-            self.run(cycles)
+        fn run_to(&mut self, end: $crate::stop::RunEnd) -> $crate::stop::Stop {
+            self.run_to(end)
+        }
+
+        fn elapsed_time(&self) -> &rtoslab_periph::ElapsedTime {
+            self.elapsed_time()
         }
 
         fn cycle(&self) -> u64 {

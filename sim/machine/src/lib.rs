@@ -36,4 +36,4 @@ pub use rtoslab_cpu::HAS_NATIVE_CODE;
 pub use image::{Image, ImageError, Symbol};
 pub use setting::SettingError;
 pub use snapshot::Snapshot;
-pub use stop::{Stop, StopReason};
+pub use stop::{RunEnd, Stop, StopReason};

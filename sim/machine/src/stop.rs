@@ -1,5 +1,24 @@
 //! The end of a run.
 
+use rtoslab_periph::ElapsedTime;
+
+/// The cycle or the time at which a run ends, whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunEnd {
+    /// The run ends in this cycle.
+    pub cycle: u64,
+    /// It ends in the first cycle at or past this time, by all clocks that the board has had until then.
+    pub ns: Option<u64>,
+}
+
+impl RunEnd {
+    /// Returns the cycle of the end, if the clock stays as it is.
+    #[inline]
+    pub(crate) fn cycle(&self, elapsed: &ElapsedTime) -> u64 {
+        self.ns.map_or(self.cycle, |ns| elapsed.cycle_of(ns).min(self.cycle))
+    }
+}
+
 /// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {

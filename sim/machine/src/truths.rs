@@ -100,21 +100,21 @@ fn missing_core_features_warn_once_and_stop_a_strict_run() {
 
 #[test]
 fn missing_stm32_features_warn_once_and_stop_a_strict_run() {
-    // System memory. Then a block that is storage: DMA, after its clock.
+    // System memory. Then a block that is storage, after its clock.
     let places = [
-        ("stm32l053", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
-        ("stm32l073", 0x1ff0_0000, (0x4002_1030, 0x1), 0x4002_0008),
-        ("stm32f103", 0x1fff_f000, (0x4002_1014, 0x15), 0x4002_0008),
-        ("stm32f407", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
-        ("stm32f411", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
-        ("stm32f446", 0x1fff_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
-        ("stm32f767", 0x1ff0_0000, (0x4002_3830, 0x0020_0000), 0x4002_6010),
-        ("stm32h743", 0x1ff0_0000, (0x5802_44d8, 1), 0x4002_0010),
+        ("stm32l053", 0x1ff0_0000, (0x4002_1038, 1 << 29), 0x4000_7408, "DAC1"),
+        ("stm32l073", 0x1ff0_0000, (0x4002_1038, 1 << 29), 0x4000_7408, "DAC1"),
+        ("stm32f103", 0x1fff_f000, (0x4002_101c, 1 << 23), 0x4000_5c00, "USB"),
+        ("stm32f407", 0x1fff_0000, (0x4002_3844, 1 << 11), 0x4001_2c00, "SDIO"),
+        ("stm32f411", 0x1fff_0000, (0x4002_3844, 1 << 11), 0x4001_2c00, "SDIO"),
+        ("stm32f446", 0x1fff_0000, (0x4002_3844, 1 << 11), 0x4001_2c00, "SDIO"),
+        ("stm32f767", 0x1ff0_0000, (0x4002_3844, 1 << 11), 0x4001_2c00, "SDMMC1"),
+        ("stm32h743", 0x1ff0_0000, (0x5802_44e8, 1 << 29), 0x4000_7408, "DAC1"),
     ];
-    for (chip, memory, (clock, enable), dma) in places {
+    for (chip, memory, (clock, enable), block, name) in places {
         warns_once(chip, &[(memory, None)], "system memory");
-        warns_once(chip, &[(clock, Some(enable)), (dma, Some(1))], "write to a DMA");
-        warns_once(chip, &[(clock, Some(enable)), (dma, None)], "read of a DMA");
+        warns_once(chip, &[(clock, Some(enable)), (block, Some(1))], &format!("write to a {name}"));
+        warns_once(chip, &[(clock, Some(enable)), (block, None)], &format!("read of a {name}"));
     }
 }
 

@@ -1,5 +1,7 @@
 //! The clock frequencies that peripherals convert with.
 
+use crate::ElapsedTime;
+
 /// The frequencies of all clocks in Hz, derived from the crystal, the ring oscillator and the PLL settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClockTree {
@@ -19,4 +21,6 @@ pub struct ClockTree {
     pub tick_hz_num: u64,
     /// Denominator of the tick rate (tick = tick_hz_num / tick_hz_den Hz).
     pub tick_hz_den: u64,
+    /// The time since power-on, by the cycles of clk_sys.
+    pub elapsed: ElapsedTime,
 }

@@ -1,7 +1,7 @@
 //! Devices at the other end of a bus or a pin, and the buses that lead to them.
 //!
 //! A device is called when its byte or frame is complete. It answers at once: time on the bus is the master's. Each call
-//! has the time since reset in nanoseconds, for devices that are busy for a while.
+//! has the time since power-on in nanoseconds, for devices that are busy for a while.
 
 use std::fmt;
 
@@ -73,12 +73,6 @@ impl fmt::Debug for Attached {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Attached")
     }
-}
-
-/// Nanoseconds of a number of cycles.
-#[must_use]
-pub fn nanoseconds(cycles: u64, hz: u64) -> u64 {
-    (u128::from(cycles) * 1_000_000_000 / u128::from(hz.max(1))) as u64
 }
 
 /// The devices at serial ports and pins.
@@ -307,10 +301,5 @@ pub(crate) mod tests {
         assert_eq!(bus.exchange(4, 8, 0), 2, "nothing is known of the pin");
         bus.select(|_| Some(true), 0);
         assert_eq!(bus.exchange(3, 8, 0), 0);
-    }
-
-    #[test]
-    fn time_in_nanoseconds() {
-        assert_eq!((nanoseconds(125, 125_000_000), nanoseconds(1 << 60, 1 << 30)), (1000, 1_000_000_000 << 30));
     }
 }

@@ -8,11 +8,13 @@
 
 pub mod clock_tree;
 pub mod device;
+pub mod elapsed;
 pub mod rate;
 pub mod rp2040;
 pub mod stm32;
 
 pub use clock_tree::ClockTree;
+pub use elapsed::ElapsedTime;
 pub use rate::RateCounter;
 
 /// A cycle number that is never reached: "nothing scheduled".
@@ -28,6 +30,14 @@ pub struct Access<'a> {
     pub clocks: &'a ClockTree,
     /// The requests to the machine after the access.
     pub effects: &'a mut Effects,
+}
+
+impl Access<'_> {
+    /// Returns the time since power-on at a cycle, in nanoseconds, as devices are told it.
+    #[must_use]
+    pub fn ns_at(&self, cycle: u64) -> u64 {
+        self.clocks.elapsed.ns_at(cycle)
+    }
 }
 
 /// The consequences of an access beyond the peripheral's own registers. The machine applies them after every call.

@@ -18,10 +18,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use rtoslab_debuginfo::{Member, readable};
 use rtoslab_lab::{Event, Kind};
-use rtoslab_machine::Stop;
 use rtoslab_machine::board::{Board, Options, read_registers};
 use rtoslab_machine::boards::{board, board_from, pin, wire};
 use rtoslab_machine::observe::ObservationRequest;
+use rtoslab_machine::{RunEnd, Stop};
 
 create_exception!(_sim, SimError, PyException, "Base of every error the simulator raises.");
 create_exception!(_sim, ImageError, SimError, "The image cannot be loaded.");
@@ -104,19 +104,11 @@ impl Machine {
 
     /// Runs for at most `cycles` more cycles, without the GIL. Returns why the run stopped.
     fn run<'py>(&mut self, py: Python<'py>, cycles: u64) -> PyResult<Bound<'py, PyDict>> {
-        let mut left = cycles;
-        loop {
-            let slice = left.min(SLICE_CYCLES);
-            let start = self.inner.cycle();
-            let inner = Shared(&mut *self.inner);
-            let stop = py.detach(move || inner.run(slice));
-            self.make.failure.raise()?;
-            left -= (self.inner.cycle() - start).min(left);
-            if stop.reason.name() != "cycles" || left == 0 {
-                return stop_to_dict(py, &stop);
-            }
-            py.check_signals()?;
-        }
+        self.run_in_slices(py, RunEnd { cycle: self.inner.cycle().saturating_add(cycles), ns: None })
+    }
+
+    fn run_to_time<'py>(&mut self, py: Python<'py>, ns: u64) -> PyResult<Bound<'py, PyDict>> {
+        self.run_in_slices(py, RunEnd { cycle: u64::MAX, ns: Some(ns) })
     }
 
     /// Stops the run when this address is about to execute.
@@ -354,6 +346,11 @@ impl Machine {
         self.inner.clock_hz()
     }
 
+    /// Returns the time since power-on at the current cycle, in nanoseconds, by all clocks that the board has had.
+    fn nanoseconds(&self) -> u64 {
+        self.inner.elapsed_time().ns_at(self.inner.cycle())
+    }
+
     /// Returns one sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&mut self) -> Vec<String> {
         self.inner.warnings()
@@ -426,6 +423,26 @@ impl Machine {
 }
 
 impl Machine {
+    /// Runs up to an end, and looks at Python's signals from time to time.
+    fn run_in_slices<'py>(&mut self, py: Python<'py>, end: RunEnd) -> PyResult<Bound<'py, PyDict>> {
+        loop {
+            let slice = RunEnd { cycle: self.inner.cycle().saturating_add(SLICE_CYCLES).min(end.cycle), ..end };
+            let inner = Shared(&mut *self.inner);
+            let stop = py.detach(move || inner.run_to(slice));
+            self.make.failure.raise()?;
+            let (cycle, elapsed) = (self.inner.cycle(), self.inner.elapsed_time());
+            let is_over = cycle >= end.cycle || end.ns.is_some_and(|ns| elapsed.ns_at(cycle) >= ns);
+            if stop.reason.name() != "cycles" || is_over {
+                return stop_to_dict(py, &stop);
+            }
+            if end.ns.is_some() && !elapsed.is_running() {
+                let text = format!("the core's clock stands still since cycle {cycle}, so no time passes; give cycles");
+                return Err(SimError::new_err(text));
+            }
+            py.check_signals()?;
+        }
+    }
+
     /// Returns another board in the same state, whose use does not change this one.
     fn copy(&self) -> PyResult<Box<dyn Board>> {
         let board = board_from(&self.make.chip, &self.make.options, &self.inner.snapshot());
@@ -464,9 +481,9 @@ struct Shared<'a>(&'a mut dyn Board);
 unsafe impl Send for Shared<'_> {}
 
 impl Shared<'_> {
-    /// Runs for at most `cycles` more cycles.
-    fn run(self, cycles: u64) -> Stop {
-        self.0.run(cycles)
+    /// Runs up to a cycle or a time, whichever comes first.
+    fn run_to(self, end: RunEnd) -> Stop {
+        self.0.run_to(end)
     }
 }
 

@@ -7,9 +7,6 @@ pub mod semihosting;
 
 use files::Files;
 
-/// Seconds of the chip as integers: its clock may change at any time.
-const NS_PER_S: u128 = 1_000_000_000;
-
 /// A channel by which text reaches the debugger: semihosting, its error output, or an ITM port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Channel {
@@ -32,24 +29,6 @@ impl Channel {
     }
 }
 
-/// The virtual time since reset, which follows changes of the clock.
-#[derive(Debug, Clone, Default)]
-struct VirtualTime {
-    /// Time at the last change.
-    ns: u64,
-    /// Cycle of that change.
-    cycle: u64,
-    hz: u64,
-}
-
-impl VirtualTime {
-    /// Returns the virtual time at a cycle, in nanoseconds since reset.
-    fn at(&self, cycle: u64) -> u64 {
-        let cycles = u128::from(cycle.saturating_sub(self.cycle));
-        self.ns + (cycles * NS_PER_S).checked_div(u128::from(self.hz)).unwrap_or(0) as u64
-    }
-}
-
 /// A debugger that is attached to a board, for semihosting and the ITM.
 #[derive(Debug, Clone, Default)]
 pub struct Debugger {
@@ -62,7 +41,6 @@ pub struct Debugger {
     texts: Vec<(Channel, Vec<u8>)>,
     files: Files,
     errno: u32,
-    time: VirtualTime,
 }
 
 impl Debugger {
@@ -84,27 +62,11 @@ impl Debugger {
     pub fn type_text(&mut self, text: &[u8]) {
         self.files.input.extend(text);
     }
-
-    /// Sets the core clock to `hz` from `cycle` on, for the virtual time.
-    pub fn clock_changed(&mut self, cycle: u64, hz: u64) {
-        let ns = self.time.at(cycle);
-        self.time = VirtualTime { ns, cycle, hz };
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn time_adds_up_through_changes_of_the_clock() {
-        let mut debugger = Debugger::default();
-        debugger.clock_changed(0, 16_000_000);
-        debugger.clock_changed(16_000_000, 84_000_000);
-        assert_eq!(debugger.time.at(16_000_000 + 42_000_000), 1_500_000_000);
-        debugger.clock_changed(16_000_000 + 42_000_000, 0);
-        assert_eq!(debugger.time.at(u64::MAX), 1_500_000_000);
-    }
 
     #[test]
     fn text_of_one_channel_is_one_part_until_another_prints() {

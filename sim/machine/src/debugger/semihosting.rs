@@ -42,11 +42,10 @@ pub enum Answer {
 }
 
 impl Debugger {
-    /// Executes the semihosting call `operation` at a cycle.
-    pub fn call(&mut self, operation: u32, parameter: u32, cycle: u64, memory: &mut dyn TargetMemory) -> Answer {
+    /// Executes the semihosting call `operation`, `ns` nanoseconds after power-on.
+    pub fn call(&mut self, operation: u32, parameter: u32, ns: u64, memory: &mut dyn TargetMemory) -> Answer {
         let block = words(memory, parameter);
         let words = |count: usize| block.get(..count);
-        let ns = self.time.at(cycle);
         let value = match operation {
             0x01 => return self.open(words(3), memory),
             0x02 => words(1).map(|block| self.close(block[0])),

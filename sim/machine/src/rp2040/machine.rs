@@ -10,7 +10,7 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::pair;
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_lab::{Observer, Stimulus};
-use rtoslab_periph::NEVER;
+use rtoslab_periph::{ElapsedTime, NEVER};
 
 use super::system::System;
 use super::waiting::LoneCore;
@@ -22,7 +22,7 @@ use crate::m0plus::turn::{self, FaultOutcome, is_active};
 use crate::observe::{ObservedCore, ObservedMachine, TURN_CYCLES, record_outcome};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
-use crate::stop::{Stop, StopReason};
+use crate::stop::{RunEnd, Stop, StopReason};
 
 /// Lines of the NVICs (RP2040 data sheet 2.3.2). 26 of them are connected.
 const INTERRUPT_LINES: u32 = 32;
@@ -132,15 +132,26 @@ impl Machine {
         self.system.periph.clock_tree().sys_hz
     }
 
+    /// The time since power-on.
+    pub fn elapsed_time(&self) -> &ElapsedTime {
+        &self.system.periph.clock_tree().elapsed
+    }
+
     /// Runs for at most `cycles` more cycles.
     pub fn run(&mut self, cycles: u64) -> Stop {
-        let end = self.now.saturating_add(cycles);
+        self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
+    }
+
+    /// Runs up to a cycle or a time at most.
+    pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
         // Between runs anything may have been done to the board.
         self.system.lines_may_differ = true;
         self.system.pairs.forget_reads();
         loop {
             self.serve_requests();
             self.wake_sleepers();
+            // A change of the clock ends the core's turn.
+            let end = run_end.cycle(self.elapsed_time());
             if self.locked.is_some() && !self.continues_without_locked_core() {
                 self.system.stop.clone_from(&self.locked);
             }
@@ -165,8 +176,9 @@ impl Machine {
                     self.now = end;
                     return self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned());
                 }
-                self.now = due;
-                self.events(due);
+                // What the host types is due at once.
+                self.now = self.now.max(due);
+                self.events(self.now);
                 continue;
             }
             self.now = horizon.unwrap_or(self.now);

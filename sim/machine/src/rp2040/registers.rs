@@ -3,7 +3,6 @@
 use rtoslab_cpu::systick::Rate;
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_lab::{Kind, Stimulus};
-use rtoslab_periph::device::nanoseconds;
 use rtoslab_periph::rp2040::{ResetCause, block_at};
 use rtoslab_periph::{Access, Effects};
 use rtoslab_timing::rp2040::key;
@@ -121,7 +120,7 @@ impl System {
             if let Some(text) = self.consoles[usize::from(port)].receive(byte) {
                 self.type_text(usize::from(port), &text);
             }
-            let answer = self.periph.attachments.receive(port, byte, nanoseconds(now, self.clocks.sys_hz));
+            let answer = self.periph.attachments.receive(port, byte, self.periph.clock_tree().elapsed.ns_at(now));
             if !answer.is_empty() {
                 self.type_text(usize::from(port), &answer);
             }
@@ -193,7 +192,6 @@ impl System {
             self.warn_unsupported(&mut cores[0], &about, now);
         }
         self.flash_timing_changed();
-        self.debugger.clock_changed(now, self.clocks.sys_hz);
     }
 
     /// Lets the peripherals act at cycle `now`.
@@ -262,7 +260,7 @@ impl System {
 
     /// Notifies devices of changed pins, until they drive no others.
     fn tell_devices(&mut self, core: usize, mut changed: u32, now: u64) {
-        let now_ns = nanoseconds(now, self.clocks.sys_hz);
+        let now_ns = self.periph.clock_tree().elapsed.ns_at(now);
         for _ in 0..MOST_ANSWERS {
             let levels = self.pins;
             let pins = (0..30_u16).filter(|pin| changed >> pin & 1 != 0);

@@ -31,8 +31,9 @@ impl<F: Run> Machine<F> {
     pub(super) fn serve_semihosting(&mut self, before: u64) {
         let (pc, at) = (self.core.pc(), self.core.t);
         let [operation, parameter] = [self.core.r[0], self.core.r[1]];
+        let ns = self.system.periph.elapsed_time().ns_at(at);
         let mut debugger = std::mem::take(&mut self.system.debugger);
-        let answer = debugger.call(operation, parameter, at, &mut *self.system);
+        let answer = debugger.call(operation, parameter, ns, &mut *self.system);
         self.system.debugger = debugger;
         match answer {
             Answer::Value(value) => self.core.r[0] = value,

@@ -16,6 +16,9 @@ impl<F: Family> System<F> {
     /// Brings the peripherals up to cycle `now`.
     pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
         self.periph.advance(now, &mut self.effects);
+        if self.periph.has_dma_due(now) {
+            self.run_dma(core, now);
+        }
         self.settle(core, now);
     }
 
@@ -86,8 +89,6 @@ impl<F: Family> System<F> {
         let den = clocks.core_hz.checked_div(reference).unwrap_or(8).max(1);
         core.systick.set_external(Rate { num: 1, den }, now);
         core.limit = 0;
-        let hz = self.settings.clock_hz().unwrap_or(self.periph.clocks().core_hz);
-        self.debugger.clock_changed(now, hz);
         if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
             self.warn_unsupported(core, &about, now);
         }

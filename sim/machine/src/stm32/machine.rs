@@ -9,8 +9,8 @@ use rtoslab_cpu::v7m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v7m::fault::Fault;
 use rtoslab_cpu::v7m::{exec, scs};
 use rtoslab_lab::{Observer, Stimulus};
-use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, Options as BoardOptions, ResetCause, Stm32};
+use rtoslab_periph::{ElapsedTime, NEVER};
 
 use rtoslab_timing::stm32_bus;
 
@@ -24,7 +24,7 @@ use crate::injection;
 use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record_outcome};
 use crate::polling::pass_over;
 use crate::setting::SettingError;
-use crate::stop::{Stop, StopReason};
+use crate::stop::{RunEnd, Stop, StopReason};
 
 /// The board's additions to the chip.
 #[derive(Debug, Clone, Default)]
@@ -83,6 +83,7 @@ impl<F: Run> Machine<F> {
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         Arc::make_mut(&mut self.system.settings).set(key, value)?;
         let settings = &self.system.settings;
+        self.system.periph.state_clock(settings.clock_hz(), self.now);
         self.pipe = F::pipe(&|key| settings.value(key));
         self.runner.clear();
         self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
@@ -117,12 +118,23 @@ impl<F: Run> Machine<F> {
         self.system.settings.clock_hz().unwrap_or(self.system.periph.clocks().core_hz)
     }
 
+    /// The time since power-on.
+    pub fn elapsed_time(&self) -> &ElapsedTime {
+        self.system.periph.elapsed_time()
+    }
+
     /// Runs for at most `cycles` more cycles.
     pub fn run(&mut self, cycles: u64) -> Stop {
-        let end = self.now.saturating_add(cycles);
+        self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
+    }
+
+    /// Runs up to a cycle or a time at most.
+    pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
         let timing = self.system.settings.exceptions();
         loop {
             self.serve_request(&timing);
+            // A change of the clock ends the core's turn.
+            let end = run_end.cycle(self.elapsed_time());
             if let Some(stop) = self.take_stop(end) {
                 return stop;
             }
@@ -132,9 +144,10 @@ impl<F: Run> Machine<F> {
                 if due > end || due == NEVER {
                     return self.ran_out(end, horizon == NEVER && due == NEVER);
                 }
-                self.now = due;
-                self.events(due);
-                self.step(&timing, due);
+                // What the host types is due at once.
+                self.now = self.now.max(due);
+                self.events(self.now);
+                self.step(&timing, self.now);
                 continue;
             }
             self.now = self.now.max(horizon);
@@ -267,7 +280,7 @@ impl<F: Run> Machine<F> {
             if due >= until {
                 break;
             }
-            self.events(due);
+            self.events(due.max(self.now));
             if self.core.takeable().is_some() {
                 self.core.t = self.core.t.max(due);
                 self.now = self.now.max(due);

@@ -6,6 +6,7 @@ mod chip;
 mod cleared;
 mod code;
 mod debugging;
+mod dma;
 mod effects;
 mod face;
 mod families;

@@ -1,7 +1,6 @@
 //! The outputs of a chip through its pins and serial ports, on their way to the instruments.
 
 use rtoslab_lab::{Console, Kind, Probes};
-use rtoslab_periph::device::nanoseconds;
 use rtoslab_periph::stm32::{Effects, PinChange, Stm32};
 
 /// How often devices may answer a change of pins with other ones in one cycle.
@@ -34,7 +33,7 @@ pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mu
 
 /// Tells devices a port's changed pins, and drives what they answer. New changes come after those that are known.
 fn tell_devices(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
-    let now_ns = nanoseconds(change.cycle, periph.clocks().core_hz);
+    let now_ns = periph.elapsed_time().ns_at(change.cycle);
     for pin in (0..16_u16).filter(|pin| change.changed >> pin & 1 != 0) {
         let number = u16::from(change.port) * 16 + pin;
         for (answered, level) in periph.attachments.change(number, change.levels >> pin & 1 != 0, now_ns) {
@@ -50,7 +49,8 @@ pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Con
         if let Some(text) = console.receive(byte) {
             periph.uart_push(number, &text);
         }
-        let answer = periph.attachments.receive(number, byte, nanoseconds(now, periph.clocks().core_hz));
+        let now_ns = periph.elapsed_time().ns_at(now);
+        let answer = periph.attachments.receive(number, byte, now_ns);
         if !answer.is_empty() {
             periph.uart_push(number, &answer);
         }

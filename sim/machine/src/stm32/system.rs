@@ -30,7 +30,7 @@ use crate::warnings::Warnings;
 /// The page of a store holds decoded code.
 pub(super) const MARK_CODE: u8 = 1;
 /// The page of a store holds a watched word.
-const MARK_WATCH: u8 = 2;
+pub(super) const MARK_WATCH: u8 = 2;
 /// log2 of the bytes that share a mark.
 pub(super) const MARK_SHIFT: u32 = 8;
 
@@ -304,6 +304,11 @@ impl<F: Family> System<F> {
     /// True if a store to this offset of the main RAM has consequences.
     pub(super) fn is_marked(&self, offset: u32) -> bool {
         self.marks[(offset >> MARK_SHIFT) as usize] != 0
+    }
+
+    /// The marks of a part of the main RAM.
+    pub(super) fn marks_of(&self, offset: u32, bytes: u32) -> u8 {
+        self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
     }
 
     /// A store to main RAM with decoded code or a watched word around it. The bytes are written already.

@@ -2,6 +2,7 @@
 //! build, and so it is built for its tests once instead of twice.
 
 mod bench;
+mod elapsed;
 mod host_addresses;
 mod m3m4_properties;
 mod m3m4_published;
@@ -12,6 +13,9 @@ mod rp2040_flash;
 mod rp2040_lockup;
 mod rp2040_pio;
 mod sram_image;
+mod stm32_dma;
 mod stm32_flash;
 mod stm32_l0;
 mod stops;
+mod typed;
+mod writer;

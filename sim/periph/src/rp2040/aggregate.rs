@@ -4,7 +4,7 @@ use super::bus_map::{Block, block_at};
 use super::dispatch::{on_block, scheduled, with_block};
 use super::limits::Touch;
 use super::*;
-use crate::device::{Attached, Attachments, Connection, nanoseconds};
+use crate::device::{Attached, Attachments, Connection};
 use crate::{Access, ClockTree, Effects, NEVER, Peripheral};
 
 /// Levels of the 30 GPIO pads.
@@ -325,7 +325,9 @@ impl Rp2040Peripherals {
     /// Recomputes the clock tree and rebases whatever depends on it. Idempotent.
     fn retime(&mut self, now_cycles: u64, effects: &mut Effects) {
         self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
-        let tree = derive(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog);
+        let mut tree = derive(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog);
+        tree.elapsed = self.tree.elapsed;
+        tree.elapsed.set_clock(now_cycles, tree.sys_hz);
         let old = std::mem::replace(&mut self.tree, tree.clone());
         let mut before = Access { now_cycles, core: 0, clocks: &old, effects };
         scheduled!(self, block => block.advance(&mut before));
@@ -383,9 +385,9 @@ impl Rp2040Peripherals {
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
         let inputs = self.io_bank0.sense(self.pads_bank0.inputs(self.pins.levels));
         self.sio.gpio.set_input(inputs);
-        for spi in self.spis.iter_mut().filter(|spi| spi.bus.has_selects()) {
-            let levels = self.pins.levels;
-            spi.bus.select(|pin| Some(levels >> pin & 1 != 0), nanoseconds(now, self.tree.sys_hz));
+        if self.spis.iter().any(|spi| spi.bus.has_selects()) {
+            let (levels, now_ns) = (self.pins.levels, self.tree.elapsed.ns_at(now));
+            self.spis.iter_mut().for_each(|spi| spi.bus.select(|pin| Some(levels >> pin & 1 != 0), now_ns));
         }
         if self.pios[0].sense(inputs, now) | self.pios[1].sense(inputs, now) {
             self.reschedule();

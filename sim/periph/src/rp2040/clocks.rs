@@ -3,7 +3,7 @@
 //! Simplifications: a glitchless switch takes effect in the cycle of the write (SELECTED never reads 0), the
 //! wake and sleep enables gate nothing, and the GPIN inputs carry no clock.
 
-use crate::{Access, ClockTree, NEVER, Peripheral};
+use crate::{Access, ClockTree, ElapsedTime, NEVER, Peripheral};
 
 use super::{Pll, Rosc, Watchdog, Xosc};
 
@@ -279,8 +279,10 @@ pub fn derive(
     let sources = sources_of(pll_sys, pll_usb, xosc, rosc);
     let ref_hz = clocks.ref_hz(&sources);
     let (tick_hz_num, tick_hz_den) = watchdog.tick_rate(ref_hz);
+    let sys_hz = clocks.sys_hz(&sources);
     ClockTree {
-        sys_hz: clocks.sys_hz(&sources),
+        sys_hz,
+        elapsed: ElapsedTime::start(sys_hz),
         ref_hz,
         peri_hz: clocks.peri_hz(&sources),
         usb_hz: clocks.fixed_hz(USB, &sources),

@@ -43,7 +43,6 @@ struct Channel {
     left: u32,
     reload: u32,
     ctrl: u32,
-    busy: bool,
 }
 
 /// A pacing timer: X requests per Y cycles.
@@ -74,12 +73,11 @@ pub struct Dma {
 impl Dma {
     /// Starts a channel, if it is enabled and idle.
     fn trigger(&mut self, channel: usize, now: u64) {
-        let c = &mut self.channels[channel];
-        if c.ctrl & CTRL_EN == 0 || c.busy {
+        if self.channels[channel].ctrl & CTRL_EN == 0 || self.channel_is_busy(channel) {
             return;
         }
+        let c = &mut self.channels[channel];
         c.left = c.reload;
-        c.busy = true;
         self.busy |= 1 << channel;
         self.free_at = self.free_at.max(now + 1);
         if c.left == 0 {
@@ -87,11 +85,14 @@ impl Dma {
         }
     }
 
+    fn channel_is_busy(&self, channel: usize) -> bool {
+        self.busy >> channel & 1 != 0
+    }
+
     /// Ends a channel's transfers: raises its interrupt, and triggers the channel that is chained to it.
     fn finish(&mut self, channel: usize, now: u64) {
         self.busy &= !(1 << channel);
-        let c = &mut self.channels[channel];
-        c.busy = false;
+        let c = &self.channels[channel];
         if c.ctrl & CTRL_IRQ_QUIET == 0 {
             self.intr |= 1 << channel;
         }
@@ -104,7 +105,7 @@ impl Dma {
     /// First cycle at or after `free_at` at which `channel` may transfer. `requests` has a bit per TREQ number.
     fn ready_at(&self, channel: usize, requests: u64) -> u64 {
         let c = &self.channels[channel];
-        if !c.busy || c.ctrl & CTRL_EN == 0 {
+        if !self.channel_is_busy(channel) || c.ctrl & CTRL_EN == 0 {
             return NEVER;
         }
         match c.ctrl >> 15 & 0x3f {
@@ -134,7 +135,8 @@ impl Dma {
     /// The requests below 32 that busy channels wait for, a bit for each TREQ number.
     #[must_use]
     pub fn awaited_requests(&self) -> u32 {
-        let waiting = self.channels.iter().filter(|c| c.busy && c.ctrl & CTRL_EN != 0).map(|c| c.ctrl >> 15 & 0x3f);
+        let busy = (0..CHANNELS).filter(|&channel| self.channel_is_busy(channel)).map(|channel| self.channels[channel]);
+        let waiting = busy.filter(|c| c.ctrl & CTRL_EN != 0).map(|c| c.ctrl >> 15 & 0x3f);
         waiting.filter(|&treq| treq < 32).fold(0, |bits, treq| bits | 1 << treq)
     }
 
@@ -188,13 +190,14 @@ impl Dma {
     /// Writes a channel's register, and triggers the channel if its alias does.
     fn write_channel(&mut self, offset: u32, value: u32, access: &mut Access) {
         let (channel, position) = (offset as usize / 0x40, (offset as usize & 0x3f) / 4);
+        let is_busy = self.channel_is_busy(channel);
         let c = &mut self.channels[channel];
         match Self::ALIAS[position] {
             0 => c.read = value,
             1 => c.write = value,
             2 => {
                 c.reload = value;
-                if !c.busy {
+                if !is_busy {
                     c.left = value;
                 }
             }
@@ -250,12 +253,7 @@ impl Peripheral for Dma {
                 }
             }
             0x434 | 0x438 => self.sniff[(offset as usize - 0x434) / 4] = value,
-            0x444 => {
-                for channel in (0..CHANNELS).filter(|&channel| value >> channel & 1 != 0) {
-                    self.channels[channel].busy = false;
-                }
-                self.busy &= !value;
-            }
+            0x444 => self.busy &= !value,
             0x440 | 0x448 | 0x800..=0xae4 => {}
             _ => access.effects.unmodelled = Some((offset, true)),
         }
@@ -264,12 +262,13 @@ impl Peripheral for Dma {
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x000..=0x2fc => {
-                let c = &self.channels[offset as usize / 0x40];
+                let channel = offset as usize / 0x40;
+                let c = &self.channels[channel];
                 match Self::ALIAS[(offset as usize & 0x3f) / 4] {
                     0 => c.read,
                     1 => c.write,
                     2 => c.left,
-                    _ => c.ctrl | if c.busy { CTRL_BUSY } else { 0 },
+                    _ => c.ctrl | if self.channel_is_busy(channel) { CTRL_BUSY } else { 0 },
                 }
             }
             0x400 => self.intr,

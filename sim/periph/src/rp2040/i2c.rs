@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{I2cBus, nanoseconds};
+use crate::device::I2cBus;
 use crate::{Access, NEVER, Peripheral};
 
 const FIFO_DEPTH: usize = 16;
@@ -225,7 +225,7 @@ impl I2c {
         self.enabled = value & 1 != 0;
         if !self.enabled {
             if self.phase != Phase::Idle {
-                self.bus.stop(nanoseconds(at, access.clocks.sys_hz));
+                self.bus.stop(access.ns_at(at));
             }
             (self.phase, self.end) = (Phase::Idle, NEVER);
             self.tx.clear();
@@ -353,7 +353,7 @@ impl Peripheral for I2c {
     fn advance(&mut self, access: &mut Access) {
         while self.end <= access.now_cycles {
             let end = self.end;
-            self.finish_phase(end, nanoseconds(end, access.clocks.sys_hz));
+            self.finish_phase(end, access.ns_at(end));
         }
     }
 

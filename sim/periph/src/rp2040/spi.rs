@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::device::{SpiBus, nanoseconds};
+use crate::device::SpiBus;
 use crate::{Access, NEVER, Peripheral};
 
 const FIFO_DEPTH: usize = 8;
@@ -102,11 +102,7 @@ impl Spi {
         let Some(frame) = self.tx.pop_front() else { return };
         let bits = self.bits();
         let frame = frame & ((1 << bits) - 1);
-        self.answer = if self.cr1 & CR1_LBM != 0 {
-            frame
-        } else {
-            self.bus.exchange(frame, bits, nanoseconds(at, access.clocks.sys_hz))
-        };
+        self.answer = if self.cr1 & CR1_LBM != 0 { frame } else { self.bus.exchange(frame, bits, access.ns_at(at)) };
         self.end = at.saturating_add(self.cycles_of(u64::from(bits), access));
     }
 

@@ -1,6 +1,6 @@
 //! A stand-in for the machine in unit tests.
 
-use crate::{Access, ClockTree, Effects};
+use crate::{Access, ClockTree, Effects, ElapsedTime};
 
 /// Owns what an [`Access`] borrows.
 pub(crate) struct Bench {
@@ -22,6 +22,7 @@ impl Bench {
             rtc_hz: 46_875,
             tick_hz_num: 12_000_000,
             tick_hz_den: 12,
+            elapsed: ElapsedTime::start(125_000_000),
         };
         Self { now: 0, core: 0, tree, effects: Effects::default() }
     }

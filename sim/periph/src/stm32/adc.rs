@@ -23,6 +23,9 @@ const CR1_SCAN: u32 = 1 << 8;
 const CR1_OVRIE: u32 = 1 << 26;
 const CR2_ADON: u32 = 1;
 const CR2_CONT: u32 = 1 << 1;
+const CR2_DMA: u32 = 1 << 8;
+/// F4: requests go on after the DMA's last transfer.
+const CR2_DDS: u32 = 1 << 9;
 /// F4: EOC after each conversion of a sequence.
 const CR2_EOCS: u32 = 1 << 10;
 const CR2_ALIGN: u32 = 1 << 11;
@@ -49,6 +52,10 @@ struct Converter {
     data: u32,
     /// Number of the conversion in its sequence.
     position: u32,
+    /// A conversion is to be fetched by the DMA.
+    requests: bool,
+    /// The DMA's last transfer was made, and without DDS there are no further requests.
+    ended: bool,
     end: u64,
 }
 
@@ -62,7 +69,18 @@ impl Converter {
     const fn new() -> Self {
         let mut plain = [0; 12];
         plain[HTR] = 0xfff;
-        Self { sr: 0, cr1: 0, cr2: 0, plain, injected: [0; 4], data: 0, position: 0, end: NEVER }
+        Self {
+            sr: 0,
+            cr1: 0,
+            cr2: 0,
+            plain,
+            injected: [0; 4],
+            data: 0,
+            position: 0,
+            requests: false,
+            ended: false,
+            end: NEVER,
+        }
     }
 
     fn register(&self, offset: u32) -> u32 {
@@ -132,6 +150,19 @@ impl Adc {
         self.levels[channel] = level_of(millivolts);
     }
 
+    /// Whether a converter requests the DMA.
+    #[must_use]
+    pub fn dma_request(&self, n: usize) -> bool {
+        self.converters.get(n).is_some_and(|converter| converter.requests)
+    }
+
+    /// The DMA has fetched a conversion.
+    pub(super) fn dma_served(&mut self, n: usize, is_last: bool) {
+        let converter = &mut self.converters[n];
+        converter.requests = false;
+        converter.ended |= is_last && self.layout == AdcLayout::F4 && converter.cr2 & CR2_DDS == 0;
+    }
+
     /// Begins a conversion.
     fn begin(&mut self, n: usize, at: u64, access: &Access) {
         // F4: PCLK2 by 2, 4, 6 or 8. The F1's clock is divided in RCC.
@@ -163,11 +194,15 @@ impl Adc {
         let level = if layout == AdcLayout::F4 { level >> (2 * (converter.cr1 >> 24 & 3)) } else { level };
         let each = layout == AdcLayout::F4 && converter.cr2 & CR2_EOCS != 0;
         converter.end = NEVER;
-        // A result that nobody has read: F4 and F7 notice it where they flag each conversion.
-        if each && converter.sr & SR_EOC != 0 {
+        // A result that nobody has read: F4 and F7 notice it where they flag each conversion, or where DMA fetches it. It
+        // stops the requests, and with them the conversions.
+        let uses_dma = converter.cr2 & CR2_DMA != 0 && !converter.ended;
+        if each && converter.sr & SR_EOC != 0 || layout == AdcLayout::F4 && uses_dma && converter.requests {
             converter.sr |= SR_OVR;
+            converter.requests = false;
             return;
         }
+        converter.requests = uses_dma && converter.sr & SR_OVR == 0;
         converter.data = if converter.cr2 & CR2_ALIGN != 0 { level << 4 } else { level };
         converter.position += 1;
         let is_last = converter.position >= converter.length();
@@ -194,6 +229,9 @@ impl Adc {
             AdcLayout::F4 => (value & 1 << 30 != 0, value & 0x3f3f_0f03),
         };
         self.converters[n].cr2 = kept;
+        if kept & CR2_DMA == 0 {
+            (self.converters[n].requests, self.converters[n].ended) = (false, false);
+        }
         if kept & CR2_ADON == 0 {
             self.converters[n].end = NEVER;
         } else if start {

@@ -182,6 +182,8 @@ struct Converter {
     group_left: u32,
     /// The result is out, but AUTDLY or WAIT holds the next conversion back until it is read.
     held: bool,
+    /// In one-shot mode the DMA has fetched its last result. It gets no more until CFGR is written.
+    dma_ended: bool,
     end: u64,
 }
 
@@ -197,6 +199,7 @@ impl Converter {
             position: 0,
             group_left: 0,
             held: false,
+            dma_ended: false,
             end: NEVER,
         };
         match layout {
@@ -224,6 +227,13 @@ impl Converter {
 
     fn word(&self, offset: u32) -> u32 {
         self.words[offset as usize / 4]
+    }
+
+    /// Whether results go to the DMA, and whether they do so for ever: DMAEN and DMACFG of L0, DMNGT of H7 (RM0367
+    /// 14.5.4, RM0433 25.4.27).
+    fn dma_mode(&self, layout: AdcV4Layout) -> (bool, bool) {
+        let cfgr = self.word(at::CFGR);
+        if layout == L0 { (cfgr & 1 != 0, cfgr & 2 != 0) } else { (matches!(cfgr & 3, 1 | 3), cfgr & 3 == 3) }
     }
 
     /// Channels of a sequence, in its order.
@@ -470,6 +480,22 @@ impl AdcV4 {
         }
     }
 
+    /// Whether a converter requests the DMA. An overrun ends its requests.
+    pub(super) fn dma_request(&self, n: usize) -> bool {
+        self.converters.get(n).is_some_and(|converter| {
+            converter.dma_mode(self.layout).0 && !converter.dma_ended && converter.isr & (ISR_EOC | ISR_OVR) == ISR_EOC
+        })
+    }
+
+    /// The DMA has fetched a result. The last one of a one-shot transfer also ends the conversions.
+    pub(super) fn dma_served(&mut self, n: usize, is_last: bool) {
+        let converter = &mut self.converters[n];
+        if is_last && !converter.dma_mode(self.layout).1 {
+            converter.dma_ended = true;
+            converter.stop();
+        }
+    }
+
     /// The converter of an offset, and the offset in it.
     fn at(&self, offset: u32) -> Option<(usize, u32)> {
         let n = (offset / 0x100) as usize;
@@ -519,7 +545,10 @@ impl Block for AdcV4 {
             }
             at::CR => self.control(n, value, access),
             at::DR | 0x80..=0x8c => {}
-            _ => self.converters[n].words[register as usize / 4] = value,
+            _ => {
+                self.converters[n].words[register as usize / 4] = value;
+                self.converters[n].dma_ended &= register != at::CFGR;
+            }
         }
     }
 

@@ -5,6 +5,10 @@ use super::adc_v4::AdcV4;
 use super::chips::{Chip, Device, Spec};
 use super::clocks::{Bus, Clocks};
 use super::crc::Crc;
+use super::dma::Dma;
+use super::dma::channels::ChannelDma;
+use super::dma::mux::DmaMux;
+use super::dma::streams::StreamDma;
 use super::effects::Effects;
 use super::exti::Exti;
 use super::flash::{Flash, FlashControl};
@@ -27,8 +31,8 @@ use super::timer::pins::timer_pins;
 use super::timer::{Timer, TimerKind};
 use super::usart::{Usart, UsartLayout};
 use super::wwdg::Wwdg;
-use crate::NEVER;
 use crate::device::{Attached, Attachments, Connection};
+use crate::{ElapsedTime, NEVER};
 
 /// A pin of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +81,7 @@ impl Default for Options {
 
 mod access;
 mod clocking;
+mod dma;
 mod pins;
 mod timers;
 
@@ -116,6 +121,11 @@ pub struct Stm32 {
     pub i2cs_v1: Vec<I2cV1>,
     /// I2Cs of L0, F7 and H7.
     pub i2cs_v2: Vec<I2cV2>,
+    /// DMA controllers, in the order of their numbers.
+    pub dmas: Vec<Dma>,
+    /// Selects the requests of the H7's controllers.
+    pub dma_mux: DmaMux,
+    wiring: dma::DmaWiring,
     /// CRC unit.
     pub crc: Crc,
     /// Random number generator, where there is one.
@@ -140,6 +150,9 @@ pub struct Stm32 {
     clocks: Clocks,
     /// The asynchronous clock of the ADCs of L0 and H7.
     adc_hz: u64,
+    elapsed: ElapsedTime,
+    /// The core's clock that the run states, whatever RCC says.
+    stated_hz: Option<u64>,
     lines: Lines,
     due: u64,
     /// The unsupported requests so far.
@@ -171,6 +184,9 @@ impl Stm32 {
             adcs_v4: Vec::new(),
             i2cs_v1: Vec::new(),
             i2cs_v2: Vec::new(),
+            dmas: Vec::new(),
+            dma_mux: DmaMux::default(),
+            wiring: dma::DmaWiring::default(),
             crc: Crc::new(spec.window_and_crc),
             rng: Rng::new(options.seed),
             iwdg: Iwdg::new(spec.window_and_crc),
@@ -186,6 +202,8 @@ impl Stm32 {
             timer_routes: timers::TimerRoutes::default(),
             clocks: Clocks::default(),
             adc_hz: 0,
+            elapsed: ElapsedTime::start(0),
+            stated_hz: None,
             lines: Lines::new(),
             due: NEVER,
             told: Vec::new(),
@@ -241,7 +259,11 @@ impl Stm32 {
                     Place::File(push(&mut self.files, RegFile::new(size.min(STORED_BYTES), fixed, inert)))
                 }
                 Device::Backup => Place::File(push(&mut self.files, RegFile::new(0x400, &[], false))),
-                Device::Dma => Place::File(push(&mut self.files, RegFile::new(0x400, &[], true))),
+                Device::Dma => {
+                    self.wiring.add(self.slots.len());
+                    Place::Dma(push(&mut self.dmas, new_dma(self.spec.chip)))
+                }
+                Device::DmaMux => Place::DmaMux,
                 Device::Iwdg => Place::Iwdg,
                 Device::Wwdg => Place::Wwdg,
                 Device::Rtc => Place::Rtc,
@@ -422,6 +444,17 @@ impl Stm32 {
     #[must_use]
     pub fn usart_index(&self, number: u8) -> Option<usize> {
         self.usarts.iter().position(|usart| usart.number() == number)
+    }
+}
+
+/// A controller of a chip, after reset.
+fn new_dma(chip: Chip) -> Dma {
+    match chip {
+        Chip::F103 => Dma::Channels(Box::new(ChannelDma::new(false))),
+        Chip::L053 | Chip::L073 => Dma::Channels(Box::new(ChannelDma::new(true))),
+        Chip::F407 | Chip::F411 | Chip::F446 => Dma::Streams(Box::new(StreamDma::new(7))),
+        Chip::F767 => Dma::Streams(Box::new(StreamDma::new(15))),
+        Chip::H743 => Dma::Streams(Box::new(StreamDma::new(0))),
     }
 }
 

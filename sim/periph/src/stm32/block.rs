@@ -4,7 +4,7 @@
 //! interrupt outputs, and there are no atomic aliases. Time is the core's cycle count, as everywhere.
 
 use super::effects::Effects;
-use crate::NEVER;
+use crate::{ElapsedTime, NEVER};
 
 /// A block's view of the chip during an access or an event.
 pub struct Access<'a> {
@@ -14,6 +14,8 @@ pub struct Access<'a> {
     pub core_hz: u64,
     /// Clock that the block runs from (USART: kernel clock, timer: timer clock); 0 while it is gated.
     pub clock_hz: u64,
+    /// The time since power-on, by the core's cycles.
+    pub elapsed: &'a ElapsedTime,
     /// Bytes of the access, 1, 2 or 4. 4 in events.
     pub bytes: u32,
     /// The requests to the machine after the access.

@@ -5,7 +5,7 @@
 
 use super::block::{Access, Block};
 use crate::NEVER;
-use crate::device::{I2cBus, nanoseconds};
+use crate::device::I2cBus;
 
 const CR1_PE: u32 = 1;
 const CR1_START: u32 = 1 << 8;
@@ -16,6 +16,8 @@ const CR1_SWRST: u32 = 1 << 15;
 const CR2_ITERREN: u32 = 1 << 8;
 const CR2_ITEVTEN: u32 = 1 << 9;
 const CR2_ITBUFEN: u32 = 1 << 10;
+const CR2_DMAEN: u32 = 1 << 11;
+const CR2_LAST: u32 = 1 << 12;
 const SR1_SB: u32 = 1;
 const SR1_ADDR: u32 = 1 << 1;
 const SR1_BTF: u32 = 1 << 2;
@@ -75,6 +77,8 @@ pub struct I2cV1 {
     held_after: Option<u8>,
     /// The first byte of a reception with POS has come.
     second_byte: bool,
+    /// The DMA announced that the next byte is the last one.
+    refuses_next: bool,
     /// The last byte was not acknowledged.
     refused: bool,
     phase: Phase,
@@ -99,6 +103,7 @@ impl Default for I2cV1 {
             data: None,
             held_after: None,
             second_byte: false,
+            refuses_next: false,
             refused: false,
             phase: Phase::Idle,
             end: NEVER,
@@ -162,7 +167,7 @@ impl I2cV1 {
 
     /// The end of a phase at cycle `at`.
     fn finish_phase(&mut self, at: u64, access: &Access) {
-        let now_ns = nanoseconds(at, access.core_hz);
+        let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
         match self.phase {
             Phase::Start => {
@@ -222,7 +227,7 @@ impl I2cV1 {
             self.second_byte = true;
             true
         } else {
-            self.cr1 & CR1_ACK != 0
+            self.cr1 & CR1_ACK != 0 && !std::mem::take(&mut self.refuses_next)
         };
         self.refused = !acknowledges;
         if self.data.is_none() {
@@ -247,7 +252,7 @@ impl I2cV1 {
     fn clear_address(&mut self, access: &Access) {
         let Phase::Addressed(reads) = self.phase else { return };
         self.sr1 &= !SR1_ADDR;
-        (self.second_byte, self.refused) = (false, false);
+        (self.second_byte, self.refused, self.refuses_next) = (false, false, false);
         if reads {
             self.enter(Phase::Receiving, access.now, BYTE, access);
         } else {
@@ -262,6 +267,18 @@ impl I2cV1 {
         let ready = self.transmits && in_data && self.data.is_none();
         let received = !self.transmits && self.data.is_some();
         self.sr1 | if ready { SR1_TXE } else { 0 } | if received { SR1_RXNE } else { 0 }
+    }
+
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dma_requests(&self) -> (bool, bool) {
+        let (status, on) = (self.status(), self.cr2 & CR2_DMAEN != 0);
+        (on && status & SR1_TXE != 0, on && status & SR1_RXNE != 0)
+    }
+
+    /// The DMA took a byte, and so many are left. With LAST the block does not acknowledge the last one.
+    pub(super) fn dma_served(&mut self, left: u32) {
+        self.refuses_next = self.cr2 & CR2_LAST != 0 && left == 1;
     }
 
     /// SR2.
@@ -311,7 +328,7 @@ impl I2cV1 {
         self.cr1 = value & 0x7ffb;
         if self.cr1 & CR1_PE == 0 {
             if self.phase != Phase::Idle {
-                self.bus.stop(nanoseconds(access.now, access.core_hz));
+                self.bus.stop(access.elapsed.ns_at(access.now));
             }
             self.cr1 &= !(CR1_START | CR1_STOP | CR1_ACK | CR1_POS);
             (self.sr1, self.data, self.held_after, self.transmits) = (0, None, None, false);

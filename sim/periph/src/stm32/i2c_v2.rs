@@ -5,9 +5,11 @@
 
 use super::block::{Access, Block};
 use crate::NEVER;
-use crate::device::{I2cBus, nanoseconds};
+use crate::device::I2cBus;
 
 const CR1_PE: u32 = 1;
+const CR1_TXDMAEN: u32 = 1 << 14;
+const CR1_RXDMAEN: u32 = 1 << 15;
 const CR2_READ: u32 = 1 << 10;
 const CR2_ADD10: u32 = 1 << 11;
 const CR2_START: u32 = 1 << 13;
@@ -132,7 +134,7 @@ impl I2cV2 {
 
     /// The end of a phase.
     fn finish_phase(&mut self, at: u64, access: &Access) {
-        let now_ns = nanoseconds(at, access.core_hz);
+        let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
         match self.phase {
             Phase::Address => {
@@ -217,6 +219,13 @@ impl I2cV2 {
             | self.flags
     }
 
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dma_requests(&self) -> (bool, bool) {
+        let status = self.status();
+        (self.cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, self.cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0)
+    }
+
     /// Reads RXDR: the byte that was held moves there.
     fn receive(&mut self, access: &Access) -> u32 {
         let byte = self.rx.take().unwrap_or(0);
@@ -244,7 +253,7 @@ impl I2cV2 {
         self.cr1 = value & 0x00ff_dfff;
         if self.cr1 & CR1_PE == 0 {
             if self.phase != Phase::Idle {
-                self.bus.stop(nanoseconds(access.now, access.core_hz));
+                self.bus.stop(access.elapsed.ns_at(access.now));
             }
             self.cr2 &= !(CR2_START | CR2_STOP);
             (self.flags, self.tx, self.rx) = (0, None, None);

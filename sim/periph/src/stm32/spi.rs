@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use super::block::{Access, Block};
 use crate::NEVER;
-use crate::device::{SpiBus, nanoseconds};
+use crate::device::SpiBus;
 
 /// The registers of a family's SPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ const CR1_SSM: u32 = 1 << 9;
 const CR1_DFF: u32 = 1 << 11;
 const CR1_BIDIOE: u32 = 1 << 14;
 const CR1_BIDIMODE: u32 = 1 << 15;
+const CR2_RXDMAEN: u32 = 1;
+const CR2_TXDMAEN: u32 = 1 << 1;
 const CR2_ERRIE: u32 = 1 << 5;
 const CR2_RXNEIE: u32 = 1 << 6;
 const CR2_TXEIE: u32 = 1 << 7;
@@ -89,6 +91,13 @@ impl Spi {
         self.cr1 & (CR1_SPE | CR1_MSTR) == CR1_SPE
     }
 
+    /// Requests to the DMA: (transmit, receive).
+    #[must_use]
+    pub fn dma_requests(&self) -> (bool, bool) {
+        let status = self.status();
+        (self.cr2 & CR2_TXDMAEN != 0 && status & SR_TXE != 0, self.cr2 & CR2_RXDMAEN != 0 && status & SR_RXNE != 0)
+    }
+
     /// Bits of a frame. Sizes that are not used count as 8.
     fn bits(&self) -> u32 {
         match self.layout {
@@ -130,7 +139,7 @@ impl Spi {
             return;
         }
         let Some(frame) = self.tx.pop_front() else { return };
-        self.answer = self.bus.exchange(frame, self.bits(), nanoseconds(at, access.core_hz));
+        self.answer = self.bus.exchange(frame, self.bits(), access.elapsed.ns_at(at));
         self.end = at.saturating_add(self.frame_cycles(access));
     }
 

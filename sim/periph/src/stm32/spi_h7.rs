@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::block::{Access, Block};
 use crate::NEVER;
-use crate::device::{SpiBus, nanoseconds};
+use crate::device::SpiBus;
 
 const CR1_SPE: u32 = 1;
 const CR1_MASRX: u32 = 1 << 8;
@@ -19,6 +19,8 @@ const CR1_SSI: u32 = 1 << 12;
 /// Bits of CR1 that keep what is written: not CSTART and CSUSP, which are requests.
 const CR1_KEPT: u32 = 0x1_f901;
 const CFG1_RESET: u32 = 0x0007_0007;
+const CFG1_RXDMAEN: u32 = 1 << 14;
+const CFG1_TXDMAEN: u32 = 1 << 15;
 const CFG2_MASTER: u32 = 1 << 22;
 const CFG2_SSM: u32 = 1 << 26;
 const CFG2_SSOE: u32 = 1 << 29;
@@ -160,7 +162,7 @@ impl SpiH7 {
         let frame = if sends { self.tx.pop_front() } else { Some(0) };
         let Some(frame) = frame else { return };
         let begin = at.saturating_add(self.cycles(idle, access));
-        self.answer = self.bus.exchange(frame, self.bits(), nanoseconds(begin, access.core_hz));
+        self.answer = self.bus.exchange(frame, self.bits(), access.elapsed.ns_at(begin));
         self.end = begin.saturating_add(self.cycles(self.bits(), access));
     }
 
@@ -265,6 +267,12 @@ impl SpiH7 {
     fn receive(&mut self, bytes: u32) -> u32 {
         let width = 8 * self.frame_bytes();
         (0..self.frames(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
+    }
+
+    /// Requests to the DMA: (transmit, receive). Each stands for a packet.
+    pub(super) fn dma_requests(&self) -> (bool, bool) {
+        let status = if self.cr1 & CR1_SPE != 0 { self.status() } else { 0 };
+        (self.cfg1 & CFG1_TXDMAEN != 0 && status & SR_TXP != 0, self.cfg1 & CFG1_RXDMAEN != 0 && status & SR_RXP != 0)
     }
 
     /// SR.

@@ -3,7 +3,7 @@
 //! Nothing ticks: positions are computed from the cycle, and the machine is asked to come back only when a flag whose
 //! interrupt is enabled rises, or when an output that a pin shows may change. Counting up, down and centre-aligned,
 //! one-pulse, repetition, a timer that counts another one's updates (`chain`), outputs (`outputs`), captures and slave
-//! modes (`inputs`). Not modelled: the external trigger input, slave modes by another timer's trigger, DMA bursts.
+//! modes (`inputs`). Not modelled: the external trigger input, slave modes by another timer's trigger.
 
 use super::block::{Access, Block};
 use crate::{NEVER, RateCounter};
@@ -38,6 +38,10 @@ const CMS: u32 = 3 << 5;
 const ARPE: u32 = 1 << 7;
 const UIFREMAP: u32 = 1 << 11;
 const UIF: u32 = 1 << 0;
+/// CR2: the DMA requests of compare matches come with the update event.
+const CCDS: u32 = 1 << 3;
+const DCR: usize = 0x48 / 4;
+const DMAR: u32 = 0x4c;
 
 /// Registers that are only stored: CR2, SMCR, DIER, CCMR1, CCMR2, CCER, RCR, BDTR, DCR by their offsets.
 const STORED: usize = 0x80 / 4;
@@ -61,6 +65,10 @@ pub struct Timer {
     done: u64,
     /// Update events so far: what a timer that listens to this one counts.
     updates: u64,
+    /// Requests to the DMA that are not served, at the places of their flags in SR.
+    requests: u32,
+    /// Number of the next register of a DMA burst.
+    burst: u32,
     /// Listening: the other one's update events heard of already, and those that the prescaler holds back.
     heard: (Option<u64>, u64),
     outputs: outputs::Outputs,
@@ -82,6 +90,8 @@ impl Timer {
             position: RateCounter::default(),
             done: 0,
             updates: 0,
+            requests: 0,
+            burst: 0,
             heard: (None, 0),
             outputs: outputs::Outputs::default(),
             inputs: inputs::Inputs::default(),
@@ -103,6 +113,34 @@ impl Timer {
 
     fn dier(&self) -> u32 {
         self.stored[0x0c / 4]
+    }
+
+    /// Whether the flag at a place in SR requests the DMA.
+    pub(in crate::stm32) fn requests_dma(&self, place: u8) -> bool {
+        self.requests >> place & 1 != 0
+    }
+
+    /// The DMA has served a request. That of a burst stays until its last register.
+    pub(in crate::stm32) fn dma_served(&mut self, place: u8) {
+        if self.burst == 0 {
+            self.requests &= !(1 << place);
+        }
+    }
+
+    /// Raises the requests of flags, as far as DIER enables them.
+    fn request_dma(&mut self, flags: u32) {
+        self.requests |= flags & self.dier() >> 8 & 0x1f;
+    }
+
+    /// The register behind DMAR: DCR has the first one and the number of them, less one. `None` if it is DMAR itself.
+    fn burst_register(&self) -> Option<u32> {
+        let offset = 4 * ((self.stored[DCR] & 0x1f) + self.burst);
+        (offset != DMAR && offset < 0x80).then_some(offset)
+    }
+
+    /// Goes on to the next register of a burst.
+    fn next_of_burst(&mut self) {
+        self.burst = if self.burst >= self.stored[DCR] >> 8 & 0x1f { 0 } else { self.burst + 1 };
     }
 
     fn rate(&self, access: &Access) -> (u64, u64) {
@@ -217,6 +255,11 @@ impl Block for Timer {
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
+        if offset == DMAR {
+            let value = self.burst_register().map_or(0, |register| self.peek(register, access));
+            self.next_of_burst();
+            return value;
+        }
         let value = self.peek(offset, access);
         if let 0x34..=0x40 = offset {
             self.take_capture((offset as usize - 0x34) / 4);
@@ -226,6 +269,13 @@ impl Block for Timer {
 
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
+        if offset == DMAR {
+            if let Some(register) = self.burst_register() {
+                self.write(register, value, access);
+            }
+            self.next_of_burst();
+            return;
+        }
         match offset {
             0x00 => self.write_cr1(value, access),
             0x10 => self.sr &= value,
@@ -245,6 +295,12 @@ impl Block for Timer {
             0x18 | 0x1c => self.write_modes(offset, value, access),
             0x20 => self.write_enables(value),
             0x04..=0x7c => self.stored[offset as usize / 4] = value & self.mask(offset),
+            _ => {}
+        }
+        match offset {
+            // A request whose enable is cleared is withdrawn.
+            0x0c => self.requests &= value >> 8,
+            0x48 => self.burst = 0,
             _ => {}
         }
         self.advance(access);

@@ -7,6 +7,7 @@
 use super::adc::AdcLayout;
 use super::adc_v4::AdcV4Layout;
 use super::chips::{Chip, Device, Spec};
+use super::spi::SpiLayout;
 use super::usart::UsartLayout;
 
 /// Something that a register asks for and that does not happen.
@@ -95,6 +96,11 @@ impl WrittenBits<'_> {
         self.sets(offset, bits)
     }
 
+    /// CR of a DMA stream.
+    fn is_stream_control(&self) -> bool {
+        !self.is(L0) && !self.is(&[F103]) && self.offset >= 0x10 && (self.offset - 0x10).is_multiple_of(24)
+    }
+
     /// A timer with capture/compare channels.
     fn has_channels(&self) -> bool {
         matches!(self.device, Device::Timer(kind) if kind.channels > 0)
@@ -174,11 +180,6 @@ static USART: &[Limit] = &[
         &[(F407, &[F407_APB1, (0x4000_4414, 2)]), (F767, &[F407_APB1, (0x4000_4408, 0x20)])],
     ),
     limit(
-        |at| at.control(3, 0xc0),
-        "USART: DMA requests are not modelled",
-        &[(F103, &[F103_APB1, (0x4000_4414, 0x80)]), (H743, &[H743_APB1, (0x4000_4408, 0x40)])],
-    ),
-    limit(
         |at| at.control(3, 0x700) || at.later_control(3, 1 << 14),
         "USART: modem lines and driver enable are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 0x200)]), (L073, &[L073_APB1, (0x4000_4408, 1 << 14)])],
@@ -236,9 +237,9 @@ static TIMER: &[Limit] = &[
         &[(F103, &[F103_APB1, (0x4000_0404, 0x10)])],
     ),
     limit(
-        |at| at.sets(0x0c, 0x7f00) || at.sets(0x48, u32::MAX) || at.offset == 0x4c,
-        "TIM: DMA requests are not modelled",
-        &[(F407, &[F407_APB1, (0x4000_040c, 0x100)]), (L073, &[L073_APB1, (0x4000_000c, 0x200)])],
+        |at| at.has_channels() && at.sets(0x0c, 3 << 13),
+        "TIM: DMA requests of triggers and commutation are not modelled",
+        &[(F407, &[F407_APB1, (0x4000_040c, 1 << 14)]), (L073, &[L073_APB1, (0x4000_000c, 1 << 14)])],
     ),
     limit(
         |at| at.modes().any(|mode| mode & 3 == 3),
@@ -462,6 +463,8 @@ const L073_ADC1: (u32, u32) = (0x4002_1034, 1 << 9);
 const H743_ADC1: (u32, u32) = (0x5802_44d8, 1 << 5);
 const H743_SPI1: (u32, u32) = (0x5802_44f0, 1 << 12);
 const F407_ADC1: (u32, u32) = (0x4002_3844, 1 << 8);
+const F407_DMA1: (u32, u32) = (0x4002_3830, 1 << 21);
+const H743_DMA1: (u32, u32) = (0x5802_44d8, 1);
 const F407_I2C1: (u32, u32) = (0x4002_3840, 1 << 21);
 const L073_I2C1: (u32, u32) = (0x4002_1038, 1 << 21);
 
@@ -478,9 +481,9 @@ static SPI: &[Limit] = &[
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 22)])],
     ),
     limit(
-        |at| at.spi((4, 3), (8, 3 << 14)),
-        "SPI: DMA requests are not modelled",
-        &[(F407, &[F407_SPI1, (0x4001_3004, 2)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 14)])],
+        |at| matches!(at.device, Device::Spi(SpiLayout::Fifo)) && at.sets(4, 3 << 13),
+        "SPI: odd numbers of frames that DMA packs in pairs are not modelled",
+        &[(F767, &[F407_SPI1, (0x4001_3004, 1 << 13)])],
     ),
     limit(
         |at| at.spi((4, 1 << 4), (0xc, 7 << 19)),
@@ -501,16 +504,6 @@ static SPI: &[Limit] = &[
 
 /// ADC. An F4's three converters are 0x100 apart, as the H7's are.
 static ADC: &[Limit] = &[
-    limit(
-        |at| at.adc((8, 1 << 8), (8, 1 << 8), (0xc, 1), (0xc, 3)),
-        "ADC: DMA requests are not modelled",
-        &[
-            (F407, &[F407_ADC1, (0x4001_2008, 1 << 8)]),
-            (F103, &[F103_ADC1, (0x4001_2408, 1 << 8)]),
-            (L073, &[L073_ADC1, (0x4001_240c, 1)]),
-            (H743, &[H743_ADC1, (0x4002_210c, 1)]),
-        ],
-    ),
     limit(
         |at| match at.device {
             Device::Adc(AdcLayout::F1) => at.sets(8, 1 << 20) && at.value >> 17 & 7 != 7,
@@ -574,18 +567,32 @@ static ADC: &[Limit] = &[
 ];
 
 /// I2C.
-static I2C: &[Limit] = &[
+static I2C: &[Limit] = &[limit(
+    |at| at.i2c((0, 0x32), 0xf << 20),
+    "I2C: SMBus and packet error checking are not modelled",
+    &[(F407, &[F407_I2C1, (0x4000_5400, 0x20)]), (L073, &[L073_I2C1, (0x4000_5400, 1 << 23)])],
+)];
+
+/// DMA controllers with streams.
+static DMA: &[Limit] = &[
     limit(
-        |at| at.i2c((0, 0x32), 0xf << 20),
-        "I2C: SMBus and packet error checking are not modelled",
-        &[(F407, &[F407_I2C1, (0x4000_5400, 0x20)]), (L073, &[L073_I2C1, (0x4000_5400, 1 << 23)])],
+        |at| at.is_stream_control() && at.value & 1 << 5 != 0,
+        "DMA: peripherals that control the length of a transfer are not modelled",
+        &[(F407, &[F407_DMA1, (0x4002_6010, 1 << 5)]), (H743, &[H743_DMA1, (0x4002_0010, 1 << 5)])],
     ),
     limit(
-        |at| at.i2c((4, 1 << 11), 3 << 14),
-        "I2C: DMA requests are not modelled",
-        &[(F407, &[F407_I2C1, (0x4000_5404, 1 << 11)]), (F767, &[F407_I2C1, (0x4000_5400, 1 << 14)])],
+        |at| at.is(&[F767]) && at.is_stream_control() && at.value & 1 << 28 != 0,
+        "DMA: channels 8 to 15 of a stream are not modelled",
+        &[(F767, &[F407_DMA1, (0x4002_6010, 1 << 28)])],
     ),
 ];
+
+/// DMAMUX1.
+static DMA_MUX: &[Limit] = &[limit(
+    |at| at.offset < 0x40 && at.value & (1 << 8 | 1 << 9 | 1 << 16) != 0 || at.offset >= 0x100 && at.value != 0,
+    "DMAMUX: synchronisation, events and request generators are not modelled",
+    &[(H743, &[(0x4002_0800, 1 << 16)]), (H743, &[(0x4002_0900, 1 << 16)])],
+)];
 
 /// All rows, by block. A new kind of block must say here what it does not do.
 fn rows(device: Device) -> &'static [Limit] {
@@ -605,17 +612,20 @@ fn rows(device: Device) -> &'static [Limit] {
         Device::Spi(_) | Device::SpiH7(..) => SPI,
         Device::Adc(_) | Device::AdcV4(_) => ADC,
         Device::I2cV1 | Device::I2cV2(_) => I2C,
+        Device::Dma => DMA,
+        Device::DmaMux => DMA_MUX,
         // Of RNG see `RNG_CLOCK`. The others do all that their registers ask for.
         Device::Rng | Device::Iwdg | Device::Crc | Device::RtcF1 => &[],
         // Nothing of them is modelled, which the first access tells.
-        Device::Dma | Device::File(..) => &[],
+        Device::File(..) => &[],
     }
 }
 
 /// Every row there is.
 pub fn limits() -> impl Iterator<Item = &'static Limit> {
     let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU, SPI, I2C, ADC];
-    tables.into_iter().flatten().chain(FOUND)
+    let tables = tables.into_iter().chain([DMA, DMA_MUX]);
+    tables.flatten().chain(FOUND)
 }
 
 /// The rows of the unsupported things that a write asks for.

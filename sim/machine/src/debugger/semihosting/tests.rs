@@ -115,12 +115,11 @@ fn host_files_are_refused_and_features_reported() {
 #[test]
 fn time_is_that_of_the_chip() {
     let mut debugger = Debugger::default();
-    debugger.clock_changed(0, 1_000_000);
     let mut ram = Ram::new(&[0, 0], b"");
-    assert_eq!(debugger.call(0x10, 0, 2_345_678, &mut ram), Answer::Value(234));
-    assert_eq!(debugger.call(0x11, 0, 2_345_678, &mut ram), Answer::Value(2));
+    assert_eq!(debugger.call(0x10, 0, 2_345_678_000, &mut ram), Answer::Value(234));
+    assert_eq!(debugger.call(0x11, 0, 2_345_678_000, &mut ram), Answer::Value(2));
     assert_eq!(debugger.call(0x31, 0, 0, &mut ram), Answer::Value(1_000_000));
-    assert_eq!(debugger.call(0x30, BLOCK, 2_345_678, &mut ram), Answer::Value(0));
+    assert_eq!(debugger.call(0x30, BLOCK, 2_345_678_000, &mut ram), Answer::Value(0));
     assert_eq!(ram.0[..8], 2_345_678_u64.to_le_bytes());
 }
 

@@ -33,7 +33,8 @@ impl Machine {
     pub(super) fn serve_semihosting(&mut self) {
         let (core, system) = (&mut self.cores[0], &mut *self.system);
         let (pc, at) = (core.pc(), core.t);
-        let answer = system.devices.debugger.call(core.r[0], core.r[1], at, &mut system.memories);
+        let ns = system.devices.periph.elapsed_time().ns_at(at);
+        let answer = system.devices.debugger.call(core.r[0], core.r[1], ns, &mut system.memories);
         match answer {
             Answer::Value(value) => core.r[0] = value,
             Answer::Unsupported(value, about) => {

@@ -170,9 +170,8 @@ impl Devices {
         }
     }
 
-    /// Tells the debugger the clock, and warns of clocks that the chip cannot have.
+    /// Warns of clocks that the chip cannot have.
     pub fn check_clocks(&mut self, pc: u32, now: u64) {
-        self.debugger.clock_changed(now, self.settings.clock_hz().unwrap_or(self.clocks.core_hz));
         if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
             self.warn_unsupported(&about, pc, now);
         }
@@ -240,16 +239,9 @@ impl Devices {
         stops
     }
 
-    /// Lets the serial ports send what they still hold after the core has come to an end: a second at most.
-    pub fn finish_sending(&mut self, now: u64) -> u64 {
-        let limit = now.saturating_add(self.clocks.core_hz);
-        let mut at = now;
-        while self.periph.usarts.iter().any(stm32::Usart::busy) && self.periph.due() <= limit {
-            at = at.max(self.periph.due());
-            self.periph.advance(at, &mut self.effects);
-            self.settle(0, at);
-        }
-        at
+    /// Whether a serial port still sends.
+    pub fn is_sending(&self) -> bool {
+        self.periph.usarts.iter().any(stm32::Usart::busy)
     }
 
     /// Types text into the console's port at line speed.

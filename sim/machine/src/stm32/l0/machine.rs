@@ -8,8 +8,8 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v6m::ppb;
 use rtoslab_lab::{Observer, Stimulus};
-use rtoslab_periph::NEVER;
 use rtoslab_periph::stm32::{Chip, ResetCause};
+use rtoslab_periph::{ElapsedTime, NEVER};
 use rtoslab_timing::cortex_m0plus::key;
 
 use super::chip::RAM_BASE;
@@ -24,7 +24,7 @@ use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record
 use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stm32::Options;
-use crate::stop::{Stop, StopReason};
+use crate::stop::{RunEnd, Stop, StopReason};
 
 /// A virtual STM32L0 board.
 pub struct Machine {
@@ -60,6 +60,7 @@ impl Machine {
         let devices = &mut self.system.devices;
         devices.settings.set(key, value)?;
         devices.bus_rules = devices.settings.bus();
+        devices.periph.state_clock(devices.settings.clock_hz(), self.now);
         self.system.reconfigure();
         Ok(())
     }
@@ -124,20 +125,31 @@ impl Machine {
         self.system.devices.check_clocks(pc, now);
     }
 
+    /// The time since power-on.
+    pub fn elapsed_time(&self) -> &ElapsedTime {
+        self.system.devices.periph.elapsed_time()
+    }
+
     /// Runs for at most `cycles` more cycles.
     pub fn run(&mut self, cycles: u64) -> Stop {
-        let end = self.now.saturating_add(cycles);
+        self.run_to(RunEnd { cycle: self.now.saturating_add(cycles), ns: None })
+    }
+
+    /// Runs up to a cycle or a time at most.
+    pub fn run_to(&mut self, run_end: RunEnd) -> Stop {
         loop {
             self.reset_if_requested();
             self.refetch_if_requested();
             self.serve_request();
             self.wake();
+            // A change of the clock ends the core's turn.
+            let end = run_end.cycle(self.elapsed_time());
             // What an exception stacks may reach a watched word after the end: that is for the next run.
             let comes = |stop: &mut Stop| stop.cycle <= end || !stop.reason.is_requested();
             if let Some(stop) = self.system.devices.stop.take_if(comes) {
                 self.now = self.now.max(stop.cycle);
                 if matches!(stop.reason, StopReason::Lockup | StopReason::Exit) {
-                    self.now = self.system.devices.finish_sending(self.now);
+                    self.now = self.system.finish_sending(&mut self.cores[0], self.now);
                 }
                 return stop;
             }
@@ -187,8 +199,7 @@ impl Machine {
             ppb::advance_systick(core, self.now);
         }
         if self.system.devices.periph.due() <= self.now {
-            self.system.devices.periph.advance(self.now, &mut self.system.devices.effects);
-            self.system.settle(core, self.now);
+            self.system.advance(core, self.now);
         }
         while let Some(stimulus) = self.system.devices.injections.take(self.now) {
             self.system.stimulate(core, stimulus, self.now);

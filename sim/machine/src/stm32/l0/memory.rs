@@ -34,6 +34,11 @@ impl Memory {
         Memory { kind: spec.kind, bytes: vec![0; spec.bytes as usize], marks: vec![0; marks], watched: vec![0; marks] }
     }
 
+    /// The marks of a part.
+    pub fn marks_of(&self, offset: u32, bytes: u32) -> u8 {
+        self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
+    }
+
     /// Whether the word at this offset is watched. It may also say so of an address that is no longer watched.
     pub fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> MARK_SHIFT) as usize] >> (offset >> 2 & 63) & 1 != 0

@@ -6,6 +6,7 @@ mod cached_timing;
 mod chip;
 mod debugging;
 mod devices;
+mod dma;
 mod machine;
 mod memory;
 mod observe;

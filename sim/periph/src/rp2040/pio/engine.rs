@@ -122,7 +122,7 @@ impl Engine {
         }
         let mut view =
             View { cycle, number: 0, program: &self.program, inputs: self.inputs.at(cycle), flags: self.flags };
-        let (mut raise, mut clear, mut write) = (0, 0, PinWrite::NOTHING);
+        let (mut raise, mut clear, mut write, mut held) = (0, 0, PinWrite::NOTHING, PinWrite::NOTHING);
         for machine in &mut self.machines {
             let mut acts = Acts::default();
             if machine.due(cycle) <= cycle {
@@ -133,16 +133,14 @@ impl Engine {
                 self.looked |= acts.looked;
             }
             // The machine with the highest number goes before the others, and its side-set before its OUT (3.5.6.1).
-            write.override_by(machine.held_pins());
+            let own = machine.held_pins();
+            held.override_by(own);
+            write.override_by(own);
             write.override_by(acts.write);
             write.override_by(acts.side);
             view.number += 1;
         }
         self.pins = write.applied_to(self.pins);
-        let held = self.machines.iter().fold(PinWrite::NOTHING, |mut held, machine| {
-            held.override_by(machine.held_pins());
-            held
-        });
         self.overwritten = held.applied_to(self.pins) != self.pins;
         self.set_flags(self.flags & !clear | raise, cycle);
         self.time = cycle + 1;

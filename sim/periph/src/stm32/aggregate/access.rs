@@ -29,7 +29,7 @@ impl Stm32 {
         self.advance_timers(now, effects);
         let was_due = self.dues[n] <= now;
         let notified = self.tell_timer(place, n, now, effects);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
         let value = with_block!(self, place, block => block.read(offset, &mut access));
         // Polling is the commonest access, and among reads only those of data registers move a schedule or a line.
         let is_serial = matches!(
@@ -80,7 +80,7 @@ impl Stm32 {
         let (clock_hz, place, apb) = (slot.clock_hz, slot.place, slot.row.bus.is_apb());
         self.advance_timers(now, effects);
         self.tell_timer(place, n, now, effects);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes, effects };
+        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes, effects };
         let written;
         with_block!(self, place, block => {
             let word = match bytes {
@@ -117,7 +117,7 @@ impl Stm32 {
         let (Place::Timer(talker), clock_hz) = (talker.place, talker.clock_hz) else {
             return false;
         };
-        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         if let Some(told) = self.timers[usize::from(talker)].notify(&access) {
             self.timers[usize::from(listener)].follow_updates(told, &access);
         }
@@ -136,7 +136,7 @@ impl Stm32 {
     pub fn advance(&mut self, now: u64, effects: &mut Effects) {
         self.advance_timers(now, effects);
         for n in 0..self.dues.len() {
-            if self.dues[n] <= now {
+            if self.dues[n] <= now && !self.is_dma(n) {
                 self.advance_slot(n, now, effects);
                 self.after(n, now, effects);
             }
@@ -146,7 +146,8 @@ impl Stm32 {
     /// Brings the block in a slot up to cycle `now`.
     pub(super) fn advance_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        let mut access =
+            Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         with_block!(self, place, block => block.advance(&mut access));
     }
 
@@ -173,6 +174,9 @@ impl Stm32 {
         }
         self.tell_once(n, effects);
         self.after(n, now, effects);
+        if super::dma::is_controller(self.slots[n].place) {
+            self.rewire_dma(now);
+        }
     }
 
     /// Reports an unsupported request of a write once.
@@ -216,6 +220,19 @@ impl Stm32 {
         if matches!(place, Place::Gpio(_) | Place::File(_) | Place::Syscfg | Place::Crc) {
             return;
         }
+        self.refresh(n);
+        if let Place::Timer(index) = place {
+            self.settle_timer(index, n, now, effects);
+        }
+        if super::dma::is_source(place) {
+            self.update_dmas(now);
+        }
+    }
+
+    /// Takes over a block's due time and interrupt outputs.
+    #[inline]
+    pub(super) fn refresh(&mut self, n: usize) {
+        let place = self.slots[n].place;
         let (due, outputs) = with_block!(self, place, block => (block.due(), block.outputs()));
         let slot = &mut self.slots[n];
         if slot.outputs != outputs {
@@ -228,9 +245,6 @@ impl Stm32 {
         } else if before != due && before == self.due {
             self.reschedule();
         }
-        if let Place::Timer(index) = place {
-            self.settle_timer(index, n, now, effects);
-        }
     }
 
     /// Recomputes the cycle of the next event of all slots.
@@ -240,8 +254,8 @@ impl Stm32 {
 
     /// A store to the flash array: whether it programs. Erasures come as effects.
     pub fn flash_store(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
-        let core_hz = self.clocks.core_hz;
-        let mut access = Access { now, core_hz, clock_hz: self.clocks.hclk_hz, bytes: 4, effects };
+        let (core_hz, clock_hz, elapsed) = (self.clocks.core_hz, self.clocks.hclk_hz, &self.elapsed);
+        let mut access = Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects };
         let store = self.flash.store(address, bytes, &mut access);
         if let Some(n) = self.slots.iter().position(|slot| slot.place == Place::Flash) {
             self.after(n, now, effects);

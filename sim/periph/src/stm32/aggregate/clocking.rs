@@ -1,6 +1,7 @@
 //! The effects of RCC: gates, resets, frequencies.
 
 use super::Stm32;
+use crate::ElapsedTime;
 use crate::stm32::adc::AdcLayout;
 use crate::stm32::block::{Access, Block};
 use crate::stm32::chips::Device;
@@ -68,7 +69,8 @@ impl Stm32 {
             }
             self.slots[n].clock_hz = clock_hz;
             let place = self.slots[n].place;
-            let mut access = Access { now, core_hz: clocks.core_hz, clock_hz, bytes: 4, effects };
+            let mut access =
+                Access { now, core_hz: clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
             let due = with_block!(self, place, block => {
                 block.clocks_changed(&mut access);
                 block.due()
@@ -80,8 +82,27 @@ impl Stm32 {
             slot.outputs = outputs;
         }
         self.clocks = clocks;
+        self.elapsed.set_clock(now, self.conversion_hz());
+        self.update_dmas(now);
         self.reschedule();
         self.show_all_edges(effects);
+    }
+
+    /// The clock that converts cycles into time: what the run states, else that of the core.
+    fn conversion_hz(&self) -> u64 {
+        self.stated_hz.unwrap_or(self.clocks.core_hz)
+    }
+
+    /// The run states the core's clock, or no longer does, from cycle `now` on.
+    pub fn state_clock(&mut self, hz: Option<u64>, now: u64) {
+        self.stated_hz = hz;
+        self.elapsed.set_clock(now, self.conversion_hz());
+    }
+
+    /// The time since power-on, by the core's cycles.
+    #[must_use]
+    pub fn elapsed_time(&self) -> &ElapsedTime {
+        &self.elapsed
     }
 
     /// A chip reset: every block but the backup domain, then the cause's flag.

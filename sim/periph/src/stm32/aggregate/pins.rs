@@ -1,7 +1,6 @@
 //! Levels of the pins: edges, wires, and the EXTI lines that listen.
 
 use super::{Pin, Stm32, Wire};
-use crate::device::nanoseconds;
 use crate::stm32::block::Access;
 use crate::stm32::effects::{Effects, PinChange};
 use crate::stm32::gpio::Gpio;
@@ -76,16 +75,22 @@ impl Stm32 {
 
     /// Tells devices on SPI buses the levels of the pins that select them.
     fn select_devices(&mut self, port: u8, levels: u16, now: u64) {
-        let now_ns = nanoseconds(now, self.clocks.core_hz);
-        let buses = self.spis.iter_mut().map(|spi| &mut spi.bus);
-        for bus in buses.chain(self.spis_h7.iter_mut().map(|spi| &mut spi.bus)).filter(|bus| bus.has_selects()) {
+        let spis = self.spis.iter_mut().map(|spi| &mut spi.bus);
+        let buses = spis.chain(self.spis_h7.iter_mut().map(|spi| &mut spi.bus));
+        let mut selected = buses.filter(|bus| bus.has_selects()).peekable();
+        if selected.peek().is_none() {
+            return;
+        }
+        let now_ns = self.elapsed.ns_at(now);
+        for bus in selected {
             bus.select(|pin| (pin / 16 == u16::from(port)).then(|| levels >> (pin % 16) & 1 != 0), now_ns);
         }
     }
 
     /// Hands edges to the EXTI lines that listen to the port.
     fn sense(&mut self, port: u8, changed: u16, levels: u16, now: u64, effects: &mut Effects) {
-        let mut access = Access { now, core_hz: self.clocks.core_hz, clock_hz: 0, bytes: 4, effects };
+        let (core_hz, elapsed) = (self.clocks.core_hz, &self.elapsed);
+        let mut access = Access { now, core_hz, clock_hz: 0, elapsed, bytes: 4, effects };
         let (mut rest, mut listened) = (changed, false);
         while rest != 0 {
             let line = rest.trailing_zeros() as u8;

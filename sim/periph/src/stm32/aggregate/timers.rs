@@ -95,7 +95,7 @@ impl Stm32 {
     /// Gives a timer the levels of its pins as it begins to listen to them.
     fn preset_timer(&mut self, index: u8, n: usize, pins: u8, now: u64, effects: &mut Effects) {
         let clock_hz = self.slots[n].clock_hz;
-        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         let timer = &mut self.timers[usize::from(index)];
         timer.preset_inputs(pins, &access);
         self.dues[n] = timer.due();
@@ -113,7 +113,7 @@ impl Stm32 {
     /// A timer was reset: its outputs drive nothing any more.
     pub(super) fn refresh_timer(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
         let clock_hz = self.slots[n].clock_hz;
-        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+        let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         self.timers[usize::from(index)].refresh_outputs(now, &access);
     }
 
@@ -194,7 +194,8 @@ impl Stm32 {
         for n in 0..self.slots.len() {
             let Place::Timer(index) = self.slots[n].place else { continue };
             let clock_hz = self.slots[n].clock_hz;
-            let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+            let access =
+                Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
             let timer = &mut self.timers[usize::from(index)];
             timer.show(shown[usize::from(index)], &access);
             // What they showed before is on no pin any more, so there are no edges.
@@ -237,7 +238,8 @@ impl Stm32 {
                 continue;
             }
             let clock_hz = self.slots[n].clock_hz;
-            let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, bytes: 4, effects };
+            let access =
+                Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
             self.timers[usize::from(index)].set_inputs(pins, &access);
             self.after(n, now, effects);
         }

@@ -71,7 +71,7 @@ pub(in crate::stm32) static ROWS: &[Row] = &[
         gate(0xd8, 1),
         &[(0x1, 56), (0x2, 57), (0x4, 58), (0x8, 59), (0x10, 60), (0x20, 68), (0x40, 69), (0x80, 70)],
     ),
-    row("DMAMUX1", 0x4002_0800, STUB, Ahb1, NONE, &[]),
+    row("DMAMUX1", 0x4002_0800, DmaMux, Ahb1, NONE, &[]),
     row("ADC1", 0x4002_2000, AdcV4(AdcV4Layout::H7First), Ahb1, gate(0xd8, 5), &[(0x1, 18)]),
     row("ETH", 0x4002_8000, File(0x1400, &[], true), Ahb1, gate(0xd8, 15), &[]),
     row("USB_OTG_HS", 0x4004_0000, OTG, Ahb1, gate(0xd8, 25), &[]),

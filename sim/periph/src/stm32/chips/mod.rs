@@ -87,6 +87,8 @@ pub(super) enum Device {
     Rng,
     Crc,
     Dma,
+    /// DMAMUX1 (H7).
+    DmaMux,
     Dbgmcu,
     /// Registers that only store: bytes, differing registers, and whether setting it up deserves a warning.
     File(u32, &'static [FixedRegisters], bool),

@@ -1,6 +1,6 @@
 //! The events while the counter runs: overflows, update events, compare matches.
 
-use super::{CEN, CMS, DIR, NOWHERE, OPM, Timer, UDIS, UIF, URS};
+use super::{CCDS, CEN, CMS, DIR, NOWHERE, OPM, Timer, UDIS, UIF, URS};
 use crate::stm32::block::Access;
 use crate::{NEVER, RateCounter};
 
@@ -39,8 +39,17 @@ impl Timer {
             if self.compares(channel) && (from..=to).contains(&self.match_position(channel)) {
                 self.sr |= 2 << channel;
                 self.match_output(channel);
+                if self.stored[1] & CCDS == 0 {
+                    self.request_dma(2 << channel);
+                }
             }
         }
+    }
+
+    /// The DMA requests of an update event.
+    fn request_update(&mut self) {
+        let compares = if self.stored[1] & CCDS != 0 { 0x1e } else { 0 };
+        self.request_dma(UIF | compares);
     }
 
     /// Brings preloaded values into force.
@@ -62,6 +71,7 @@ impl Timer {
         if self.cr1 & UDIS == 0 {
             self.reload();
             self.sr |= UIF;
+            self.request_update();
             self.updates += 1;
             self.enable_outputs_at_update();
             if self.cr1 & OPM != 0 {
@@ -168,6 +178,7 @@ impl Timer {
     pub(super) fn generate(&mut self, value: u32, access: &Access) {
         let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
         self.sr |= value & flags & !self.capture_flags();
+        self.request_dma(value & flags & 0x1e);
         (0..4).filter(|channel| value >> (channel + 1) & 1 != 0).for_each(|channel| self.capture(channel, access));
         if value & 1 == 0 {
             return;
@@ -178,6 +189,7 @@ impl Timer {
             self.enable_outputs_at_update();
             if self.cr1 & URS == 0 {
                 self.sr |= UIF;
+                self.request_update();
             }
         }
         if self.is_centred() {
@@ -188,10 +200,10 @@ impl Timer {
         self.done = 0;
     }
 
-    /// Cycle at which a flag rises whose interrupt is enabled and which is not up already.
+    /// Cycle at which a flag rises whose interrupt is enabled and which is not up already, or at which the DMA is requested.
     pub(super) fn next_event(&self) -> u64 {
-        let pending = self.dier() & !self.sr;
-        if pending & 0x1f == 0 || !self.position.running() {
+        let pending = (self.dier() & !self.sr | self.dier() >> 8 & !self.requests) & 0x1f;
+        if pending == 0 || !self.position.running() {
             return NEVER;
         }
         let (length, _) = self.run();

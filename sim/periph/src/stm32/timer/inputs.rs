@@ -164,6 +164,7 @@ impl Timer {
             self.sr |= CC1OF << channel;
         }
         self.sr |= 2 << channel;
+        self.request_dma(2 << channel);
     }
 
     /// CCRx was read: its flag falls if the channel captures.

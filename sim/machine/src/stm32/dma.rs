@@ -1,0 +1,136 @@
+//! DMA transfers: the peripheral crate decides which, the machine lends the memories and sees what was written.
+
+use rtoslab_cpu::v7m::core::Core;
+use rtoslab_periph::stm32::DmaBus;
+
+use super::chip::{Kind, Map, Memory, RAM_BASE};
+use super::family::Family;
+use super::system::{Home, MARK_CODE, MARK_WATCH, System};
+
+/// Accesses to memories of one transfer at most, in each direction.
+const MOST_BEATS: usize = 16;
+
+/// Places that a DMA wrote to, of one event.
+#[derive(Debug, Default)]
+pub(super) struct WrittenPlaces(Vec<(u32, u32)>);
+
+impl WrittenPlaces {
+    /// Adds a place: address and bytes. Places of one burst are joined.
+    pub fn add(&mut self, address: u32, bytes: u32) {
+        match self.0.last_mut() {
+            Some((first, length)) if *first + *length == address && *length < MOST_BEATS as u32 => *length += bytes,
+            _ => self.0.push((address, bytes)),
+        }
+    }
+
+    /// The places in the order of time.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+/// The memories that DMA may reach, apart from registers, which the peripheral crate knows.
+struct Memories<'a> {
+    ram: &'a mut [u8],
+    flash: &'a [u8],
+    areas: &'a mut [Memory],
+    map: &'static Map,
+    /// The flash, or RAM, shows at address 0.
+    ram_at_zero: bool,
+    written: WrittenPlaces,
+}
+
+/// The bytes of a memory from an offset on, if the address is in it.
+fn within(address: u32, base: u32, bytes: u32) -> Option<usize> {
+    let offset = address.wrapping_sub(base);
+    (offset < bytes).then_some(offset as usize)
+}
+
+impl Memories<'_> {
+    /// The memory at an address, and the offset in it, as the core sees it.
+    fn place(&self, address: u32) -> Option<(Home, usize)> {
+        let map = self.map;
+        let area = |(index, memory): (usize, &Memory)| {
+            let area = memory.area;
+            let alias = || within(address, area.alias?, area.bytes);
+            within(address, area.base, area.bytes).or_else(alias).map(|offset| (Home::Area(index), offset))
+        };
+        let alias = || {
+            let base = map.flash_alias?;
+            let (home, bytes) =
+                if base == 0 && self.ram_at_zero { (Home::Ram, map.ram_bytes) } else { (Home::Flash, map.flash_bytes) };
+            within(address, base, bytes).map(|offset| (home, offset))
+        };
+        let ram = within(address, RAM_BASE, map.ram_bytes).map(|offset| (Home::Ram, offset));
+        let flash = || within(address, super::chip::FLASH_BASE, map.flash_bytes).map(|offset| (Home::Flash, offset));
+        ram.or_else(flash).or_else(|| self.areas.iter().enumerate().find_map(area)).or_else(alias)
+    }
+}
+
+impl DmaBus for Memories<'_> {
+    fn read(&mut self, address: u32, bytes: u32) -> Option<u32> {
+        let (home, offset) = self.place(address)?;
+        let memory = match home {
+            Home::Ram => &*self.ram,
+            Home::Flash => self.flash,
+            Home::Area(index) => &self.areas[index].bytes,
+        };
+        let place = memory.get(offset..offset + bytes as usize)?;
+        Some(place.iter().rev().fold(0, |value, byte| value << 8 | u32::from(*byte)))
+    }
+
+    fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
+        let (home, offset) = self.place(address)?;
+        let memory = match home {
+            Home::Ram => &mut *self.ram,
+            Home::Area(index) if self.areas[index].area.kind != Kind::Rom => &mut self.areas[index].bytes,
+            // A DMA neither programs flash nor unlocks it.
+            Home::Flash | Home::Area(_) => return Some(false),
+        };
+        memory.get_mut(offset..offset + bytes as usize)?.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        self.written.add(address, bytes);
+        Some(true)
+    }
+}
+
+impl<F: Family> System<F> {
+    /// Makes the DMA transfers that are due at cycle `now`.
+    pub(super) fn run_dma(&mut self, core: &mut Core, now: u64) {
+        let ram_at_zero = self.periph.memory_at_zero() == 3;
+        let mut memories = Memories {
+            ram: &mut self.ram,
+            flash: &self.flash,
+            areas: &mut self.memories,
+            map: self.map,
+            ram_at_zero,
+            written: WrittenPlaces::default(),
+        };
+        self.periph.run_dma(now, &mut memories, &mut self.effects);
+        let written = memories.written;
+        for (address, bytes) in written.iter() {
+            self.see_dma_write(core, address, bytes, now);
+        }
+    }
+
+    /// A DMA wrote to memory: decoded code is stale, and watches report it. No instruction wrote it, so its `pc` is 0.
+    fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
+        let Some((home, offset)) = self.place(address) else { return };
+        if home == Home::Ram {
+            let marks = self.marks_of(offset, bytes);
+            if marks & MARK_CODE != 0 {
+                self.forget_code(home, offset, bytes);
+            }
+            if marks & MARK_WATCH == 0 {
+                return;
+            }
+        } else {
+            self.forget_code(home, offset, bytes);
+            if !self.watched_elsewhere {
+                return;
+            }
+        }
+        for word in (address & !3..address + bytes).step_by(4) {
+            self.tell_watch(core, word, 0, now);
+        }
+    }
+}

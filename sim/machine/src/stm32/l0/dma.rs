@@ -1,0 +1,86 @@
+//! DMA transfers: the peripheral crate decides which, the machine lends the memories and sees what was written.
+
+use rtoslab_cpu::v6m::core::Core;
+use rtoslab_periph::stm32::DmaBus;
+
+use super::chip::Kind;
+use super::memory::{MARK_CODE, MARK_WATCH, Memories};
+use super::system::System;
+use crate::stm32::dma::WrittenPlaces;
+
+/// The memories, as DMA reaches them.
+struct LentMemories<'a> {
+    memories: &'a mut Memories,
+    written: WrittenPlaces,
+}
+
+impl DmaBus for LentMemories<'_> {
+    fn read(&mut self, address: u32, bytes: u32) -> Option<u32> {
+        let (window, offset) = self.memories.find(address, bytes)?;
+        let (memory, offset) = self.memories.place(window, offset);
+        Some(self.memories.all[memory].get(offset, bytes))
+    }
+
+    fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
+        let (window, offset) = self.memories.find(address, bytes)?;
+        let (memory, offset) = self.memories.place(window, offset);
+        // A DMA neither programs flash nor unlocks it.
+        if self.memories.all[memory].kind != Kind::Ram {
+            return Some(false);
+        }
+        self.memories.all[memory].put(offset, bytes, value);
+        self.written.add(address, bytes);
+        Some(true)
+    }
+}
+
+impl System {
+    /// Brings the peripherals up to cycle `now`.
+    pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
+        self.devices.periph.advance(now, &mut self.devices.effects);
+        if self.devices.periph.has_dma_due(now) {
+            self.run_dma(core, now);
+        }
+        self.settle(core, now);
+    }
+
+    /// Makes the DMA transfers that are due at cycle `now`.
+    fn run_dma(&mut self, core: &mut Core, now: u64) {
+        let mut lent = LentMemories { memories: &mut self.memories, written: WrittenPlaces::default() };
+        self.devices.periph.run_dma(now, &mut lent, &mut self.devices.effects);
+        let written = lent.written;
+        for (address, bytes) in written.iter() {
+            self.see_dma_write(core, address, bytes, now);
+        }
+    }
+
+    /// A DMA wrote to RAM: decoded code is stale, and watches report it. No instruction wrote it, so its `pc` is 0.
+    fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
+        let Some((window, offset)) = self.memories.find(address, bytes) else { return };
+        let (memory, offset) = self.memories.place(window, offset);
+        let marks = self.memories.all[memory].marks_of(offset, bytes);
+        if marks & MARK_CODE != 0 {
+            self.memories.forget(memory, offset, bytes);
+        }
+        if marks & MARK_WATCH == 0 {
+            return;
+        }
+        for word in (offset & !3..offset + bytes).step_by(4) {
+            let value = self.memories.all[memory].get(word, 4);
+            if self.devices.note_watched_store(super::chip::RAM_BASE + word, value, now, 0) {
+                self.end_core_turn(core);
+            }
+        }
+    }
+
+    /// Lets the serial ports send what they still hold after the core has come to an end: a second at most.
+    pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
+        let limit = now.saturating_add(self.devices.clocks.core_hz);
+        let mut at = now;
+        while self.devices.is_sending() && self.devices.periph.due() <= limit {
+            at = at.max(self.devices.periph.due());
+            self.advance(core, at);
+        }
+        at
+    }
+}

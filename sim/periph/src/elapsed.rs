@@ -1,0 +1,96 @@
+//! The time since power-on, through changes of the clock that counts cycles.
+
+use crate::RateCounter;
+
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// Converts cycles since power-on into nanoseconds and back. A core may be a few cycles ahead of its board when it changes the
+/// clock, so the clock before is known, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ElapsedTime {
+    hz: u64,
+    /// Counts nanoseconds from the last change of the clock on.
+    present: RateCounter,
+    /// Cycle of that change.
+    since: u64,
+    /// Counted them before.
+    past: RateCounter,
+}
+
+impl ElapsedTime {
+    /// Power comes up with this clock.
+    #[must_use]
+    pub fn start(hz: u64) -> Self {
+        let present = RateCounter::start(0, 0, NS_PER_S, 1, hz);
+        Self { hz, present, since: 0, past: present }
+    }
+
+    /// The clock has `hz` from cycle `now` on. While it is 0, no time passes.
+    pub fn set_clock(&mut self, now: u64, hz: u64) {
+        if hz != self.hz {
+            self.past = self.present;
+            self.present.rebase(now, NS_PER_S, 1, hz);
+            (self.hz, self.since) = (hz, now);
+        }
+    }
+
+    /// Whether time passes with the cycles.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.hz != 0
+    }
+
+    /// Nanoseconds at the begin of a cycle, rounded down.
+    #[must_use]
+    pub fn ns_at(&self, cycle: u64) -> u64 {
+        if cycle < self.since { self.past.value(cycle) } else { self.present.value(cycle) }
+    }
+
+    /// The first cycle at or past a time, if the clock stays as it is. [`crate::NEVER`] while no time passes.
+    #[must_use]
+    pub fn cycle_of(&self, ns: u64) -> u64 {
+        let cycle = self.past.cycle_of(ns);
+        if cycle <= self.since { cycle } else { self.present.cycle_of(ns) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NEVER;
+
+    #[test]
+    fn time_adds_up_over_clocks() {
+        let mut time = ElapsedTime::start(16_000_000);
+        assert_eq!((time.ns_at(16), time.cycle_of(1000)), (1000, 16));
+        time.set_clock(16_000_000, 84_000_000);
+        assert_eq!(time.ns_at(16_000_000 + 42_000_000), 1_500_000_000);
+        assert_eq!(time.cycle_of(1_500_000_000), 58_000_000);
+        assert_eq!(
+            (time.ns_at(15_999_984), time.cycle_of(999_999_000)),
+            (999_999_000, 15_999_984),
+            "before the change"
+        );
+        time.set_clock(58_000_000, 0);
+        assert_eq!((time.ns_at(u64::MAX), time.cycle_of(1_500_000_001)), (1_500_000_000, NEVER));
+        assert!(!time.is_running());
+        time.set_clock(60_000_000, 1_000_000_000);
+        assert_eq!(time.ns_at(60_000_007), 1_500_000_007);
+    }
+
+    #[test]
+    fn many_changes_lose_no_time() {
+        let mut time = ElapsedTime::start(3);
+        for change in 0..1_000_000 {
+            time.set_clock(change, if change % 2 == 0 { 300_000_000 } else { 150_000_000 });
+        }
+        // Half a million cycles of each clock, 10 ns together, but for the first one, which the last change ended.
+        let expected = 500_000 * 10 - 7;
+        assert!(time.ns_at(999_999).abs_diff(expected) <= 2, "{}", time.ns_at(999_999));
+    }
+
+    #[test]
+    fn long_runs_do_not_overflow() {
+        assert_eq!(ElapsedTime::start(1 << 30).ns_at(1 << 60), 1_000_000_000 << 30);
+    }
+}

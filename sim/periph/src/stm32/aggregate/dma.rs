@@ -1,0 +1,279 @@
+//! DMA: which streams are requested, who may reach what, and the transfers themselves.
+
+use super::Stm32;
+use crate::stm32::chips::Chip;
+use crate::stm32::clocks::Bus;
+use crate::stm32::dma::lines::{self, Signal};
+use crate::stm32::dma::{Burst, DmaBus, Port, STREAMS, Transfer, View};
+use crate::stm32::effects::Effects;
+use crate::stm32::slots::Place;
+
+/// A peripheral that can request a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Source {
+    slot: usize,
+    place: Place,
+    signal: Signal,
+}
+
+/// The controllers' places in the chip, and the sources of their streams.
+#[derive(Debug, Clone, Default)]
+pub(super) struct DmaWiring {
+    /// Slot of each controller, in the order of `Stm32::dmas`.
+    slots: Vec<usize>,
+    /// The peripherals that request each stream that waits for one.
+    sources: Vec<[Vec<Source>; STREAMS]>,
+    /// Any stream is enabled. Otherwise nothing here costs anything.
+    is_active: bool,
+    /// Transfers are being made, and no port is granted.
+    is_running: bool,
+}
+
+impl DmaWiring {
+    /// Adds a controller.
+    pub fn add(&mut self, slot: usize) {
+        self.slots.push(slot);
+        self.sources.push(Default::default());
+    }
+}
+
+impl Stm32 {
+    /// Whether a transfer must be made by cycle `now`.
+    #[inline]
+    #[must_use]
+    pub fn has_dma_due(&self, now: u64) -> bool {
+        self.wiring.is_active && self.wiring.slots.iter().any(|&slot| self.dues[slot] <= now)
+    }
+
+    /// Makes all transfers that are due by `now`. The machine calls it after [`Stm32::advance`].
+    pub fn run_dma(&mut self, now: u64, bus: &mut dyn DmaBus, effects: &mut Effects) {
+        while self.has_dma_due(now) {
+            self.wiring.is_running = true;
+            for c in 0..self.dmas.len() {
+                while let Some(transfer) = self.dmas[c].take_transfer(now) {
+                    self.carry_out(c, &transfer, now, bus, effects);
+                }
+            }
+            self.wiring.is_running = false;
+            self.update_dmas(now);
+        }
+        self.wiring.is_active = self.dmas.iter().any(super::Dma::is_active);
+    }
+
+    /// Makes a transfer, and tells the peripheral that requested it.
+    fn carry_out(&mut self, c: usize, transfer: &Transfer, now: u64, bus: &mut dyn DmaBus, effects: &mut Effects) {
+        let sources = self.wiring.sources[c][transfer.stream].iter();
+        let requesting: Vec<Source> = sources.filter(|source| self.requests(source)).copied().collect();
+        let mut data = Some(transfer.data);
+        if let Some(burst) = &transfer.read {
+            data = self.read_burst(c, burst, now, bus, effects);
+        }
+        if let Some(burst) = &transfer.write {
+            data = data.filter(|data| self.write_burst(c, burst, data, now, bus, effects));
+        }
+        if let Some(served) = self.dmas[c].finish(transfer, data) {
+            for source in requesting {
+                self.acknowledge(&source, served.left, served.is_last);
+                self.refresh(source.slot);
+            }
+        }
+    }
+
+    /// Reads a burst. `None` after a bus error.
+    fn read_burst(
+        &mut self,
+        c: usize,
+        burst: &Burst,
+        now: u64,
+        bus: &mut dyn DmaBus,
+        effects: &mut Effects,
+    ) -> Option<[u8; 16]> {
+        let mut data = [0; 16];
+        for beat in 0..burst.beats {
+            let address = burst.address.wrapping_add(beat * burst.step) & !(burst.bytes - 1);
+            if !self.reaches(c, burst.port, address) {
+                return None;
+            }
+            let value = match bus.read(address, burst.bytes) {
+                Some(value) => value,
+                None => self.bus(address).map(|_| self.read(address, burst.bytes, now, effects))?,
+            };
+            let (at, bytes) = ((beat * burst.bytes) as usize, burst.bytes as usize);
+            data[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+        Some(data)
+    }
+
+    /// Writes a burst. False after a bus error.
+    fn write_burst(
+        &mut self,
+        c: usize,
+        burst: &Burst,
+        data: &[u8; 16],
+        now: u64,
+        bus: &mut dyn DmaBus,
+        effects: &mut Effects,
+    ) -> bool {
+        (0..burst.beats).all(|beat| {
+            let address = burst.address.wrapping_add(beat * burst.step) & !(burst.bytes - 1);
+            if !self.reaches(c, burst.port, address) {
+                return false;
+            }
+            let at = (beat * burst.bytes) as usize;
+            let value = (0..burst.bytes as usize).rev().fold(0, |value, n| value << 8 | u32::from(data[at + n]));
+            if let Some(done) = bus.write(address, burst.bytes, value) {
+                return done;
+            }
+            let is_register = self.bus(address).is_some();
+            if is_register {
+                self.write(address, burst.bytes, value, now, effects);
+            }
+            is_register
+        })
+    }
+
+    /// Whether a port of a controller is connected to an address (RM0008 3.1, RM0367 2.1, RM0090 2.1, RM0410 2.1, RM0433 2.1).
+    fn reaches(&self, c: usize, port: Port, address: u32) -> bool {
+        let (bus, chip) = (self.bus(address), self.spec.chip);
+        if matches!(bus, Some(Bus::IoPort | Bus::Ppb)) || address >= 0xe000_0000 {
+            return false;
+        }
+        let is_core_only = match chip {
+            Chip::F407 => address >> 16 == 0x1000,
+            Chip::F767 => address < 0x0400_0000,
+            Chip::H743 => address < 0x0400_0000 || address >> 20 == 0x200,
+            _ => false,
+        };
+        // The peripheral port of DMA1 leads to APB1 alone, and its memory port to memories.
+        let is_narrow = c == 0 && matches!(chip, Chip::F407 | Chip::F411 | Chip::F446 | Chip::F767);
+        let is_connected = match port {
+            _ if !is_narrow => true,
+            Port::Peripheral => bus == Some(Bus::Apb1),
+            Port::Memory => bus.is_none(),
+        };
+        is_connected && !is_core_only
+    }
+
+    /// Whether a peripheral requests a transfer now.
+    fn requests(&self, source: &Source) -> bool {
+        let either = |(tx, rx): (bool, bool)| if source.signal == Signal::Tx { tx } else { rx };
+        match (source.place, source.signal) {
+            (Place::Usart(n), _) => either(self.usarts[usize::from(n)].dma_requests()),
+            (Place::Spi(n), _) => either(self.spis[usize::from(n)].dma_requests()),
+            (Place::SpiH7(n), _) => either(self.spis_h7[usize::from(n)].dma_requests()),
+            (Place::I2cV1(n), _) => either(self.i2cs_v1[usize::from(n)].dma_requests()),
+            (Place::I2cV2(n), _) => either(self.i2cs_v2[usize::from(n)].dma_requests()),
+            (Place::Adc(n), Signal::Adc(converter)) => self.adcs[usize::from(n)].dma_request(usize::from(converter)),
+            (Place::AdcV4(n), Signal::Adc(converter)) => {
+                self.adcs_v4[usize::from(n)].dma_request(usize::from(converter))
+            }
+            (Place::Timer(n), Signal::Update) => self.timers[usize::from(n)].requests_dma(0),
+            (Place::Timer(n), Signal::Compare(channel)) => self.timers[usize::from(n)].requests_dma(channel + 1),
+            _ => false,
+        }
+    }
+
+    /// Tells a peripheral that its request was served. So many items are left of the round.
+    fn acknowledge(&mut self, source: &Source, left: u32, is_last: bool) {
+        match (source.place, source.signal) {
+            (Place::I2cV1(n), Signal::Rx) => self.i2cs_v1[usize::from(n)].dma_served(left),
+            (Place::Adc(n), Signal::Adc(converter)) => {
+                self.adcs[usize::from(n)].dma_served(usize::from(converter), is_last);
+            }
+            (Place::AdcV4(n), Signal::Adc(converter)) => {
+                self.adcs_v4[usize::from(n)].dma_served(usize::from(converter), is_last);
+            }
+            (Place::Timer(n), Signal::Update) => self.timers[usize::from(n)].dma_served(0),
+            (Place::Timer(n), Signal::Compare(channel)) => self.timers[usize::from(n)].dma_served(channel + 1),
+            _ => {}
+        }
+    }
+
+    /// Firmware has written to a controller or to the multiplexer: finds the sources of the streams again.
+    pub(super) fn rewire_dma(&mut self, now: u64) {
+        for c in 0..self.dmas.len() {
+            let selections = self.dmas[c].selections();
+            for (stream, selection) in selections.into_iter().enumerate() {
+                self.wiring.sources[c][stream] =
+                    selection.map_or(Vec::new(), |selection| self.sources(c, stream, selection));
+            }
+        }
+        self.wiring.is_active = true;
+        self.update_dmas(now);
+        self.wiring.is_active = self.dmas.iter().any(super::Dma::is_active);
+    }
+
+    /// The peripherals at a stream with its selection.
+    fn sources(&self, c: usize, stream: usize, selection: u32) -> Vec<Source> {
+        let controller = c as u8 + 1;
+        let source = |(block, signal): (&str, Signal)| {
+            let slot = self.slots.iter().position(|slot| slot.row.name == block)?;
+            Some(Source { slot, place: self.slots[slot].place, signal })
+        };
+        if self.spec.chip == Chip::H743 {
+            let request = self.dma_mux.request(controller, stream);
+            return lines::mux_line(request).and_then(source).into_iter().collect();
+        }
+        lines::lines(self.spec.chip)
+            .iter()
+            .filter(|line| (line.0, usize::from(line.1)) == (controller, stream))
+            .filter(|line| self.spec.chip == Chip::F103 || u32::from(line.2) == selection)
+            .filter_map(|line| source((line.3, line.4)))
+            .collect()
+    }
+
+    /// A peripheral may request other streams than before.
+    #[inline]
+    pub(super) fn update_dmas(&mut self, now: u64) {
+        if self.wiring.is_active && !self.wiring.is_running {
+            for c in 0..self.dmas.len() {
+                self.update_dma(c, now);
+            }
+        }
+    }
+
+    /// Lets a controller grant its ports at `now`.
+    fn update_dma(&mut self, c: usize, now: u64) {
+        let slot = self.wiring.slots[c];
+        if self.slots[slot].open && self.dmas[c].is_active() {
+            let mut requests = 0;
+            for (stream, sources) in self.wiring.sources[c].iter().enumerate() {
+                requests |= u32::from(sources.iter().any(|source| self.requests(source))) << stream;
+            }
+            let view = View {
+                requests,
+                clocks: &self.clocks,
+                flash_wait_states: u64::from(self.flash.control().wait_states),
+                map: &self.map,
+                slots: &self.slots,
+            };
+            self.dmas[c].grant(now, &view);
+        }
+        self.refresh(slot);
+    }
+
+    /// Whether a block is a controller of DMA, which only [`Stm32::run_dma`] advances.
+    pub(super) fn is_dma(&self, slot: usize) -> bool {
+        matches!(self.slots[slot].place, Place::Dma(_))
+    }
+}
+
+/// Blocks whose events and registers are requests.
+pub(super) fn is_source(place: Place) -> bool {
+    matches!(
+        place,
+        Place::Usart(_)
+            | Place::Spi(_)
+            | Place::SpiH7(_)
+            | Place::Adc(_)
+            | Place::AdcV4(_)
+            | Place::I2cV1(_)
+            | Place::I2cV2(_)
+            | Place::Timer(_)
+    )
+}
+
+/// Blocks that wire the streams.
+pub(super) fn is_controller(place: Place) -> bool {
+    matches!(place, Place::Dma(_) | Place::DmaMux)
+}

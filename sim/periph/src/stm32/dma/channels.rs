@@ -1,0 +1,240 @@
+//! Channels of F1 and L0 (RM0008 chapter 13, RM0367 chapter 11): one transfer after the other, each a read and a write.
+
+use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, size_of};
+use crate::NEVER;
+
+const CHANNELS: usize = 7;
+const EN: u32 = 1;
+const DIR: u32 = 1 << 4;
+const CIRC: u32 = 1 << 5;
+const PINC: u32 = 1 << 6;
+const MINC: u32 = 1 << 7;
+const MEM2MEM: u32 = 1 << 14;
+const CCR_MASK: u32 = 0x7fff;
+/// Flags of a channel, four bits each. GIF is set with any of the others. TCIE, HTIE and TEIE are at their places in CCR.
+const GIF: u32 = 1;
+const TCIF: u32 = 2;
+const HTIF: u32 = 4;
+const TEIF: u32 = 8;
+const ISR: u32 = 0x00;
+const IFCR: u32 = 0x04;
+const CSELR: u32 = 0xa8;
+
+/// One channel.
+#[derive(Debug, Clone, Copy, Default)]
+struct Channel {
+    ccr: u32,
+    /// Items left.
+    cndtr: u32,
+    /// CNDTR as it was written.
+    reload: u32,
+    cpar: u32,
+    cmar: u32,
+    /// Addresses of the next item.
+    peripheral: u32,
+    memory: u32,
+}
+
+impl Channel {
+    fn is_enabled(&self) -> bool {
+        self.ccr & EN != 0
+    }
+
+    fn priority(&self) -> u32 {
+        self.ccr >> 12 & 3
+    }
+
+    /// Begins again at the first addresses.
+    fn rewind(&mut self) {
+        (self.peripheral, self.memory) = (self.cpar, self.cmar);
+    }
+
+    /// The next item: read from one side, written to the other. A datum that is wider than its target is cut off.
+    fn transfer(&self, stream: usize) -> Transfer {
+        let burst = |address: u32, bytes: u32| Burst { port: Port::Peripheral, address, bytes, beats: 1, step: 0 };
+        let peripheral = burst(self.peripheral, size_of(self.ccr >> 8));
+        let memory = burst(self.memory, size_of(self.ccr >> 10));
+        let (from, to) = if self.ccr & DIR != 0 { (memory, peripheral) } else { (peripheral, memory) };
+        Transfer { stream, read: Some(from), write: Some(to), data: [0; 16] }
+    }
+}
+
+/// A controller with seven channels.
+#[derive(Debug, Clone)]
+pub struct ChannelDma {
+    channels: [Channel; CHANNELS],
+    flags: u32,
+    /// CSELR, where there is one (L0).
+    selection: Option<u32>,
+    granted: Option<Grant>,
+    /// The last transfer wrote to a memory: a read of a memory after it waits a cycle.
+    wrote_memory: bool,
+}
+
+impl ChannelDma {
+    /// A controller after reset. `selects`: requests are selected in CSELR.
+    pub(in crate::stm32) fn new(selects: bool) -> Self {
+        Self {
+            channels: [Channel::default(); CHANNELS],
+            flags: 0,
+            selection: selects.then_some(0),
+            granted: None,
+            wrote_memory: false,
+        }
+    }
+
+    pub(super) fn reset(&mut self) {
+        *self = Self::new(self.selection.is_some());
+    }
+
+    pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
+        let selection = self.selection.unwrap_or(0);
+        std::array::from_fn(|n| {
+            let channel = self.channels.get(n)?;
+            (channel.is_enabled() && channel.ccr & MEM2MEM == 0).then_some(selection >> (4 * n) & 15)
+        })
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.granted.is_some() || self.channels.iter().any(Channel::is_enabled)
+    }
+
+    /// The channel that goes next: the highest priority, of several the lowest number.
+    fn next_channel(&self, view: &View) -> Option<usize> {
+        let is_ready = |&n: &usize| {
+            let channel = &self.channels[n];
+            channel.is_enabled() && channel.cndtr != 0 && (channel.ccr & MEM2MEM != 0 || view.is_requested(n))
+        };
+        (0..CHANNELS).filter(is_ready).max_by_key(|&n| (self.channels[n].priority(), CHANNELS - n))
+    }
+
+    pub(super) fn grant(&mut self, now: u64, view: &View) {
+        if self.granted.is_some() {
+            return;
+        }
+        let Some(n) = self.next_channel(view) else { return };
+        let transfer = self.channels[n].transfer(n);
+        let (Some(read), Some(write)) = (transfer.read, transfer.write) else { return };
+        let turns = self.wrote_memory && view.is_memory(read.address);
+        self.wrote_memory = view.is_memory(write.address);
+        let ahb = view.ahb_cycles(1 + u64::from(turns));
+        let end = now + ahb + view.access_cycles(read.address) + view.access_cycles(write.address);
+        self.granted = Some(Grant { transfer, end });
+    }
+
+    pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
+        self.granted.take_if(|grant| grant.end <= now).map(|grant| grant.transfer)
+    }
+
+    fn raise(&mut self, n: usize, flag: u32) {
+        self.flags |= (flag | GIF) << (4 * n);
+    }
+
+    pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+        let n = transfer.stream;
+        if data.is_none() {
+            self.channels[n].ccr &= !EN;
+            self.raise(n, TEIF);
+            return None;
+        }
+        let channel = &mut self.channels[n];
+        channel.cndtr -= 1;
+        if channel.ccr & PINC != 0 {
+            channel.peripheral = channel.peripheral.wrapping_add(size_of(channel.ccr >> 8));
+        }
+        if channel.ccr & MINC != 0 {
+            channel.memory = channel.memory.wrapping_add(size_of(channel.ccr >> 10));
+        }
+        let (left, reload, circular) = (channel.cndtr, channel.reload, channel.ccr & CIRC != 0);
+        if left == 0 && circular {
+            channel.cndtr = reload;
+            channel.rewind();
+        }
+        if reload > 1 && left == reload - reload / 2 {
+            self.raise(n, HTIF);
+        }
+        if left == 0 {
+            self.raise(n, TCIF);
+        }
+        let served = ServedRequest { left, is_last: left == 0 && !circular };
+        (self.channels[n].ccr & MEM2MEM == 0).then_some(served)
+    }
+
+    /// A channel and the number of its register, from the offset.
+    fn place(offset: u32) -> Option<(usize, u32)> {
+        let at = offset.checked_sub(0x08)?;
+        let (n, register) = ((at / 20) as usize, at % 20 / 4);
+        (n < CHANNELS).then_some((n, register))
+    }
+
+    pub(super) fn register(&self, offset: u32) -> u32 {
+        match (offset, Self::place(offset)) {
+            (ISR, _) => self.flags,
+            (CSELR, _) => self.selection.unwrap_or(0),
+            (_, Some((n, register))) => {
+                let channel = &self.channels[n];
+                [channel.ccr, channel.cndtr, channel.cpar, channel.cmar, 0][register as usize]
+            }
+            _ => 0,
+        }
+    }
+
+    pub(super) fn set_register(&mut self, offset: u32, value: u32) {
+        match (offset, Self::place(offset)) {
+            (IFCR, _) => self.clear_flags(value),
+            (CSELR, _) => self.selection = self.selection.map(|_| value & 0x0fff_ffff),
+            (_, Some((n, 0))) => self.control(n, value & CCR_MASK),
+            (_, Some((n, register))) if !self.channels[n].is_enabled() => {
+                let channel = &mut self.channels[n];
+                match register {
+                    1 => (channel.cndtr, channel.reload) = (value & 0xffff, value & 0xffff),
+                    2 => channel.cpar = value,
+                    3 => channel.cmar = value,
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// CGIF clears all flags of its channel. GIF goes with the last of the others.
+    fn clear_flags(&mut self, value: u32) {
+        for n in 0..CHANNELS {
+            let bits = value >> (4 * n) & 15;
+            let flags = self.flags >> (4 * n) & 15;
+            let rest = if bits & GIF != 0 { 0 } else { flags & !bits };
+            let rest = if rest & !GIF == 0 { 0 } else { rest };
+            self.flags = self.flags & !(15 << (4 * n)) | rest << (4 * n);
+        }
+    }
+
+    /// Writes CCR. A channel that is enabled begins at its first addresses. While it is, only its enables change.
+    fn control(&mut self, n: usize, value: u32) {
+        let channel = &mut self.channels[n];
+        match (channel.is_enabled(), value & EN != 0) {
+            (true, true) => channel.ccr = channel.ccr & !0xf | value & 0xf,
+            (_, false) => {
+                channel.ccr = value;
+                self.granted.take_if(|grant| grant.transfer.stream == n);
+            }
+            (false, true) => {
+                channel.ccr = value;
+                channel.rewind();
+            }
+        }
+    }
+
+    pub(super) fn clears_flags(&self, offset: u32) -> bool {
+        offset == IFCR
+    }
+
+    pub(super) fn due(&self) -> u64 {
+        self.granted.map_or(NEVER, |grant| grant.end)
+    }
+
+    /// A bit for each channel.
+    pub(super) fn interrupts(&self) -> u32 {
+        let wants = |n: &usize| self.flags >> (4 * n) & self.channels[*n].ccr & (TCIF | HTIF | TEIF) != 0;
+        (0..CHANNELS).filter(wants).fold(0, |lines, n| lines | 1 << n)
+    }
+}

@@ -1,0 +1,207 @@
+//! DMA controllers: channels on F1 and L0 ([`channels`]), streams on F4, F7 and H7 ([`streams`]).
+//!
+//! A controller knows its registers, its counts and its FIFOs. It grants its ports to streams and says when which transfer
+//! ends. The chip carries the transfer out, because it knows the registers, and the machine lends the memories.
+//!
+//! Bus cycles are those of ST's application notes on an idle bus: AN2548 for F1 and L0, AN4031 for F4 and F7, and assumed for
+//! the H7. They are arbitration and address, one cycle of the bus matrix, and one of the memory. An APB register takes two
+//! cycles of its bus and one AHB cycle to synchronise. The core and the DMA do not wait for each other.
+
+use super::block::{Access, Block};
+use super::clocks::{Bus, Clocks};
+use super::map::PageMap;
+use super::slots::Slot;
+
+pub(super) mod channels;
+pub(super) mod lines;
+pub(super) mod mux;
+pub(super) mod streams;
+
+use channels::ChannelDma;
+use streams::StreamDma;
+
+/// Streams of a controller at most. A channel of F1 and L0 counts as a stream.
+pub(super) const STREAMS: usize = 8;
+
+/// The memories, as DMA reaches them. Addresses are aligned to `bytes`.
+pub trait DmaBus {
+    /// Reads 1, 2 or 4 bytes, zero-extended. `None` where there is no memory.
+    fn read(&mut self, address: u32, bytes: u32) -> Option<u32>;
+    /// Writes the low 1, 2 or 4 bytes of a value. False where nothing can be written. `None` where there is no memory.
+    fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool>;
+}
+
+/// A port of a controller. Channels have the peripheral port only, for both of their accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Port {
+    Peripheral,
+    Memory,
+}
+
+/// Accesses that follow each other on a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Burst {
+    pub port: Port,
+    pub address: u32,
+    /// Bytes of one access: 1, 2 or 4.
+    pub bytes: u32,
+    pub beats: u32,
+    /// Bytes from one address to the next.
+    pub step: u32,
+}
+
+/// The accesses of a port. They take effect at the end of its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Transfer {
+    pub stream: usize,
+    pub read: Option<Burst>,
+    pub write: Option<Burst>,
+    /// The bytes to write, or zeros where they are read first: a datum is extended by zeros.
+    pub data: [u8; 16],
+}
+
+/// How a transfer went for the peripheral that requested it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ServedRequest {
+    /// Items that are left of this round.
+    pub left: u32,
+    /// No further item follows after this one.
+    pub is_last: bool,
+}
+
+/// The chip, as a controller sees it when it grants its ports.
+pub(super) struct View<'a> {
+    /// Streams that peripherals request, a bit each.
+    pub requests: u32,
+    pub clocks: &'a Clocks,
+    pub flash_wait_states: u64,
+    pub map: &'a PageMap,
+    pub slots: &'a [Slot],
+}
+
+impl View<'_> {
+    fn is_requested(&self, stream: usize) -> bool {
+        self.requests >> stream & 1 != 0
+    }
+
+    /// Core cycles of so many AHB cycles.
+    fn ahb_cycles(&self, cycles: u64) -> u64 {
+        cycles * self.clocks.cycles_per(Bus::Ahb1)
+    }
+
+    /// Core cycles of an access: bus matrix, data phase, synchronisation.
+    fn access_cycles(&self, address: u32) -> u64 {
+        let bus = self.map.slot(address).map(|slot| self.slots[slot].row.bus);
+        match bus {
+            Some(bus) if bus.is_apb() => self.ahb_cycles(2) + 2 * self.clocks.cycles_per(bus),
+            Some(_) => self.ahb_cycles(2),
+            None if is_flash(address) => self.ahb_cycles(2 + self.flash_wait_states),
+            None => self.ahb_cycles(2),
+        }
+    }
+
+    /// Core cycles of a burst.
+    fn burst_cycles(&self, burst: &Burst) -> u64 {
+        let one = self.access_cycles(burst.address);
+        one + u64::from(burst.beats - 1) * (one - self.ahb_cycles(1))
+    }
+
+    /// Whether an address is in a memory.
+    fn is_memory(&self, address: u32) -> bool {
+        self.map.slot(address).is_none()
+    }
+}
+
+/// The main flash, at its own address or at 0.
+fn is_flash(address: u32) -> bool {
+    matches!(address >> 24, 0 | 8)
+}
+
+/// A port that is granted until a cycle.
+#[derive(Debug, Clone, Copy)]
+struct Grant {
+    transfer: Transfer,
+    end: u64,
+}
+
+/// A controller of either kind.
+#[derive(Debug, Clone)]
+pub enum Dma {
+    /// F1 and L0.
+    Channels(Box<ChannelDma>),
+    /// F4, F7 and H7.
+    Streams(Box<StreamDma>),
+}
+
+/// Evaluates `$body` with `$dma` bound to the controller.
+macro_rules! either {
+    ($self:ident, $dma:ident => $body:expr) => {
+        match $self {
+            Dma::Channels($dma) => $body,
+            Dma::Streams($dma) => $body,
+        }
+    };
+}
+
+impl Dma {
+    /// Streams that wait for requests of peripherals, a bit each, with the selected channel or request.
+    pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
+        either!(self, dma => dma.selections())
+    }
+
+    /// Whether any stream is enabled or a transfer is on its way.
+    pub(super) fn is_active(&self) -> bool {
+        either!(self, dma => dma.is_active())
+    }
+
+    /// Grants free ports from cycle `now` on.
+    pub(super) fn grant(&mut self, now: u64, view: &View) {
+        either!(self, dma => dma.grant(now, view));
+    }
+
+    /// Takes a transfer that has its time by `now`.
+    pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
+        either!(self, dma => dma.take_transfer(now))
+    }
+
+    /// A transfer was made: the bytes that were read, or `None` after a bus error. Says how it went, if a peripheral
+    /// requested it.
+    pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+        either!(self, dma => dma.finish(transfer, data))
+    }
+}
+
+impl Block for Dma {
+    fn reset(&mut self) {
+        either!(self, dma => dma.reset());
+    }
+
+    fn read(&mut self, offset: u32, _access: &mut Access) -> u32 {
+        either!(self, dma => dma.register(offset))
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
+        either!(self, dma => dma.set_register(offset, value));
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        either!(self, dma => dma.register(offset))
+    }
+
+    fn is_strobe(&self, offset: u32) -> bool {
+        either!(self, dma => dma.clears_flags(offset))
+    }
+
+    fn due(&self) -> u64 {
+        either!(self, dma => dma.due())
+    }
+
+    fn outputs(&self) -> u32 {
+        either!(self, dma => dma.interrupts())
+    }
+}
+
+/// The bytes of a datum from a size field: 1, 2 or 4. The reserved code counts as a word.
+const fn size_of(code: u32) -> u32 {
+    1 << if code & 3 == 3 { 2 } else { code & 3 }
+}

@@ -1,0 +1,55 @@
+//! DMAMUX1 of the H7 (RM0433 chapter 18): selects a request for each stream of DMA1, then of DMA2.
+//!
+//! Synchronisation, events and request generators are registers only.
+
+use crate::stm32::block::{Access, Block};
+
+const CHANNELS: usize = 16;
+const GENERATORS: usize = 8;
+const FIRST_GENERATOR: u32 = 0x100;
+const CCR_MASK: u32 = 0x1fff_037f;
+const RGCR_MASK: u32 = 0x00ff_011f;
+
+/// The multiplexer.
+#[derive(Debug, Clone, Default)]
+pub struct DmaMux {
+    channels: [u32; CHANNELS],
+    generators: [u32; GENERATORS],
+}
+
+impl DmaMux {
+    /// The request that a stream of a controller (1 or 2) has.
+    pub(in crate::stm32) fn request(&self, controller: u8, stream: usize) -> u32 {
+        self.channels[usize::from(controller - 1) * 8 + stream] & 0x7f
+    }
+
+    /// The place of an offset in a row of registers from `first` on.
+    fn index(offset: u32, first: u32, count: usize) -> Option<usize> {
+        let index = offset.checked_sub(first)? as usize / 4;
+        (index < count).then_some(index)
+    }
+}
+
+impl Block for DmaMux {
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
+        self.peek(offset, access)
+    }
+
+    fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
+        if let Some(n) = Self::index(offset, 0, CHANNELS) {
+            self.channels[n] = value & CCR_MASK;
+        } else if let Some(n) = Self::index(offset, FIRST_GENERATOR, GENERATORS) {
+            self.generators[n] = value & RGCR_MASK;
+        }
+    }
+
+    fn peek(&self, offset: u32, _access: &Access) -> u32 {
+        let channel = Self::index(offset, 0, CHANNELS).map(|n| self.channels[n]);
+        let generator = || Self::index(offset, FIRST_GENERATOR, GENERATORS).map(|n| self.generators[n]);
+        channel.or_else(generator).unwrap_or(0)
+    }
+}

@@ -1,0 +1,533 @@
+//! Streams of F4, F7 and H7 (RM0090 chapter 10, RM0410 chapter 8, RM0433 chapter 16): a peripheral port, a memory port, and
+//! between them a FIFO of 16 bytes for each stream.
+
+use super::{Burst, Grant, Port, STREAMS, ServedRequest, Transfer, View, size_of};
+use crate::NEVER;
+
+const EN: u32 = 1;
+const DMEIE_TO_TCIE: u32 = 0x1e;
+const CIRC: u32 = 1 << 8;
+const PINC: u32 = 1 << 9;
+const MINC: u32 = 1 << 10;
+const PINCOS: u32 = 1 << 15;
+const DBM: u32 = 1 << 18;
+const CT: u32 = 1 << 19;
+const DMDIS: u32 = 1 << 2;
+const FEIE: u32 = 1 << 7;
+const FCR_RESET: u32 = 0x21;
+/// Flags of a stream, as in the lowest bits of LISR.
+const FEIF: u32 = 1;
+const TEIF: u32 = 1 << 3;
+const HTIF: u32 = 1 << 4;
+const TCIF: u32 = 1 << 5;
+const ALL_FLAGS: u32 = 0x3d;
+/// Places of four streams' flags in LISR and HISR.
+const SHIFTS: [u32; 4] = [0, 6, 16, 22];
+const FIFO_BYTES: u32 = 16;
+
+/// The ways of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    PeripheralToMemory,
+    MemoryToPeripheral,
+    MemoryToMemory,
+}
+
+/// Bytes on their way from one port to the other.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fifo {
+    bytes: [u8; FIFO_BYTES as usize],
+    len: u32,
+}
+
+impl Fifo {
+    fn room(&self) -> u32 {
+        FIFO_BYTES - self.len
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let end = self.len as usize;
+        self.bytes[end..end + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len() as u32;
+    }
+
+    /// The first bytes.
+    fn head(&self, count: u32) -> [u8; 16] {
+        let mut head = [0; 16];
+        head[..count as usize].copy_from_slice(&self.bytes[..count as usize]);
+        head
+    }
+
+    fn drop_head(&mut self, count: u32) {
+        self.bytes.copy_within(count as usize..self.len as usize, 0);
+        self.len -= count;
+    }
+}
+
+/// One stream.
+#[derive(Debug, Clone, Copy)]
+struct Stream {
+    cr: u32,
+    /// Items of the peripheral port that are left.
+    ndtr: u32,
+    /// NDTR as it was written.
+    reload: u32,
+    par: u32,
+    mar: [u32; 2],
+    fcr: u32,
+    fifo: Fifo,
+    /// Addresses of the next items.
+    peripheral: u32,
+    memory: u32,
+    /// Bytes of the memory port that are left of this round.
+    memory_left: u32,
+    /// The buffer that the memory port is in, with DBM.
+    buffer: usize,
+    /// The memory port fills the FIFO, or empties it.
+    moves: bool,
+    /// Firmware has switched the stream off, and it is not idle yet.
+    stops: bool,
+}
+
+impl Stream {
+    const RESET: Stream = Stream {
+        cr: 0,
+        ndtr: 0,
+        reload: 0,
+        par: 0,
+        mar: [0; 2],
+        fcr: FCR_RESET,
+        fifo: Fifo { bytes: [0; 16], len: 0 },
+        peripheral: 0,
+        memory: 0,
+        memory_left: 0,
+        buffer: 0,
+        moves: false,
+        stops: false,
+    };
+
+    fn is_enabled(&self) -> bool {
+        self.cr & EN != 0
+    }
+
+    fn direction(&self) -> Direction {
+        match self.cr >> 6 & 3 {
+            0 => Direction::PeripheralToMemory,
+            1 => Direction::MemoryToPeripheral,
+            _ => Direction::MemoryToMemory,
+        }
+    }
+
+    fn is_direct(&self) -> bool {
+        self.fcr & DMDIS == 0
+    }
+
+    fn is_circular(&self) -> bool {
+        self.cr & (CIRC | DBM) != 0
+    }
+
+    fn priority(&self) -> u32 {
+        self.cr >> 16 & 3
+    }
+
+    fn peripheral_bytes(&self) -> u32 {
+        size_of(self.cr >> 11)
+    }
+
+    /// Bytes of a memory item. In direct mode it has the size of the peripheral's.
+    fn memory_bytes(&self) -> u32 {
+        if self.is_direct() { self.peripheral_bytes() } else { size_of(self.cr >> 13) }
+    }
+
+    /// Beats of a burst by its code. Direct mode has none.
+    fn beats(&self, shift: u32) -> u32 {
+        if self.is_direct() { 1 } else { [1, 4, 8, 16][(self.cr >> shift & 3) as usize] }
+    }
+
+    fn threshold(&self) -> u32 {
+        4 * ((self.fcr & 3) + 1)
+    }
+
+    /// Bytes of a round.
+    fn total_bytes(&self) -> u32 {
+        self.reload * self.peripheral_bytes()
+    }
+
+    /// Items that are left where half of a round is done.
+    fn half(&self) -> u32 {
+        self.reload - self.reload / 2
+    }
+
+    /// Whether bursts of the memory port fit to the FIFO's threshold (RM0090 table 48), and those of the peripheral port into
+    /// the FIFO.
+    fn fits_fifo(&self) -> bool {
+        let burst = self.beats(23) * self.memory_bytes();
+        let bursts = burst <= FIFO_BYTES && (self.beats(23) == 1 || self.threshold().is_multiple_of(burst));
+        self.is_direct() || bursts && self.beats(21) * self.peripheral_bytes() <= FIFO_BYTES
+    }
+
+    /// The first address of the memory port's present buffer.
+    fn base(&self) -> u32 {
+        self.mar[if self.cr & DBM != 0 { self.buffer } else { 0 }]
+    }
+
+    /// Begins with what the registers say.
+    fn start(&mut self) {
+        if self.direction() == Direction::MemoryToMemory {
+            self.fcr |= DMDIS;
+        }
+        if self.ndtr == 0 {
+            self.ndtr = self.reload;
+        }
+        self.buffer = usize::from(self.cr & CT != 0);
+        self.fifo.len = 0;
+        (self.peripheral, self.memory) = (self.par, self.base());
+        self.memory_left = self.total_bytes();
+        (self.moves, self.stops) = (self.direction() == Direction::MemoryToPeripheral, false);
+    }
+
+    /// The next burst of the peripheral port. `is_requested`: by the peripheral.
+    fn peripheral_burst(&self, is_requested: bool) -> Option<Burst> {
+        let direction = self.direction();
+        let may_move = is_requested || direction == Direction::MemoryToMemory && !self.moves;
+        if !self.is_enabled() || self.stops || self.ndtr == 0 || !may_move {
+            return None;
+        }
+        let bytes = self.peripheral_bytes();
+        let beats = self.beats(21).min(self.ndtr);
+        let fits = if direction == Direction::MemoryToPeripheral {
+            self.fifo.len >= beats * bytes
+        } else {
+            self.fifo.room() >= beats * bytes
+        };
+        let step = match (self.cr & PINC != 0, self.cr & PINCOS != 0) {
+            (false, _) => 0,
+            (true, false) => bytes,
+            (true, true) => 4,
+        };
+        fits.then_some(Burst { port: Port::Peripheral, address: self.peripheral, bytes, beats, step })
+    }
+
+    /// The next burst of the memory port.
+    fn memory_burst(&self) -> Option<Burst> {
+        if !self.is_enabled() || self.memory_left == 0 {
+            return None;
+        }
+        let bytes = self.memory_bytes();
+        let most = if self.direction() == Direction::MemoryToPeripheral {
+            let may_fill = if self.is_direct() { self.fifo.len == 0 } else { self.moves };
+            if !may_fill || self.stops {
+                return None;
+            }
+            self.fifo.room().min(self.memory_left.next_multiple_of(bytes))
+        } else {
+            // All that is left of a round is in the FIFO, or it must be emptied.
+            let is_forced = self.fifo.len >= self.memory_left || self.stops;
+            if self.fifo.len == 0 || !(self.is_direct() || self.moves || is_forced) {
+                return None;
+            }
+            self.fifo.len.min(self.memory_left)
+        };
+        let step = |bytes: u32| if self.cr & MINC != 0 { bytes } else { 0 };
+        let burst = |bytes: u32, beats: u32| {
+            Some(Burst { port: Port::Memory, address: self.memory, bytes, beats, step: step(bytes) })
+        };
+        match most / bytes {
+            // The last bytes do not make an item of this size.
+            0 if self.direction() != Direction::MemoryToPeripheral => burst(1, most),
+            0 => None,
+            items if items >= self.beats(23) => burst(bytes, self.beats(23)),
+            _ => burst(bytes, 1),
+        }
+    }
+
+    /// Starts and ends the filling and emptying of the FIFO by the memory port.
+    fn settle_fifo(&mut self) {
+        if self.direction() == Direction::MemoryToPeripheral {
+            self.moves = match self.moves {
+                true => self.fifo.room() >= self.memory_bytes() * self.beats(23),
+                false => self.fifo.len <= self.threshold().min(FIFO_BYTES - 4),
+            };
+        } else {
+            let least = if self.moves { self.memory_bytes() } else { self.threshold() };
+            self.moves = self.fifo.len >= least;
+        }
+    }
+}
+
+/// A controller with eight streams.
+#[derive(Debug, Clone)]
+pub struct StreamDma {
+    streams: [Stream; STREAMS],
+    flags: [u32; STREAMS],
+    /// Channels that a stream selects (0 on the H7, where a DMAMUX does).
+    channel_mask: u32,
+    /// Grants of the peripheral port and the memory port.
+    granted: [Option<Grant>; 2],
+}
+
+impl StreamDma {
+    /// A controller after reset. `channel_mask`: the bits of a channel number.
+    pub(in crate::stm32) fn new(channel_mask: u32) -> Self {
+        Self { streams: [Stream::RESET; STREAMS], flags: [0; STREAMS], channel_mask, granted: [None; 2] }
+    }
+
+    pub(super) fn reset(&mut self) {
+        *self = Self::new(self.channel_mask);
+    }
+
+    pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
+        self.streams.map(|stream| {
+            let waits = stream.is_enabled() && stream.direction() != Direction::MemoryToMemory;
+            waits.then_some(stream.cr >> 25 & self.channel_mask)
+        })
+    }
+
+    pub(super) fn is_active(&self) -> bool {
+        self.granted.iter().any(Option::is_some) || self.streams.iter().any(Stream::is_enabled)
+    }
+
+    pub(super) fn grant(&mut self, now: u64, view: &View) {
+        for port in [Port::Peripheral, Port::Memory] {
+            if self.granted[port as usize].is_none() {
+                self.granted[port as usize] = self.next_grant(port, now, view);
+            }
+        }
+    }
+
+    /// The stream that a free port goes to: the highest priority, of several the lowest number. Both ports never serve the
+    /// same stream at once.
+    fn next_grant(&self, port: Port, now: u64, view: &View) -> Option<Grant> {
+        let is_elsewhere = |n: usize| self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
+        let burst = |n: usize| match port {
+            Port::Peripheral => self.streams[n].peripheral_burst(view.is_requested(n)),
+            Port::Memory => self.streams[n].memory_burst(),
+        };
+        let ready = (0..STREAMS).filter(|&n| !is_elsewhere(n)).filter_map(|n| burst(n).map(|burst| (n, burst)));
+        let (n, burst) = ready.max_by_key(|&(n, _)| (self.streams[n].priority(), STREAMS - n))?;
+        let stream = &self.streams[n];
+        let reads = (port == Port::Memory) == (stream.direction() == Direction::MemoryToPeripheral);
+        let data = if reads { [0; 16] } else { stream.fifo.head(burst.bytes * burst.beats) };
+        let (read, write) = if reads { (Some(burst), None) } else { (None, Some(burst)) };
+        // The peripheral port arbitrates between requests. Both compute an address.
+        let own = if port == Port::Peripheral { 2 } else { 1 };
+        let end = now + view.ahb_cycles(own) + view.burst_cycles(&burst);
+        Some(Grant { transfer: Transfer { stream: n, read, write, data }, end })
+    }
+
+    pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
+        let grants = self.granted.iter_mut().filter(|grant| grant.is_some_and(|grant| grant.end <= now));
+        let first = grants.min_by_key(|grant| grant.map_or(NEVER, |grant| grant.end))?;
+        first.take().map(|grant| grant.transfer)
+    }
+
+    pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
+        let n = transfer.stream;
+        let burst = transfer.read.or(transfer.write)?;
+        let Some(data) = data else {
+            self.fail(n, TEIF);
+            return None;
+        };
+        let stream = &mut self.streams[n];
+        let bytes = burst.bytes * burst.beats;
+        match transfer.read {
+            Some(_) => stream.fifo.push(&data[..bytes as usize]),
+            None => stream.fifo.drop_head(bytes),
+        }
+        let served = match burst.port {
+            Port::Peripheral => Some(self.finish_peripheral(n, &burst)),
+            Port::Memory => {
+                self.finish_memory(n, &burst);
+                None
+            }
+        };
+        self.streams[n].settle_fifo();
+        self.stop_when_idle(n);
+        served.filter(|_| self.streams[n].direction() != Direction::MemoryToMemory)
+    }
+
+    /// Items went through the peripheral port.
+    fn finish_peripheral(&mut self, n: usize, burst: &Burst) -> ServedRequest {
+        let stream = &mut self.streams[n];
+        let before = stream.ndtr;
+        stream.ndtr -= burst.beats;
+        stream.peripheral = stream.peripheral.wrapping_add(burst.beats * burst.step);
+        let (left, circular) = (stream.ndtr, stream.is_circular());
+        if left == 0 && circular {
+            stream.ndtr = stream.reload;
+            stream.peripheral = stream.par;
+        }
+        if stream.direction() == Direction::MemoryToPeripheral {
+            self.count(n, 1, before, left);
+        }
+        ServedRequest { left, is_last: left == 0 && !circular }
+    }
+
+    /// Bytes went through the memory port.
+    fn finish_memory(&mut self, n: usize, burst: &Burst) {
+        let stream = &mut self.streams[n];
+        let before = stream.memory_left;
+        stream.memory_left = before.saturating_sub(burst.bytes * burst.beats);
+        stream.memory = stream.memory.wrapping_add(burst.beats * burst.step);
+        let left = stream.memory_left;
+        if left == 0 && stream.is_circular() {
+            stream.buffer ^= 1;
+            stream.memory = stream.base();
+            stream.memory_left = stream.total_bytes();
+        }
+        if stream.direction() != Direction::MemoryToPeripheral {
+            self.count(n, self.streams[n].peripheral_bytes(), before, left);
+        }
+    }
+
+    /// Raises flags by the units that are left. An item has so many `units`. Ends the stream or its round.
+    fn count(&mut self, n: usize, units: u32, before: u32, left: u32) {
+        let half = self.streams[n].half() * units;
+        if self.streams[n].reload > 1 && before > half && left <= half {
+            self.flags[n] |= HTIF;
+        }
+        if left == 0 {
+            self.flags[n] |= TCIF;
+            let stream = &mut self.streams[n];
+            match stream.is_circular() {
+                true if stream.cr & DBM != 0 => stream.cr ^= CT,
+                true => {}
+                false => stream.cr &= !EN,
+            }
+        }
+    }
+
+    /// Switches a stream off because of an error.
+    fn fail(&mut self, n: usize, flag: u32) {
+        self.flags[n] |= flag;
+        self.streams[n].cr &= !EN;
+        self.streams[n].fifo.len = 0;
+        for grant in &mut self.granted {
+            grant.take_if(|grant| grant.transfer.stream == n);
+        }
+    }
+
+    /// A stream that firmware switched off ends when its ports are idle and what it has read is stored.
+    fn stop_when_idle(&mut self, n: usize) {
+        let busy = self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
+        let stream = &mut self.streams[n];
+        let stores = stream.direction() != Direction::MemoryToPeripheral && stream.fifo.len != 0;
+        if stream.stops && !busy && !(stores && stream.is_enabled()) {
+            stream.stops = false;
+            if stream.is_enabled() {
+                stream.cr &= !EN;
+                self.flags[n] |= TCIF;
+            }
+        }
+    }
+
+    /// The four streams of a flag register, from its offset's bit 2.
+    fn quarter(offset: u32) -> usize {
+        if offset & 4 == 0 { 0 } else { 4 }
+    }
+
+    /// A stream and the number of its register, from the offset.
+    fn place(offset: u32) -> Option<(usize, u32)> {
+        let at = offset.checked_sub(0x10)?;
+        let (n, register) = ((at / 24) as usize, at % 24 / 4);
+        (n < STREAMS).then_some((n, register))
+    }
+
+    pub(super) fn register(&self, offset: u32) -> u32 {
+        match (offset, Self::place(offset)) {
+            (0x00 | 0x04, _) => {
+                let first = Self::quarter(offset);
+                SHIFTS.iter().zip(&self.flags[first..]).fold(0, |word, (shift, flags)| word | flags << shift)
+            }
+            (_, Some((n, register))) => {
+                let stream = &self.streams[n];
+                let level = match (stream.fifo.len, stream.fifo.len / 4) {
+                    (0, _) => 4,
+                    (FIFO_BYTES, _) => 5,
+                    (_, quarter) => quarter,
+                };
+                let fcr = stream.fcr | level << 3;
+                [stream.cr, stream.ndtr, stream.par, stream.mar[0], stream.mar[1], fcr][register as usize]
+            }
+            _ => 0,
+        }
+    }
+
+    pub(super) fn set_register(&mut self, offset: u32, value: u32) {
+        match (offset, Self::place(offset)) {
+            (0x08 | 0x0c, _) => {
+                let first = Self::quarter(offset);
+                for (shift, flags) in SHIFTS.iter().zip(&mut self.flags[first..]) {
+                    *flags &= !(value >> shift & ALL_FLAGS);
+                }
+            }
+            (_, Some((n, 0))) => self.control(n, value),
+            (_, Some((n, register))) => self.configure(n, register, value),
+            _ => {}
+        }
+    }
+
+    /// Writes a register of a stream. Most are locked while it is enabled. With two buffers the one that is not in use can be
+    /// moved.
+    fn configure(&mut self, n: usize, register: u32, value: u32) {
+        let stream = &mut self.streams[n];
+        let locked = stream.is_enabled();
+        let other = usize::from(stream.cr & CT == 0);
+        match register {
+            1 if !locked => (stream.ndtr, stream.reload) = (value & 0xffff, value & 0xffff),
+            2 if !locked => stream.par = value,
+            3 | 4 => {
+                let index = register as usize - 3;
+                if !locked || stream.cr & DBM != 0 && index == other {
+                    stream.mar[index] = value;
+                }
+            }
+            5 if locked => stream.fcr = stream.fcr & !FEIE | value & FEIE,
+            5 => stream.fcr = value & (FEIE | 7),
+            _ => {}
+        }
+    }
+
+    /// Writes CR.
+    fn control(&mut self, n: usize, value: u32) {
+        let channels = self.channel_mask << 25;
+        let stream = &mut self.streams[n];
+        match (stream.is_enabled(), value & EN != 0) {
+            (true, enables) => {
+                stream.cr = stream.cr & !DMEIE_TO_TCIE | value & DMEIE_TO_TCIE;
+                stream.stops = !enables;
+                self.stop_when_idle(n);
+            }
+            (false, enables) => {
+                stream.cr = value & (0x01ff_ffff & !(1 << 20) | channels) & !EN;
+                if !enables {
+                    return;
+                }
+                if !stream.fits_fifo() {
+                    self.flags[n] |= FEIF;
+                    return;
+                }
+                stream.cr |= EN;
+                stream.start();
+            }
+        }
+    }
+
+    pub(super) fn clears_flags(&self, offset: u32) -> bool {
+        matches!(offset, 0x08 | 0x0c)
+    }
+
+    pub(super) fn due(&self) -> u64 {
+        self.granted.iter().flatten().map(|grant| grant.end).min().unwrap_or(NEVER)
+    }
+
+    /// A bit for each stream. The enables of CR are a bit below their flags.
+    pub(super) fn interrupts(&self) -> u32 {
+        let wants = |n: &usize| {
+            let (stream, flags) = (&self.streams[*n], self.flags[*n]);
+            let enabled = stream.cr << 1 & ALL_FLAGS & !FEIF | u32::from(stream.fcr & FEIE != 0);
+            flags & enabled != 0
+        };
+        (0..STREAMS).filter(wants).fold(0, |lines, n| lines | 1 << n)
+    }
+}
