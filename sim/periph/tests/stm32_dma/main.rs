@@ -261,6 +261,21 @@ fn nothing_moves_without_clock_or_count() {
 }
 
 #[test]
+fn a_transfer_that_switches_its_own_stream_off_is_the_last_one() {
+    for (chip, controller, _) in COPIERS {
+        let mut bench = Bench::new(chip);
+        let stream = Stream::of(chip, controller, 0);
+        let memory = bench.ram();
+        let zeros = Job { sizes: (2, 2), increments: (true, false), ..copy(&bench, 4) };
+        // The words are zeros, and go to its control register.
+        stream.start(&mut bench, &Job { peripheral: memory, memory: stream.register(0), ..zeros });
+        bench.step(LONG);
+        assert!(!stream.is_enabled(&mut bench), "{chip:?}");
+        assert!(bench.memories.writes.is_empty(), "{chip:?}");
+    }
+}
+
+#[test]
 fn a_word_takes_the_cycles_of_the_manuals() {
     // AN2548: arbitration 1, flash 2, RAM 2, which is no read after a write: 5; from RAM 6.
     for (from, cycles) in [(FLASH, 5), (RAM, 6)] {

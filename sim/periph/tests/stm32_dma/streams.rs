@@ -96,7 +96,10 @@ fn a_stream_that_is_switched_off_stores_what_it_has_read() {
         stream.clear_flags(&mut bench);
         bench.write(stream.register(0), control);
         run_timer(&mut bench, 16);
-        assert_eq!(stream.left(&mut bench), 41, "{chip:?}");
+        assert_eq!((stream.left(&mut bench), stream.flags(&mut bench).0), (41, false), "{chip:?}");
+        run_timer(&mut bench, 41);
+        assert_eq!((stream.left(&mut bench), stream.flags(&mut bench).0), (0, true), "{chip:?}");
+        assert!(!stream.is_enabled(&mut bench), "{chip:?}");
     }
 }
 
@@ -140,6 +143,27 @@ fn bursts_must_fit_to_the_threshold() {
             let error = bench.read(stream.base) >> 6 & 1 != 0;
             assert_eq!((stream.is_enabled(&mut bench), error), (is_allowed, !is_allowed), "{size} {burst} {threshold}");
         }
+    }
+}
+
+#[test]
+fn copies_of_memory_always_use_the_fifo() {
+    // With direct mode in FCR, bursts that do not fit are an error all the same.
+    for (more, is_allowed) in [(0, true), (1 << 21, true), (3 << 21, false), (1 << 23, false)] {
+        let mut bench = Bench::new(Chip::F446);
+        let stream = Stream::of(Chip::F446, 2, 0);
+        let (peripheral, memory) = (super::bench::FLASH, bench.ram());
+        let increments = (true, true);
+        let job = Job { peripheral, memory, count: 8, increments, sizes: (2, 2), more, ..Job::default() };
+        stream.start(&mut bench, &Job { memory_to_memory: true, ..job });
+        assert_eq!(
+            (stream.is_enabled(&mut bench), bench.read(stream.base) & 1 == 0),
+            (is_allowed, is_allowed),
+            "{more:#x}"
+        );
+        assert_eq!(bench.read(stream.register(5)) & FIFO, FIFO);
+        bench.step(1000);
+        assert_eq!(bench.memories.writes.len(), if is_allowed { 8 } else { 0 }, "{more:#x}");
     }
 }
 

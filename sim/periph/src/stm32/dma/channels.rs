@@ -138,7 +138,11 @@ impl ChannelDma {
             return None;
         }
         let channel = &mut self.channels[n];
-        channel.cndtr -= 1;
+        // The transfer itself, to a register, may have switched its channel off.
+        if !channel.is_enabled() {
+            return None;
+        }
+        channel.cndtr = channel.cndtr.saturating_sub(1);
         if channel.ccr & PINC != 0 {
             channel.peripheral = channel.peripheral.wrapping_add(size_of(channel.ccr >> 8));
         }

@@ -59,6 +59,7 @@ impl Fifo {
     }
 
     fn drop_head(&mut self, count: u32) {
+        let count = count.min(self.len);
         self.bytes.copy_within(count as usize..self.len as usize, 0);
         self.len -= count;
     }
@@ -173,16 +174,13 @@ impl Stream {
 
     /// Begins with what the registers say.
     fn start(&mut self) {
-        if self.direction() == Direction::MemoryToMemory {
-            self.fcr |= DMDIS;
-        }
         if self.ndtr == 0 {
             self.ndtr = self.reload;
         }
         self.buffer = usize::from(self.cr & CT != 0);
         self.fifo.len = 0;
         (self.peripheral, self.memory) = (self.par, self.base());
-        self.memory_left = self.total_bytes();
+        self.memory_left = self.ndtr * self.peripheral_bytes();
         (self.moves, self.stops) = (self.direction() == Direction::MemoryToPeripheral, false);
     }
 
@@ -329,6 +327,10 @@ impl StreamDma {
             return None;
         };
         let stream = &mut self.streams[n];
+        // The transfer itself, to a register, may have switched its stream off.
+        if !stream.is_enabled() {
+            return None;
+        }
         let bytes = burst.bytes * burst.beats;
         match transfer.read {
             Some(_) => stream.fifo.push(&data[..bytes as usize]),
@@ -350,7 +352,7 @@ impl StreamDma {
     fn finish_peripheral(&mut self, n: usize, burst: &Burst) -> ServedRequest {
         let stream = &mut self.streams[n];
         let before = stream.ndtr;
-        stream.ndtr -= burst.beats;
+        stream.ndtr = before.saturating_sub(burst.beats);
         stream.peripheral = stream.peripheral.wrapping_add(burst.beats * burst.step);
         let (left, circular) = (stream.ndtr, stream.is_circular());
         if left == 0 && circular {
@@ -502,6 +504,10 @@ impl StreamDma {
                 stream.cr = value & (0x01ff_ffff & !(1 << 20) | channels) & !EN;
                 if !enables {
                     return;
+                }
+                // Between memories there is no direct mode.
+                if stream.direction() == Direction::MemoryToMemory {
+                    stream.fcr |= DMDIS;
                 }
                 if !stream.fits_fifo() {
                     self.flags[n] |= FEIF;
