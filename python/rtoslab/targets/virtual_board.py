@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from rtoslab._sim import Stop as MachineStop
 
 Place = str | int
-_BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
 NS_PER_S: Final = 1_000_000_000
 MOST_NS: Final = 2**63
 """A time since power-on that no run reaches, in nanoseconds."""
