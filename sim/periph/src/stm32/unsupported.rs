@@ -556,6 +556,11 @@ static ADC: &[Limit] = &[
         ],
     ),
     limit(
+        |at| at.is(&[H743]) && at.adc((0, 0), (0, 0), (0, 0), (0xc, 2)) && at.value & 3 == 2,
+        "ADC: results for the DFSDM are not modelled",
+        &[(H743, &[H743_ADC1, (0x4002_210c, 2)])],
+    ),
+    limit(
         |at| {
             [0x60, 0x64, 0x68, 0x6c, 0xc0]
                 .into_iter()

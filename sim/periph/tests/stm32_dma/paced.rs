@@ -300,6 +300,101 @@ fn converter_without_dds_ends_with_the_stream() {
 }
 
 #[test]
+fn spi_of_the_h743_exchanges_by_dma() {
+    const SPI1: u32 = 0x4001_3000;
+    let mut bench = Bench::new(Chip::H743);
+    bench.chip.attach(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
+    // Its kernel clock is HSI, and streams 0 and 1 of DMA1 have its requests.
+    bench.write(0x5802_4450, 4 << 12);
+    bench.write(0x4002_0800, 37);
+    bench.write(0x4002_0804, 38);
+    let (from, to) = (bench.ram() + 0x100, bench.ram() + 0x200);
+    bench.put(from, &(1..=12).collect::<Vec<u8>>());
+    let job = Job { count: 12, increments: (false, true), ..Job::default() };
+    let (rx, tx) = (Stream::of(Chip::H743, 1, 0), Stream::of(Chip::H743, 1, 1));
+    rx.start(&mut bench, &Job { peripheral: SPI1 + 0x30, memory: to, priority: 2, ..job });
+    tx.start(&mut bench, &Job { peripheral: SPI1 + 0x20, memory: from, from_memory: true, ..job });
+    bench.write(SPI1 + 8, 2 << 28 | 3 << 14 | 7);
+    bench.write(SPI1 + 0xc, 1 << 26 | 1 << 22);
+    bench.write(SPI1 + 4, 12);
+    bench.step(1_000);
+    assert!(bench.memories.writes.is_empty() && tx.left(&mut bench) == 12, "no request before SPE");
+    bench.write(SPI1, 1 << 12 | 1);
+    bench.write(SPI1, 1 << 12 | 1 << 9 | 1);
+    bench.step(20_000);
+    assert_eq!(bench.get(to, 13), [(1..=12).collect(), vec![0]].concat());
+    assert_eq!((rx.left(&mut bench), rx.flags(&mut bench)), (0, (true, true, false)));
+    let times: Vec<u64> = bench.memories.writes.iter().map(|write| write.0).collect();
+    let frame = 8 * 8 * bench.chip.clocks().core_hz / 64_000_000;
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] == frame), "{frame} {times:?}");
+}
+
+/// Channels of PA1 and PA6 in a converter of L0 or H743, which converts both again and again.
+fn converters_of_l0_and_h743(circular: bool, count: u32) -> Vec<(Bench, Stream, u32)> {
+    [Chip::L073, Chip::H743]
+        .into_iter()
+        .map(|chip| {
+            let mut bench = Bench::new(chip);
+            bench.chip.set_analog(1, 1100).expect("PA1");
+            bench.chip.set_analog(6, 2200).expect("PA6");
+            let base = if chip == Chip::L073 { 0x4001_2400 } else { 0x4002_2000 };
+            let stream = Stream::of(chip, 1, 0);
+            let memory = bench.ram() + 0x80;
+            let job = Job {
+                peripheral: base + 0x40,
+                memory,
+                count,
+                increments: (false, true),
+                sizes: (1, 1),
+                ..Job::default()
+            };
+            stream.start(&mut bench, &Job { circular, ..job });
+            if chip == Chip::L073 {
+                bench.write(base + 0x10, 3 << 30);
+                bench.write(base + 0x28, 1 << 6 | 1 << 1);
+                bench.write(base + 0xc, 1 << 13 | 1 | u32::from(circular) << 1);
+                bench.write(base + 8, 1);
+                bench.write(base + 8, 1 | 1 << 2);
+            } else {
+                bench.write(0x4002_0800, 9);
+                bench.write(base + 0x308, 1 << 16);
+                bench.write(base + 8, 1 << 28);
+                bench.write(base + 0x1c, 1 << 17 | 1 << 3);
+                bench.write(base + 0x30, 3 << 12 | 17 << 6 | 1);
+                bench.write(base + 0xc, 1 << 31 | 1 << 13 | 6 << 2 | if circular { 3 } else { 1 });
+                bench.write(base + 8, 1 << 28 | 1);
+                bench.write(base + 8, 1 << 28 | 1 | 1 << 2);
+            }
+            bench.step(5_000);
+            (bench, stream, base)
+        })
+        .collect()
+}
+
+#[test]
+fn later_converters_fill_a_buffer_round_and_round() {
+    for (mut bench, stream, base) in converters_of_l0_and_h743(true, 4) {
+        let chip = bench.chip.chip();
+        let memory = bench.ram() + 0x80;
+        let halves: Vec<u16> =
+            bench.get(memory, 10).chunks(2).map(|half| u16::from_le_bytes([half[0], half[1]])).collect();
+        assert_eq!(halves, [1365, 2730, 1365, 2730, 0], "{chip:?}");
+        assert!(bench.memories.writes.len() > 30, "{chip:?}: {}", bench.memories.writes.len());
+        assert_eq!(stream.flags(&mut bench), (true, true, false), "{chip:?}");
+        assert_eq!(bench.read(base) & 1 << 4, 0, "no overrun of {chip:?}");
+    }
+}
+
+#[test]
+fn one_shot_of_later_converters_ends_with_the_stream() {
+    for (mut bench, stream, base) in converters_of_l0_and_h743(false, 3) {
+        let chip = bench.chip.chip();
+        assert_eq!((bench.memories.writes.len(), stream.left(&mut bench)), (3, 0), "{chip:?}");
+        assert_eq!((bench.read(base + 8) & 1 << 2, bench.read(base) & 1 << 4), (0, 0), "{chip:?} converts no more");
+    }
+}
+
+#[test]
 fn timer_paces_writes_to_a_port() {
     // Four levels of PB0 by TIM2's updates, each 100 timer clocks apart.
     for (chip, controller, n, channel, port) in [
@@ -405,6 +500,43 @@ fn compare_matches_and_bursts_request_too() {
         assert_eq!((bench.read(tim3 + 0x34), bench.read(tim3 + 0x38)), expected);
         bench.step(200 - 120);
     }
+}
+
+#[test]
+fn captures_request_too() {
+    // TIM3's channel 1 hears PA6 (alternate function 2), and requests stream 4 of DMA1 by channel 5.
+    const TIM3: u32 = 0x4000_0400;
+    let mut bench = Bench::new(Chip::F446);
+    bench.write(0x4002_0000, 0xa800_2000);
+    bench.write(0x4002_0020, 2 << 24);
+    let job = Job {
+        peripheral: TIM3 + 0x34,
+        memory: RAM + 0x40,
+        count: 3,
+        increments: (false, true),
+        sizes: (1, 1),
+        channel: 5,
+        ..Job::default()
+    };
+    Stream::of(Chip::F446, 1, 4).start(&mut bench, &job);
+    for (offset, value) in [(0x18, 1), (0x20, 1), (0x0c, 1 << 9), (0x2c, 0xffff), (0x00, 1)] {
+        bench.write(TIM3 + offset, value);
+    }
+    let begin = bench.now;
+    for n in 1..=3 {
+        bench.step(100 * n);
+        let now = bench.now;
+        bench.chip.drive_pin(0, 6, true, now, &mut bench.effects);
+        bench.step(10);
+        let now = bench.now;
+        bench.chip.drive_pin(0, 6, false, now, &mut bench.effects);
+    }
+    bench.step(100);
+    assert_eq!(bench.now - begin, 100 + 200 + 300 + 30 + 100);
+    let counts: Vec<u16> =
+        bench.get(job.memory, 6).chunks(2).map(|half| u16::from_le_bytes([half[0], half[1]])).collect();
+    assert_eq!((counts[1] - counts[0], counts[2] - counts[1]), (210, 310), "{counts:?}");
+    assert_eq!(bench.read(TIM3 + 0x10) & (1 << 9 | 2), 0, "the DMA read each capture in time");
 }
 
 #[test]
