@@ -44,7 +44,7 @@ def _is_behind(first: Score, other: Score) -> bool:
     return other is not first and other.ratio.is_known and other.ratio.least > 1
 
 
-def _use_text(comparison: KernelComparison) -> str:
+def _purpose_phrase(comparison: KernelComparison) -> str:
     """Returns the use of a comparison in words."""
     use = comparison.question.use
     return "By " + use if use.startswith("your") else "Over all" if use == "general" else f"For {use}"
@@ -54,8 +54,8 @@ def _leader_sentence(comparison: KernelComparison, scores: Sequence[Score], name
     """Returns the sentence on the leading kernel and the distance of the others."""
     first, second, last = scores[0], scores[1], scores[-1]
     sentence = (
-        f"{_use_text(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted mean "
-        f"of {count_text(second.operations, 'operation')} {names[second.kernel]} needs {times_text(second.ratio)} "
+        f"{_purpose_phrase(comparison)} on the {names[comparison.board]} {names[first.kernel]} leads: in the weighted "
+        f"mean of {count_text(second.operations, 'operation')} {names[second.kernel]} needs {times_text(second.ratio)} "
         "as much"
     )
     if last is not second:
@@ -73,7 +73,7 @@ def _tie_sentence(comparison: KernelComparison, leaders: Sequence[Score], names:
         else "some figures were measured in one placement of the code, and another placement could reverse their order"
     )
     listed = _names_text([names[leader.kernel] for leader in leaders])
-    return f"{_use_text(comparison)} on the {names[comparison.board]} {listed} are equally good: {reason}."
+    return f"{_purpose_phrase(comparison)} on the {names[comparison.board]} {listed} are equally good: {reason}."
 
 
 def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:

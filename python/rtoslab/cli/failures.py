@@ -11,7 +11,7 @@ from rtoslab.store import AnyResult, StoredPoint
 
 
 def print_failures(results: Iterable[AnyResult]) -> None:
-    """Prints each failed point with its differing axes, the stage and the reason."""
+    """Prints each failed point (benchmark, kernel, board, cores, configuration), the stage and the reason."""
     for result in results:
         if isinstance(result, Failed):
             click.echo(f"failed: {point_label(result)} ({result.stage}): {result.message}")

@@ -190,11 +190,11 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
     return list(lines.values())
 
 
-def _shared_metrics(points: Sequence[MeasuredPoint]) -> list[Metric]:
-    """Returns the figures that a point has in all its placements, each as a median with its range."""
-    if len(points) == 1:
-        return point_metrics(points[0])
-    every = [{metric.id: metric for metric in point_metrics(point)} for point in points]
+def _shared_metrics(placements: Sequence[MeasuredPoint]) -> list[Metric]:
+    """Returns the figures that all these placements of one point have, each as a median with its range."""
+    if len(placements) == 1:
+        return point_metrics(placements[0])
+    every = [{metric.id: metric for metric in point_metrics(point)} for point in placements]
     shared = [[figure[name] for figure in every] for name in every[0] if all(name in figure for figure in every)]
     return [join_metrics(figure) for figure in shared]
 

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from rtoslab.base import BuildError
+from rtoslab.intake import SOURCE_BYTES, read_bytes
+
 _HOOK_CALL: Final = re.compile(r"port_hook_\w+\s*\(\s*\)")
 """A call by which a port tells a benchmark that needs hooks where the kernel is."""
 _HOOKS_ARE_NEEDED: Final = re.compile(r"^#define BENCH_NEEDS_HOOKS 1$", re.MULTILINE)
@@ -51,11 +54,11 @@ def inserted_code(macros: str, port_files: Iterable[str], kernel_files: Iterable
     }
     if not candidates:
         return {}
-    hooks = {name for file in kernel_files for name in _empty_defaults(Path(file))}
+    hooks = {name for file in kernel_files for name in _macros_empty_by_default(Path(file))}
     return {name: text for name, text in sorted(candidates.items()) if name in hooks}
 
 
-def _empty_defaults(file: Path) -> Iterator[str]:
+def _macros_empty_by_default(file: Path) -> Iterator[str]:
     """Yields the macros for which a file of the kernel has an empty text, unless they are defined before."""
     for first, second, name, text in _HAS_DEFAULT.findall(_read_text(file)):
         if name in {first, second} and _has_no_effect(text):
@@ -81,16 +84,18 @@ def _without_indents(file: str) -> str:
 
 def _asks_for_level(file: Path) -> bool:
     """Whether a source file has a text that asks for a level of its own."""
-    try:
-        content = file.read_bytes()
-    except OSError:  # a file of the compiler's own that is gone says nothing of this build
-        return False
+    content = _read_content(file)
     return b"opt" in content and _LEVEL.search(content) is not None
 
 
 def _read_text(file: Path) -> str:
     """Returns a file's text. Empty if it cannot be read."""
+    return _read_content(file).decode("utf-8", errors="replace")
+
+
+def _read_content(file: Path) -> bytes:
+    """Returns a file's content. Empty if it cannot be read: a file of the compiler's own may be gone."""
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+        return read_bytes(file, SOURCE_BYTES, "the source file", BuildError)
+    except BuildError:
+        return b""

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         POINTS,
         ROWS,
         SERIAL_VALUES,
+        SOURCE_BYTES,
         STORED_BYTES,
         STREAM_BYTES,
         STREAM_LINES,

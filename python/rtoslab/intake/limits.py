@@ -26,6 +26,8 @@ IMAGE_BYTES: Final = 64 * MIB
 CAPTURE_BYTES: Final = 24 * MIB
 """A logic analyzer's file as it is on disk."""
 
+SOURCE_BYTES: Final = 16 * MIB
+"""A source file of an image."""
 MAP_BYTES: Final = 16 * MIB
 """A linker's map, or a compiler's call graph."""
 CONTAINERS: Final = 1_000_000

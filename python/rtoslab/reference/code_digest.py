@@ -66,7 +66,7 @@ def _squeeze(text: str) -> str:
 
 
 def read_code_digests(root: Path) -> Mapping[str, str]:
-    """Returns the digest of a file's code (without comments) by the SHA-256 of the file.
+    """Returns a map from the SHA-256 of a source file to the digest of its code without comments.
     Raises AlteredError for a file edited by hand.
     """
     path = root / "reference" / FILE

@@ -126,7 +126,7 @@ pub trait Fabric: Sized {
     }
 
     /// Returns the number of the core that goes first when both issue in the same cycle.
-    fn first(&self) -> usize {
+    fn tie_winner(&self) -> usize {
         0
     }
 

@@ -102,7 +102,7 @@ pub(super) unsafe fn ahead<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut 
 #[inline(always)]
 fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.rival_t = from.t;
-    to.limit = from.t + u64::from(bus.first() == to.id);
+    to.limit = from.t + u64::from(bus.tie_winner() == to.id);
 }
 
 /// Runs `core` until its limit. True if it is the other core's turn now, false if the machine must act.

@@ -169,7 +169,7 @@ impl Fabric for System {
     }
 
     #[inline(always)]
-    fn first(&self) -> usize {
+    fn tie_winner(&self) -> usize {
         self.first
     }
 

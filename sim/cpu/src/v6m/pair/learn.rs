@@ -113,8 +113,8 @@ unsafe fn simulate_blocks<B: PairedBus>(
 ) -> Option<Outcome> {
     let now = bus.pairs().now;
     let mut shadows = shadows(bus, regions, [begun, node.other], &node.state);
-    let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.first() == 0));
-    shadows[start].limit = shadows[1 - start].t + u64::from(bus.first() == start);
+    let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
+    shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
     let is_single = node.state.enter()[1].then(|| SingleCore::begin(bus, &mut shadows[0]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
     unsafe { exec::run::<B, true, { watch::PAIRS }>(shadows.as_mut_ptr(), start, bus) };
@@ -165,7 +165,7 @@ unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, blo
     let now = bus.pairs().now;
     let mut shadows = shadows(bus, regions, [place, node.other], &state);
     // The end of an entry goes before the other core's instruction of the same cycle.
-    let may_tie = bus.first() == 1 && !state.enter()[0];
+    let may_tie = bus.tie_winner() == 1 && !state.enter()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
     let is_single = state.enter()[0].then(|| SingleCore::begin(bus, &mut shadows[1]));
     // SAFETY: the caller's promise; the shadows are two cores in one allocation, which nothing else uses meanwhile.
