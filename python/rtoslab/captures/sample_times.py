@@ -37,8 +37,8 @@ class IrregularRow:
 def regular_interval(texts: Sequence[str], times: NDArray[np.float64], *, is_exact: bool) -> Interval | IrregularRow:
     """Returns the interval of samples, at least two, or the first row that does not fit it.
 
-    Times are written with few digits. So the interval is that between the first and the last row, divided by the
-    number of steps, and each time may differ from a whole number of intervals by the last digit that is written.
+    Times are written with few digits. So the interval is the time between the first and the last row, divided by the
+    number of steps. Each time may differ from a whole number of intervals by its last digit.
     `is_exact`: the times are numbers of rows, so they may not."""
     back = np.flatnonzero(times[1:] < times[:-1])
     if len(back):

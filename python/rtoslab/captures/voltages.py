@@ -23,7 +23,7 @@ _BINS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Where a voltage becomes a level. Each value that is None is chosen for each channel, by its voltages."""
+    """The border between low and high voltages. A value that is None is chosen for each channel, by its voltages."""
 
     volts: float | None = None
     """The level's border. By default midway between low and high."""
@@ -71,10 +71,10 @@ def _most_frequent(volts: NDArray[np.float64]) -> float:
 def logic_channel(name: str, volts: NDArray[np.float64], border: LevelBorder | None) -> Channel:
     """Returns the levels of samples, in ticks of `STEPS` a sample. Without a border the level is unknown.
 
-    A level changes when the voltage passes the border by half the hysteresis. The edge is where it crossed the border
-    last before that: on the straight line between two samples, or in the middle between them if most of the swing is
-    between the two, because nothing tells then when it was. So a width is wrong by less than a sample. The level is
-    unknown until it is beyond the hysteresis once.
+    A level changes when the voltage passes the border by half the hysteresis. The edge is where it last crossed the
+    border before that. Between two samples the voltage is taken as a straight line. If most of the swing is between
+    two samples, the edge is in the middle between them, because its true time is unknown. So a width is wrong by
+    less than a sample. The level is unknown until it is beyond the hysteresis once.
     """
     if border is None:
         return make_channel(name, [0], [UNKNOWN])

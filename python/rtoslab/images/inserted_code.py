@@ -44,8 +44,8 @@ def files_with_own_level(files: Iterable[str]) -> list[str]:
 
 def inserted_code(macros: str, port_files: Iterable[str], kernel_files: Iterable[str]) -> Mapping[str, str]:
     """Returns name -> text of each hook macro that the port fills with code: the kernel's own text for it is empty.
-    `macros` is the preprocessor's list of all macros (`-dM`). What a build states otherwise is left out: assertions
-    that a setting switches on, and the calls of a benchmark that needs hooks."""
+    `macros` is the preprocessor's list of all macros (`-dM`). Code that a setting of the build states is left
+    out: assertions that are switched on, and the calls of a benchmark that needs hooks."""
     by_port = {name for file in port_files for name, _ in _MACRO.findall(_without_indents(file))}
     candidates = {
         name: text.strip()

@@ -98,8 +98,8 @@ class FirmwareCode:
     """The addresses of the code that was compiled from the firmware's files."""
 
     def __init__(self, image: bytes, *, with_port: bool = True) -> None:
-        """Reads the image's debug information. An image that is no ELF file has none. Where there is no kernel, the
-        port does all of a kernel's work: its code is left out by `with_port`."""
+        """Reads the image's debug information. An image that is no ELF file has none. `with_port` includes the code
+        of the kernel's port, which does all of a kernel's work if there is no kernel."""
         with simulator_errors(RunError):
             units = simulator_module().sources(image) if image.startswith(_ELF) else []
         ours = [(name, mine) for name, mine in units if _FIRMWARE.search(name)]

@@ -92,8 +92,8 @@ def own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, Ow
 def find_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray[np.int64]:
     """Returns the cycle, since the snapshot, in which each of the first `MOST_REQUESTS` handlings became pending.
 
-    The interrupt's pending bit is read at several cycles before the handler's entry, always of the same run. Where it
-    was pending for more than `_LONGEST_WAIT` cycles, this is the cycle from which on it is known."""
+    The interrupt's pending bit is read at several cycles before the handler's entry, always of the same run. If it
+    was pending for more than `_LONGEST_WAIT` cycles, the first cycle that was looked at is returned."""
     register, bit = _pending_bit(own.exception)
     machine: Any = snapshot.open()
     start, before = machine.cycle(), 0
@@ -131,8 +131,9 @@ def _first_pending_cycle(earliest: int, latest: int, is_pending: Callable[[int],
 
 
 def _pending_bit(exception: int) -> tuple[int, int]:
-    """Returns register and bit that say whether an exception is pending (Armv7-M Architecture Reference Manual, B3.2.4,
-    B3.4.5; the Armv6-M manual has the same)."""
+    """Returns register and bit that say whether an exception is pending.
+
+    Source: Armv7-M Architecture Reference Manual, B3.2.4 and B3.4.5. The Armv6-M manual has the same."""
     if exception >= FIRST_EXTERNAL:
         line = exception - FIRST_EXTERNAL
         return _ISPR + 4 * (line // 32), line % 32
@@ -157,8 +158,8 @@ def meets_own(
     offsets: NDArray[np.int64],
     latencies: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Returns which arrivals met the image's own request or handler before they were answered. `requests` are of the
-    first handlings; of the others the core's recognition is taken."""
+    """Returns which arrivals met the image's own request or handler before they were answered. `requests` has
+    the cycles of the first handlings' requests. The other handlings count from the core's recognition."""
     if not handlings:
         return np.zeros(len(offsets), np.bool_)
     others = [handling.recognised for handling in handlings[len(requests) :]]

@@ -76,7 +76,7 @@ def recognises(head: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """What the rows before the samples say about the columns."""
+    """The columns of a file, by the rows before its samples."""
 
     skipped: int
     """Cells at the left of each row that are settings."""

@@ -41,7 +41,7 @@ def recognises(head: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What was recorded without a gap. Times are in picoseconds."""
+    """A part of a recording without a gap. Times are in picoseconds."""
 
     level: int
     begin: int
