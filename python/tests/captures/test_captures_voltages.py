@@ -112,6 +112,14 @@ def test_written_form_keeps_the_samples(tmp_path: Path) -> None:
     assert find_pulses(again.channels[0], again.tick_s).seconds() == pytest.approx([7e-6])
 
 
+@pytest.mark.parametrize("head", ["Zeit;Kanal A", "Temps;Canal A", "Czas (s);Kanał A", "Time;Channel A"])
+def test_columns_may_have_names_of_other_languages(head: str) -> None:
+    rows = [f"{1e-6 * at:.7f};{3.3 if at // 10 % 2 else 0.01:.2f}".replace(".", ",") for at in range(60)]
+    result = parse_capture("\r\n".join([head, *rows]).encode("utf-16"), "x")
+    assert result.channels[0].name.endswith("A")
+    assert widths_of(result).seconds() == pytest.approx([10e-6, 10e-6])
+
+
 NOISY: Final = [0, 0, 0, 1.5, 1.7, 1.6, 1.8, 1.6, 3.3, 3.3, 3.3, 1.8, 1.6, 1.7, 0, 0, 0, 0]
 
 

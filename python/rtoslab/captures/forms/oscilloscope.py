@@ -51,13 +51,15 @@ _TIME_UNITS: Final = {
     **dict.fromkeys(("ps", "picosecond", "picoseconds"), Fraction(1, 10**12)),
 }
 _INDEX_UNITS: Final = {"sequence", "sample", "samples", "point", "points", "index"}
+_TIME_WORD: Final = "(?:time|zeit|temps|tempo|tiempo|czas|tijd)"
+"""The column's name in the languages in which programs of oscilloscopes come."""
 _IN_BRACKETS: Final = re.compile(r"[(\[]\s*([^)\]]{1,20}?)\s*[)\]]\s*$|\bin (\w{1,12})$")
 _TIME_HEAD: Final = re.compile(
-    r"(x-axis|x|time\b.*|time_.*|in \w{1,2}|source|second|sequence|sample|index)\s*", re.IGNORECASE
+    rf"(x-axis|x|{_TIME_WORD}\b.*|time_.*|in \w{{1,2}}|source|second|sequence|sample|index)\s*", re.IGNORECASE
 )
 _FIRST_CELL: Final = re.compile(
-    r"\s*\"?(x-axis|x|time ?([(\[][^)\]]{1,12}[)\]])?|in \w{1,2}|source|second|record length|sample interval)"
-    r"\"?\s*[,;\t]",
+    rf"\s*\"?(x-axis|x|{_TIME_WORD} ?([(\[][^)\]]{{1,12}}[)\]])?|in \w{{1,2}}|source|second|record length"
+    r"|sample interval)\"?\s*[,;\t]",
     re.IGNORECASE,
 )
 _VOLTS_AFTER_NUMBER: Final = re.compile(r"(?<=CH\d)V$")
