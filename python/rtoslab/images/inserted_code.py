@@ -89,8 +89,8 @@ def _asks_for_level(file: Path) -> bool:
 
 
 def _read_text(file: Path) -> str:
-    """Returns a file's text. Empty if it cannot be read."""
-    return _read_content(file).decode("utf-8", errors="replace")
+    """Returns a file's text with line feeds as line ends. Empty if it cannot be read."""
+    return _read_content(file).decode("utf-8", errors="replace").replace("\r\n", "\n")
 
 
 def _read_content(file: Path) -> bytes:

@@ -50,9 +50,12 @@ KERNEL = """
         ("configTICKS 1000", False),
     ],
 )
-def test_code_is_found_only_in_macros_that_the_kernel_leaves_empty(tmp_path: Path, macro: str, found: bool) -> None:
-    (tmp_path / "config.h").write_text(f"#pragma once\n #  define {macro}\n")
-    (tmp_path / "kernel.h").write_text(KERNEL)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_code_is_found_only_in_macros_that_the_kernel_leaves_empty(
+    tmp_path: Path, macro: str, found: bool, line_end: str
+) -> None:
+    (tmp_path / "config.h").write_text(f"#pragma once\n #  define {macro}\n", newline=line_end)
+    (tmp_path / "kernel.h").write_text(KERNEL, newline=line_end)
     macros = f"#define OTHER 1\n#define {macro}\n"
     result = inserted_code(macros, [str(tmp_path / "config.h")], [str(tmp_path / "kernel.h")])
     name, _, text = macro.partition(" ")
