@@ -234,7 +234,7 @@ def test_titles_are_used_instead_of_ids() -> None:
 def test_answer_is_followed_by_chart_and_conditions(form: str) -> None:
     built = document(*points([Planted("a", (2000,)), Planted("b", (1000,))]))
     page = report_formats()[form](built)
-    order = [page.index(text) for text in ("a is faster than b", "points of 1 test was measured", "Throughput")]
+    order = [page.index(text) for text in ("a is faster than b", "points of 1 test were measured", "Throughput")]
     assert order == sorted(order)
     if form == "html":
         assert order[0] < page.index("<svg") < order[1] < page.index("<nav")

@@ -43,7 +43,7 @@ def test_report_begins_with_the_answer() -> None:
     assert "grows by 1,800 bytes" in text
     for name in ("md", "html"):
         page = report_formats()[name](WHOLE)
-        assert page.index("The second core lowers") < page.index("2 points of 1 test was measured")
+        assert page.index("The second core lowers") < page.index("2 points of 1 test were measured")
 
 
 def test_html_is_self_contained() -> None:

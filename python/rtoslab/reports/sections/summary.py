@@ -12,7 +12,8 @@ def summary_text(measured: Sequence[MeasuredPoint], failed: Sequence[Failed], mi
     tests = list(dict.fromkeys(result.point.title for result in measured))
     sentences = ["No point was measured."]
     if measured:
-        done = f"{count_text(len(measured), 'point')} of {count_text(len(tests), 'test', 'was', 'were')} measured"
+        verb = "was" if len(measured) == 1 else "were"
+        done = f"{count_text(len(measured), 'point')} of {count_text(len(tests), 'test')} {verb} measured"
         sentences = [f"{done}; {proofs_clause(measured, ' that the tests did what their names say')}."]
     if failed:
         sentences.append(f"{count_text(len(failed), 'point', 'failed and gives', 'failed and give')} no figure.")
