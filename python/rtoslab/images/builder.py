@@ -46,7 +46,7 @@ from rtoslab.images.image_inputs import (
     tree_of_point,
     tree_reads_path,
 )
-from rtoslab.images.inserted_code import files_with_own_level, inserted_code
+from rtoslab.images.inserted_code import files_with_own_level, inserted_code, read_sources
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
 from rtoslab.plan import Point
@@ -247,7 +247,7 @@ def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> Non
     def is_of(file: str, *names: str) -> bool:
         return any(file.startswith(f"{folder}/") for folder, name in folders.items() if name in names)
 
-    ours = [file for file in build.files_read if is_of(file, "firmware", "port", "build")]
+    ours = read_sources(file for file in build.files_read if is_of(file, "firmware", "port", "build"))
     levels = files_with_own_level(ours)
     if levels:
         raise BuildError(

@@ -18,6 +18,7 @@ _HOOKS_ARE_NEEDED: Final = re.compile(r"^#define BENCH_NEEDS_HOOKS 1$", re.MULTI
 _ASSERTS_ARE_ON: Final = re.compile(r"^#define \w*ASSERT\w* \(?[1-9]", re.MULTILINE)
 """A recorded setting of the configuration that switches assertions on."""
 _MACRO: Final = re.compile(r"^#define (\w+)(?:\([^)]*\))?(?: (.*))?$", re.MULTILINE)
+_DEFINED: Final = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _HAS_DEFAULT: Final = re.compile(
     r"^[ \t]*#[ \t]*(?:ifndef[ \t]+(\w+)|if[ \t]+!\s*defined\s*\(?\s*(\w+)\s*\)?)[^\n]*\n"
     r"(?:[ \t]*(?://[^\n]*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)?\n)*"
@@ -37,16 +38,22 @@ _LEVEL: Final = re.compile(
 Pragmas and Common Function Attributes)."""
 
 
-def files_with_own_level(files: Iterable[str]) -> list[str]:
+def read_sources(files: Iterable[str]) -> dict[str, bytes]:
+    """Returns the content of each source file, by its path. Empty content for a file that cannot be read."""
+    return {file: _read_content(Path(file)) for file in sorted(files)}
+
+
+def files_with_own_level(sources: Mapping[str, bytes]) -> list[str]:
     """Returns the files that ask the compiler for another optimisation than its options say."""
-    return [file for file in sorted(files) if _asks_for_level(Path(file))]
+    return [file for file, content in sources.items() if b"opt" in content and _LEVEL.search(content)]
 
 
-def inserted_code(macros: str, port_files: Iterable[str], kernel_files: Iterable[str]) -> Mapping[str, str]:
+def inserted_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterable[str]) -> Mapping[str, str]:
     """Returns name -> text of each hook macro that the port fills with code: the kernel's own text for it is empty.
-    `macros` is the preprocessor's list of all macros (`-dM`). Code that a setting of the build states is left
-    out: assertions that are switched on, and the calls of a benchmark that needs hooks."""
-    by_port = {name for file in port_files for name, _ in _MACRO.findall(_without_indents(file))}
+    `macros` is the preprocessor's list of all macros (`-dM`), `port` has the sources of `read_sources`. Code that a
+    setting of the build states is left out: assertions that are switched on, and the calls of a benchmark that
+    needs hooks."""
+    by_port = {name.decode() for content in port.values() for name in _DEFINED.findall(content)}
     candidates = {
         name: text.strip()
         for name, text in _MACRO.findall(macros)
@@ -60,7 +67,8 @@ def inserted_code(macros: str, port_files: Iterable[str], kernel_files: Iterable
 
 def _macros_empty_by_default(file: Path) -> Iterator[str]:
     """Yields the macros for which a file of the kernel has an empty text, unless they are defined before."""
-    for first, second, name, text in _HAS_DEFAULT.findall(_read_text(file)):
+    source = _read_content(file).decode("utf-8", errors="replace").replace("\r\n", "\n")
+    for first, second, name, text in _HAS_DEFAULT.findall(source):
         if name in {first, second} and _has_no_effect(text):
             yield name
 
@@ -75,22 +83,6 @@ def _is_stated(name: str, text: str, macros: str) -> bool:
 def _has_no_effect(text: str) -> bool:
     """Whether a macro's text is empty, or a statement without effect: `do {} while (0)`, `(void)x`."""
     return not _NO_EFFECT.sub("", _COMMENT.sub("", text))
-
-
-def _without_indents(file: str) -> str:
-    """Returns a file's lines with each preprocessor directive in one form: `#define NAME text`."""
-    return re.sub(r"(?m)^[ \t]*#[ \t]*define[ \t]+", "#define ", _read_text(Path(file)))
-
-
-def _asks_for_level(file: Path) -> bool:
-    """Whether a source file has a text that asks for a level of its own."""
-    content = _read_content(file)
-    return b"opt" in content and _LEVEL.search(content) is not None
-
-
-def _read_text(file: Path) -> str:
-    """Returns a file's text with line feeds as line ends. Empty if it cannot be read."""
-    return _read_content(file).decode("utf-8", errors="replace").replace("\r\n", "\n")
 
 
 def _read_content(file: Path) -> bytes:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rtoslab.base import count_text
 from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import SweepSpan
-from rtoslab.worst_case.own_interrupts import find_requests, meets_own, own_interrupts
+from rtoslab.worst_case.own_interrupts import OwnInterrupt, find_requests, meets_own, own_interrupts
 from rtoslab.worst_case.places import InstructionNames, InstructionPlace
 from rtoslab.worst_case.scenario import LOOK_S, Scenario
 
@@ -132,12 +132,13 @@ def find_worst_case(scenario: Scenario, span: SweepSpan, arrivals: NDArray[np.vo
     longest = max(int(arrivals[name].max()) for name in names)
     seen = own_interrupts(scenario.snapshot, scenario.core, span.cycles + longest).get(scenario.exception)
     handlings = seen.handlings if seen is not None else ()
-    requests = find_requests(scenario.snapshot, scenario.core, seen) if seen is not None else np.zeros(0, np.int64)
+    own_usual = scenario.interrupts.get(scenario.exception)
+    requests = _requests(scenario, seen, own_usual)
     latencies: dict[str, Latency] = {}
     apart: dict[str, ApartArrivals] = {}
     for name in names:
         offsets = arrivals["cycle"].astype(np.int64) - scenario.snapshot.cycle()
-        met = meets_own(handlings, requests, offsets, arrivals[name].astype(np.int64))
+        met = meets_own(handlings, requests[: len(handlings)], offsets, arrivals[name].astype(np.int64))
         if met.any():
             apart[name] = ApartArrivals(int(met.sum()), int(arrivals[name][met].max()))
         latencies[name] = _make_latency(scenario, places, arrivals if met.all() else arrivals[~met], name)
@@ -165,7 +166,7 @@ def find_worst_case(scenario: Scenario, span: SweepSpan, arrivals: NDArray[np.vo
         met=_find_meetings(scenario, places, arrivals),
         deviations=scenario.deviations,
         own_entries=own,
-        own_latency=_own_latency(scenario),
+        own_latency=None if own_usual is None else _own_latency(own_usual, requests[: len(own_usual.handlings)]),
         apart=apart,
     )
 
@@ -195,12 +196,14 @@ def _apart_sentences(apart: Mapping[str, ApartArrivals], arrivals: int) -> str:
     return "".join(sentences)
 
 
-def _own_latency(scenario: Scenario) -> OwnLatency | None:
-    """Returns the latency of the image's own requests of the swept interrupt, without the sweep. None without any."""
-    own = scenario.interrupts.get(scenario.exception)
-    if own is None:
-        return None
-    requests = find_requests(scenario.snapshot, scenario.core, own)
+def _requests(scenario: Scenario, *observed: OwnInterrupt | None) -> NDArray[np.int64]:
+    """Returns the requests of the swept interrupt, from the longest of several observations of the same run."""
+    seen = max((item for item in observed if item is not None), key=lambda item: len(item.handlings), default=None)
+    return np.zeros(0, np.int64) if seen is None else find_requests(scenario.snapshot, scenario.core, seen)
+
+
+def _own_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
+    """Returns the latency of the image's own requests of the swept interrupt, without the sweep."""
     entries = np.array([handling.entry for handling in own.handlings[: len(requests)]], np.int64)
     cycles = entries - requests
     return OwnLatency(
