@@ -3,9 +3,9 @@
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_periph::stm32::DmaBus;
 
-use super::chip::{Kind, Map, Memory, RAM_BASE};
+use super::chip::{Kind, Map, Memory};
 use super::family::Family;
-use super::system::{Home, MARK_CODE, MARK_WATCH, System};
+use super::system::{Home, MARK_CODE, MARK_WATCH, System, find_place};
 
 /// Accesses to memories of one transfer at most, in each direction.
 const MOST_BEATS: usize = 16;
@@ -40,30 +40,11 @@ struct Memories<'a> {
     written: WrittenPlaces,
 }
 
-/// The bytes of a memory from an offset on, if the address is in it.
-fn within(address: u32, base: u32, bytes: u32) -> Option<usize> {
-    let offset = address.wrapping_sub(base);
-    (offset < bytes).then_some(offset as usize)
-}
-
 impl Memories<'_> {
     /// The memory at an address, and the offset in it, as the core sees it.
     fn place(&self, address: u32) -> Option<(Home, usize)> {
-        let map = self.map;
-        let area = |(index, memory): (usize, &Memory)| {
-            let area = memory.area;
-            let alias = || within(address, area.alias?, area.bytes);
-            within(address, area.base, area.bytes).or_else(alias).map(|offset| (Home::Area(index), offset))
-        };
-        let alias = || {
-            let base = map.flash_alias?;
-            let (home, bytes) =
-                if base == 0 && self.ram_at_zero { (Home::Ram, map.ram_bytes) } else { (Home::Flash, map.flash_bytes) };
-            within(address, base, bytes).map(|offset| (home, offset))
-        };
-        let ram = within(address, RAM_BASE, map.ram_bytes).map(|offset| (Home::Ram, offset));
-        let flash = || within(address, super::chip::FLASH_BASE, map.flash_bytes).map(|offset| (Home::Flash, offset));
-        ram.or_else(flash).or_else(|| self.areas.iter().enumerate().find_map(area)).or_else(alias)
+        let place = find_place(self.map, self.areas, address, || self.ram_at_zero);
+        place.map(|(home, offset)| (home, offset as usize))
     }
 }
 

@@ -180,25 +180,7 @@ impl<F: Family> System<F> {
 
     /// The memory that contains an address, and the offset in it.
     pub(super) fn place(&self, address: u32) -> Option<(Home, u32)> {
-        let inside = |base: u32, bytes: u32| Some(address.wrapping_sub(base)).filter(|&offset| offset < bytes);
-        if let Some(offset) = inside(FLASH_BASE, self.map.flash_bytes) {
-            return Some((Home::Flash, offset));
-        }
-        if let Some(offset) = inside(RAM_BASE, self.map.ram_bytes) {
-            return Some((Home::Ram, offset));
-        }
-        for (index, memory) in self.memories.iter().enumerate() {
-            let area = memory.area;
-            let offset = inside(area.base, area.bytes).or_else(|| inside(area.alias?, area.bytes));
-            if let Some(offset) = offset {
-                return Some((Home::Area(index), offset));
-            }
-        }
-        let offset = inside(self.map.flash_alias?, self.map.flash_bytes)?;
-        if self.map.flash_alias == Some(0) && self.periph.memory_at_zero() == 3 {
-            return Some((Home::Ram, offset)).filter(|_| offset < self.map.ram_bytes);
-        }
-        Some((Home::Flash, offset))
+        find_place(self.map, &self.memories, address, || self.periph.memory_at_zero() == 3)
     }
 
     /// The table that an address is executed from.
@@ -576,4 +558,33 @@ unsafe impl<F: Family> Bus for System<F> {
         }
         Some(instruction)
     }
+}
+
+/// The memory of a chip that contains an address, and the offset in it. `ram_at_zero`: RAM shows at address 0 in place of
+/// the flash.
+pub(super) fn find_place(
+    map: &Map,
+    areas: &[Memory],
+    address: u32,
+    ram_at_zero: impl FnOnce() -> bool,
+) -> Option<(Home, u32)> {
+    let inside = |base: u32, bytes: u32| Some(address.wrapping_sub(base)).filter(|&offset| offset < bytes);
+    if let Some(offset) = inside(FLASH_BASE, map.flash_bytes) {
+        return Some((Home::Flash, offset));
+    }
+    if let Some(offset) = inside(RAM_BASE, map.ram_bytes) {
+        return Some((Home::Ram, offset));
+    }
+    for (index, memory) in areas.iter().enumerate() {
+        let area = memory.area;
+        let offset = inside(area.base, area.bytes).or_else(|| inside(area.alias?, area.bytes));
+        if let Some(offset) = offset {
+            return Some((Home::Area(index), offset));
+        }
+    }
+    let offset = inside(map.flash_alias?, map.flash_bytes)?;
+    if map.flash_alias == Some(0) && ram_at_zero() {
+        return Some((Home::Ram, offset)).filter(|_| offset < map.ram_bytes);
+    }
+    Some((Home::Flash, offset))
 }
