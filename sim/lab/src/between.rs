@@ -2,9 +2,9 @@
 
 /// Statistics of the cycles from an instruction at one address to an instruction at another.
 ///
-/// The interval opens each time the first address executes (the latest opening counts) and closes at the next
-/// execution of the second on the same core, or on the other core if this one has none open. With both addresses
-/// equal it measures from one execution to the next.
+/// The interval opens each time the first address executes. The latest opening counts. It closes at the next execution
+/// of the second address on the same core, or on the other core if this one has no open interval. If both addresses
+/// are equal, it measures from one execution to the next.
 #[derive(Debug, Clone, Default)]
 pub struct IntervalStats {
     open: [Option<u64>; 2],
