@@ -28,6 +28,7 @@ def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
         cores=(0, 1),
         kernel=SimpleNamespace(behaviour=SimpleNamespace(lock_wait=lock_wait)),
         code_slowdown=lambda: 1,
+        settings={},
     )
 
 
