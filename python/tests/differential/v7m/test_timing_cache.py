@@ -41,6 +41,7 @@ CHIPS = {
             {"flash.wait_states": 5, "flash.prefetch": 1, "flash.icache": 1, "flash.dcache": 1},
             {"flash.wait_states": 3, "flash.icache": 1},
             {"flash.wait_states": 5, "flash.prefetch": 1},
+            {"flash.icache": 1},
         ),
     ),
     "stm32f767": ("m7", M7_VARIANTS),

@@ -8,11 +8,15 @@
 //! that takes the line after it. The line that was left last stays in the latter until the new one has come, and a branch
 //! out of both does not wait for it. The manual does not say so. Both follow from published figures of CoreMark, which
 //! prefetch alone makes faster (docs/accuracy.md) [fitted].
+//!
+//! Without wait states the F4's array answers in one cycle. But with the instruction cache on and prefetch off, a line
+//! that is not in the cache comes a cycle later, as if the array were read only after the search in the cache. This
+//! follows from published figures of curve9767 (docs/accuracy.md) [fitted].
 
 use super::array::Array;
 use super::lookups::{Lookup, Recorder};
 use super::lru::Lru;
-use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES};
+use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES, F4_SEARCH_CYCLES};
 
 /// No line.
 const EMPTY: u32 = u32::MAX;
@@ -32,6 +36,8 @@ pub struct ArtControl {
     pub instruction_reset: bool,
     /// DCRST is set.
     pub data_reset: bool,
+    /// Additional cycles of a line of code that is not in the instruction cache.
+    pub miss_cycles: u64,
 }
 
 /// An accelerator with lines of `1 << SHIFT` bytes.
@@ -98,7 +104,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
 
     /// Whether a fetch can wait at all.
     pub fn waits(&self) -> bool {
-        self.array.wait_states != 0
+        self.array.wait_states + self.control.miss_cycles != 0
     }
 
     /// Takes up the state of a snapshot. Versions of the caches' content continue.
@@ -128,7 +134,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
     /// Moves on to another line: from the read-ahead buffer, the cache or the array.
     #[inline(never)]
     fn enter(&mut self, line: u32, at: u64) {
-        if self.array.wait_states == 0 {
+        if !self.waits() {
             (self.line, self.there) = (line, at + 2);
             return;
         }
@@ -143,7 +149,8 @@ impl<const SHIFT: u32> Art<SHIFT> {
         } else if still_left {
             self.there = at + 2;
         } else {
-            self.there = if line == self.next { self.next_there } else { self.array.read(at + 1) };
+            self.there =
+                if line == self.next { self.next_there } else { self.array.read(at + 1) + self.control.miss_cycles };
             let filled = cached && self.there > at + 2;
             if cached {
                 self.recorder.note(line, if filled { Lookup::Filled } else { Lookup::Absent });
@@ -201,13 +208,15 @@ impl FlashF4 {
     /// FLASH_ACR was written.
     pub fn set_acr(&mut self, value: u32) {
         let bit = |bit: u32| value >> bit & 1 != 0;
+        let (wait_states, prefetch, instruction_cache) = (u64::from(value & 15), bit(8), bit(9));
         self.set_control(ArtControl {
-            wait_states: u64::from(value & 15),
-            prefetch: bit(8),
-            instruction_cache: bit(9),
+            wait_states,
+            prefetch,
+            instruction_cache,
             data_cache: bit(10),
             instruction_reset: bit(11),
             data_reset: bit(12),
+            miss_cycles: if wait_states == 0 && instruction_cache && !prefetch { F4_SEARCH_CYCLES } else { 0 },
         });
     }
 }
@@ -264,6 +273,18 @@ mod tests {
         );
         assert!(rounds(WAITS | PREFETCH, &slow) > 1500 + 90 * u64::from(WAITS));
         assert!(rounds(WAITS, &quick) > 600 + 190 * u64::from(WAITS), "without prefetch there is one buffer");
+    }
+
+    #[test]
+    fn lines_that_the_cache_lacks_come_later_without_wait_states_and_prefetch() {
+        const CACHE: u32 = 1 << 9;
+        let lines = |count: u32| -> Vec<u32> { (0..4 * count).map(|word| 0x0800_0000 + 4 * word).collect() };
+        let (fits, exceeds) = (lines(64), lines(65));
+        assert_eq!(rounds(CACHE, &fits), rounds(0, &fits) + 64, "each line waits once, and is in the cache then");
+        assert_eq!(rounds(CACHE, &exceeds), rounds(0, &exceeds) + 100 * 65, "the line needed next leaves the cache");
+        for acr in [0, PREFETCH, CACHE | PREFETCH] {
+            assert_eq!(rounds(acr, &exceeds), 100 * 260 * 3, "{acr:#x}");
+        }
     }
 
     #[test]
