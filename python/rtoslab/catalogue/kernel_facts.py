@@ -184,6 +184,8 @@ class ObjectFacts(Strict):
     members: dict[str, str]
     """What benchmarks' proofs call it (`length`, `item_bytes`, `maximum`, `used`, `bits`) -> the member. One of a
     structure inside is `outer.inner`."""
+    nonzero: tuple[str, ...] = ()
+    """Members that are zero in objects of another kind with the same structure: in FreeRTOS a mutex has no head."""
 
 
 Argument = str | int

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ElfSection,
         ElfSegment,
         ElfSymbol,
+        compiler_notes,
         convert_debug_errors,
         open_elf_file,
     )

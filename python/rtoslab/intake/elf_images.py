@@ -162,6 +162,17 @@ class Elf:
 
 
 @lru_cache(maxsize=2)
+def compiler_notes(image: bytes) -> str:
+    """Returns the compilers that an image names in its `.comment` section. Empty without one, or if not an ELF file."""
+    try:
+        elf = Elf(image)
+        section = elf.section(".comment")
+        texts = set(elf.contents(section).split(b"\0")) - {b""} if section else set()
+    except ValueError:
+        return ""
+    return "; ".join(sorted(text.decode("ascii", "replace") for text in texts))
+
+
 def _parse_symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
     """Returns the symbols of a table. Cached, for a point reads its image's symbols more than once."""
     return tuple(

@@ -1,7 +1,7 @@
 """A point through all stages, and many of them on several processes."""
 
 from rtoslab.measure.duration_estimate import DurationEstimate, estimate_duration
-from rtoslab.measure.evaluation import evaluate_output
+from rtoslab.measure.evaluation import evaluate_output, make_evidence
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.own_image import measure_image
 from rtoslab.measure.pair_images import build_pair

@@ -18,8 +18,7 @@ def evaluate_output(
     """Decodes the output of a run and judges its proofs. Returns the measured or failed point.
     Never raises for what the image did.
     """
-    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
-    benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
+    benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(catalogue.kernel(identity.kernel).facts)
     try:
         decoded, beside = _decode_streams(catalogue, identity, output.uart, expected)
         _check_identity(decoded, identity)
@@ -31,14 +30,8 @@ def evaluate_output(
         return failed_result(identity, run_id, "run" if output.failure else "decode", problem)
     if output.failure is not None:
         return failed_result(identity, run_id, "run", RunError(output.failure))
-    samples = int(identity.config.get("samples", 0))
-    observations = (
-        output.observed if kernel.symbols else None
-    )  # of a kernel without symbols calls and tasks cannot be seen
     try:
-        fifo = None if beside is None else _fifo_line(catalogue, identity)
-        evidence = Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
-        proofs = judge_all(evidence)
+        proofs = judge_all(make_evidence(catalogue, identity, output, decoded, beside))
     except DecodeError as cause:
         return failed_result(identity, run_id, "decode", cause)
     broken = [proof for proof in proofs if proof.verdict is Verdict.FAILS]
@@ -47,6 +40,19 @@ def evaluate_output(
         message = f"{benchmark.title} did not do what its name says: {words}"
         return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
     return measured_result(catalogue, identity, run_id, decoded, output, proofs)
+
+
+def make_evidence(
+    catalogue: Catalogue, identity: PointId, output: RunOutput, decoded: DecodedRun, beside: DecodedRun | None = None
+) -> Evidence:
+    """Returns everything that the proofs of a run examine. `beside`: the records of the kernel on the other core."""
+    board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
+    benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
+    samples = int(identity.config.get("samples", 0))
+    # Of a kernel without symbols calls and tasks cannot be seen.
+    observations = output.observed if kernel.symbols else None
+    fifo = None if beside is None else _fifo_line(catalogue, identity)
+    return Evidence(decoded, observations, benchmark, board, kernel, samples, identity.config, beside, fifo)
 
 
 def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 from rtoslab.base import PlanError, StoreError, UnknownNameError, canonical, runs_folder, sha256_of
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import CONFORMANCE_IMAGE, BuiltImage
-from rtoslab.intake import Elf, escape_unprintable
+from rtoslab.intake import compiler_notes, escape_unprintable
 from rtoslab.measure.evaluation import evaluate_output
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pipeline import Outcome
@@ -144,17 +144,6 @@ def _build_record(point: Point, image: ExternalImage) -> dict[str, Any]:
         "run_id": begin.run,
         "manifest": f"{begin.manifest:#010x}",
         "params": dict(sorted(image.introduction.params.items())),
-        "compiler": {"banner": _compiler_notes(image.content)},
+        "compiler": {"banner": compiler_notes(image.content)},
         "built_elsewhere": True,
     }
-
-
-def _compiler_notes(content: bytes) -> str:
-    """Returns the compilers named in the image's `.comment` section. Empty if there is none."""
-    try:
-        elf = Elf(content)
-        section = elf.section(".comment")
-        texts = set(elf.contents(section).split(b"\0")) - {b""} if section else set()
-    except ValueError:
-        return ""
-    return "; ".join(sorted(text.decode("ascii", "replace") for text in texts))

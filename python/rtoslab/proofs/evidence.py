@@ -9,6 +9,7 @@ from pydantic import Field
 
 from rtoslab.base import CatalogueError, Strict
 from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Board, Kernel
+from rtoslab.proofs.code_lengths import CodeLength, keeps_code, known_length, length_key
 from rtoslab.proofs.known_code import KnownCode, known_code
 from rtoslab.records import Count, DecodedRun
 from rtoslab.results import Finding, Verdict
@@ -22,6 +23,8 @@ USUAL_PACE: Final = 2.5
 
 _CODE_SETTINGS: Final = frozenset({"opt", "lto", "compiler"})
 """The keys of a point's configuration that change how the benchmark is compiled."""
+_SAMPLES_SLACK: Final = 2
+"""Instructions by which the code differs with the number of samples: some constants need two instructions."""
 _PACE_SETTINGS: Final = frozenset({"code", "data", "clock_hz", "wait_states"})
 """The keys that change how long an instruction takes."""
 _PACE_GROUPS: Final = ("feature.", "timing.")
@@ -104,6 +107,26 @@ class Evidence:
         None without a limit, or if a setting changes code or pace.
         """
         return self._known_limit(self.known_code.own_cycles) if self.has_usual_pace() else None
+
+    def executed_instructions(self, core: int) -> int:
+        """Returns how many instructions of the benchmark's own code a core executed at least once in the window."""
+        own = self.observed.own if self.observed else ()
+        return sum(part.instructions for function in own if function.core == core for part in function.stretches)
+
+    def known_code_length(self, core: int) -> CodeLength | None:
+        """Returns how many instructions of the benchmark's own code a core has to execute at least once, or None if
+        it is not known. None beside another kernel, which changes the course of both."""
+        if self.beside is not None or self.observed is None or not keeps_code(self.settings):
+            return None
+        known = known_length(self.benchmark.id, self.code_length_key(core), self.observed.compiler)
+        if known is None or self.samples in {0, self.benchmark.samples}:
+            return known
+        return known._replace(least=known.least - _SAMPLES_SLACK, most=known.most + _SAMPLES_SLACK)
+
+    def code_length_key(self, core: int) -> str:
+        """Returns the key of a core of this run in the table of code lengths."""
+        instrument = self.decoded.params.get("instrument") if self.benchmark.kind == "latency" else None
+        return length_key(self.kernel.id, self.board.chip, core, len(self.cores), instrument)
 
     def has_usual_pace(self) -> bool:
         """Whether no setting of the point changes how long an instruction takes."""

@@ -25,14 +25,16 @@ _COMMENTS_AND_TEXTS: Final = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n]
 _IN_NO_IMAGE: Final = {
     "benchmark.toml": frozenset({"title", "question", "paper", "inside", "outside", "proof"}),
     "board.toml": frozenset({"rest"}),
+    "kernel.toml": frozenset({"objects"}),
 }
-"""Keys of files that no image depends on: a proof that is stricter changes no figure, nor does a button at rest."""
+"""Keys of files that no image depends on: a proof that is stricter changes no figure, nor does a button at rest, nor
+what proofs know of a kernel's objects."""
 _COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
 
 
 def code_digest(name: str, content: bytes) -> str:
-    """Returns the SHA-256 of a source file without comments and without the space around them. Of benchmark.toml
-    and board.toml without what no image depends on.
+    """Returns the SHA-256 of a source file without comments and without the space around them. Of benchmark.toml,
+    board.toml and kernel.toml without what no image depends on.
 
     A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is."""
     return hashlib.sha256(_code(name, content)).hexdigest()

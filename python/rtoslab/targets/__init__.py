@@ -26,7 +26,13 @@ if TYPE_CHECKING:
         timing_settings,
     )
     from rtoslab.targets.board_guess import likely_boards
-    from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, enabled_priorities, interrupt_registers
+    from rtoslab.targets.board_state import (
+        FLOAT_CONTEXTS,
+        ISR_URGENCY,
+        OFF_AFTER_RESET,
+        enabled_priorities,
+        interrupt_registers,
+    )
     from rtoslab.targets.current_task import HandlerIdleFilter
     from rtoslab.targets.debugging import TaskRow, serve_gdb
     from rtoslab.targets.event_kinds import (

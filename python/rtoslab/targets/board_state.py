@@ -3,8 +3,9 @@
 The trap it prevents: an image that turns a cache off, takes a wait state less or lets an interrupt be more urgent than
 its port says is measured under a manifest that says otherwise.
 
-Registers: ARMv7-M Architecture Reference Manual B3.2 (CCR, CPACR, FPCCR, SHPR), B3.4 (NVIC), B3.5 (MPU). RM0008 3.3.3,
-RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR). RP2040 datasheet 2.6.3 (XIP), 4.10.13 (SSI)."""
+Registers: ARMv7-M Architecture Reference Manual B3.2 (ACTLR, CCR, CPACR, FPCCR, SHPR), B3.4 (NVIC), B3.5 (MPU).
+RM0008 3.3.3, RM0390 3.8.1, RM0410 3.7.1, RM0433 4.9.1 and RM0367 3.7.1 (FLASH_ACR), and the chapters on DMA of these
+manuals. RP2040 datasheet 2.5.7 (DMA), 2.6.3 (XIP), 4.10.13 (SSI)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ ISR_URGENCY: Final = "isr_urgency"
 """The urgency that the port says of interrupts that call the kernel."""
 FLOAT_CONTEXTS: Final = "float_contexts"
 """1: an exception of the window made room for floating-point state, because the interrupted code had used the unit."""
+OFF_AFTER_RESET: Final = ("core.auxiliary", "flash.half_cycle", "flash.cache_reset", "flash.buffers_off", "dma")
+"""Settings that no start-up code changes: ACTLR, which switches parts of the core off, bits of FLASH_ACR, and channels
+of DMA that are enabled. They are recorded only if they are not 0."""
 Entry = TypeVar("Entry")
 
 _ENABLED: Final = 0xE000_E100
@@ -46,28 +50,39 @@ _CORE: Final = {
     "urgency.systick": _RegisterField(0xE000_ED20, 24, 8),
     "mpu": _RegisterField(0xE000_ED94, 0),
 }
-_ARMV7M: Final = {"fpu": _RegisterField(0xE000_ED88, 20, 4), "fpu.lazy": _RegisterField(0xE000_EF34, 30, 2)}
+_ARMV7M: Final = {
+    "core.auxiliary": _RegisterField(0xE000_E008, 0, 32),
+    "fpu": _RegisterField(0xE000_ED88, 20, 4),
+    "fpu.lazy": _RegisterField(0xE000_EF34, 30, 2),
+}
 _M7: Final = {"feature.icache": _RegisterField(0xE000_ED14, 17), "feature.dcache": _RegisterField(0xE000_ED14, 16)}
 _F4_ACR: Final = 0x4002_3C00
 _CHIPS: Final[Mapping[str, Mapping[str, _RegisterField]]] = {
     "rp2040": {"xip.cache": _RegisterField(0x1400_0000, 0), "xip.divider": _RegisterField(0x1800_0014, 0, 16)},
-    "stm32f1": {"wait_states": _RegisterField(0x4002_2000, 0, 3), "feature.prefetch": _RegisterField(0x4002_2000, 4)},
+    "stm32f1": {
+        "wait_states": _RegisterField(0x4002_2000, 0, 3),
+        "feature.prefetch": _RegisterField(0x4002_2000, 4),
+        "flash.half_cycle": _RegisterField(0x4002_2000, 3),
+    },
     "stm32f4": {
         "wait_states": _RegisterField(_F4_ACR, 0, 4),
         "feature.prefetch": _RegisterField(_F4_ACR, 8),
         "feature.icache": _RegisterField(_F4_ACR, 9),
         "feature.dcache": _RegisterField(_F4_ACR, 10),
+        "flash.cache_reset": _RegisterField(_F4_ACR, 11, 2),
     },
     "stm32f7": {
         "wait_states": _RegisterField(_F4_ACR, 0, 4),
         "feature.prefetch": _RegisterField(_F4_ACR, 8),
         "feature.art": _RegisterField(_F4_ACR, 9),
+        "flash.cache_reset": _RegisterField(_F4_ACR, 11),
     },
     "stm32h7": {"wait_states": _RegisterField(0x5200_2000, 0, 4)},
     "stm32l0": {
         "wait_states": _RegisterField(0x4002_2000, 0),
         "feature.prefetch": _RegisterField(0x4002_2000, 1),
         "feature.pre_read": _RegisterField(0x4002_2000, 6),
+        "flash.buffers_off": _RegisterField(0x4002_2000, 5),
     },
 }
 """Keyed by the first letters of a chip's name."""
@@ -80,6 +95,16 @@ _CLOCKS: Final[Mapping[str, tuple[int, ...]]] = {
     "stm32l0": (0x4002_100C,),
 }
 """The registers that choose and divide the core's clock, keyed likewise."""
+_F4_DMA: Final = tuple(base + 0x10 + 0x18 * stream for base in (0x4002_6000, 0x4002_6400) for stream in range(8))
+_DMA_CHANNELS: Final[Mapping[str, tuple[int, ...]]] = {
+    "rp2040": tuple(0x5000_0010 + 0x40 * channel for channel in range(12)),
+    "stm32f1": tuple(0x4002_0008 + 0x14 * channel for channel in range(7)),
+    "stm32f4": _F4_DMA,
+    "stm32f7": _F4_DMA,
+    "stm32h7": tuple(base + 0x10 + 0x18 * stream for base in (0x4002_0000, 0x4002_0400) for stream in range(8)),
+    "stm32l0": tuple(0x4002_0008 + 0x14 * channel for channel in range(7)),
+}
+"""The registers whose lowest bit enables a channel or stream of DMA, keyed likewise."""
 _ALIASES: Final[Mapping[str, tuple[int, ...]]] = {"rp2040": (0, 0x1000, 0x2000, 0x3000)}
 """Distances of the addresses at which a register is also written (RP2040 datasheet 2.1.2: XOR, set, clear)."""
 
@@ -119,6 +144,10 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
     answers = machine.read_registers(core, [*settings, *interrupt_registers(board.irq.lines)])
     pairs = zip(fields.items(), answers, strict=False)
     state = {name: pair.value_in(word) for (name, pair), word in pairs if word is not None}
+    channels = _chip_entry(_DMA_CHANNELS, board) if not core else ()
+    controls = machine.read_registers(core, list(channels)) if channels else []
+    state["dma"] = sum(word is not None and word & 1 for word in controls)
+    state = {name: value for name, value in state.items() if value or name not in OFF_AFTER_RESET}
     shift = _TOP_BIT - board.irq.priority_bits
     for line, priority in enabled_priorities(answers[len(settings) :], board.irq.lines).items():
         state[f"urgency.irq{line}"] = priority >> shift

@@ -130,6 +130,10 @@ class WindowObservations:
     """Per core."""
     own: tuple[OwnFunction, ...] = ()
     """What each core executed that is neither the kernel's nor a library's, over the whole window."""
+    call_distance: int = 0
+    """Instructions between the marks of intervals and the calls that they measure: see `own_code.call_distance`."""
+    compiler: str = ""
+    """The compilers that the image names. Empty if it names none."""
     own_floats: tuple[str, ...] = ()
     """Functions of the firmware's own that calculate in floating point."""
     state: dict[str, int] = field(default_factory=dict)

@@ -6,7 +6,7 @@ own show in these counts wherever they are.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
@@ -17,6 +17,7 @@ from rtoslab.base import RunError
 from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target
 from rtoslab.targets.board import simulator_errors, simulator_module
+from rtoslab.targets.marks import Mark
 from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_kind
 
@@ -188,3 +189,47 @@ def _short_branch_target(address: int, code: int) -> int | None:
         offset = (code & 0xFF) << 1
         return address + 4 + (offset - 0x200 if offset & 0x100 else offset)
     return None
+
+
+def call_distance(
+    own: Sequence[OwnFunction], marks: Sequence[Mark], symbols: Sequence[Symbol], read: Callable[[int, int], bytes]
+) -> int:
+    """Returns the sum of the distances between the marks of intervals and the calls that they measure.
+
+    The distance of a begin is the number of executed instructions up to the next call, and of an end that from the call
+    before it. Where there is no call it is that to the next mark, or to the function's begin or end. An instruction
+    that was moved into an interval makes the sum larger, one that was moved out of it makes it smaller."""
+    places = _SymbolIndex(symbols)
+    at_marks = {mark.address for mark in marks}
+    total = 0
+    together = any(function.core == ALL_CORES for function in own)
+    for function in own:
+        if function.core != (ALL_CORES if together else 0):
+            continue
+        code = list(_instructions(function, places, read))
+        addresses = [address for address, _ in code]
+        for mark in marks:
+            index = bisect_left(addresses, mark.address)
+            if index == len(addresses) or addresses[index] != mark.address:
+                continue
+            way = reversed(code[:index]) if mark.is_end else iter(code[index:])
+            for address, is_call in way:
+                if (is_call and mark.is_end) or (address in at_marks and address != mark.address):
+                    break
+                total += 1
+                if is_call:
+                    break
+    return total
+
+
+def _instructions(
+    function: OwnFunction, places: _SymbolIndex, read: Callable[[int, int], bytes]
+) -> Iterator[tuple[int, bool]]:
+    """Yields the address of each executed instruction of a function, and whether it is a call."""
+    place = places.find(function.stretches[0].address)
+    for part in function.stretches:
+        address = part.address
+        for _ in range(part.instructions):
+            code = read(address, 4)
+            yield address, place is not None and _called_name(address, code, place, places) is not None
+            address += 4 if int.from_bytes(code[:2], "little") >= _WIDE else 2

@@ -79,7 +79,7 @@ def read_text_member(members: Mapping[str, MemberPlace], name: str, base: int, r
 def _named_members(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
     """Yields the structure members that kernel.toml names: table, structure, names."""
     for name, facts in kernel.objects.items():
-        yield f"objects.{name}", facts.type, list(facts.members.values())
+        yield f"objects.{name}", facts.type, [*facts.members.values(), *facts.nonzero]
     block = kernel.memory.task_block if kernel.memory else None
     if block is not None:
         structures = (
@@ -105,6 +105,12 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
             f"{', '.join(sorted(member for member in members if member)[:_SHOWN])}. Correct it, or add an "
             "[[earlier]] table with the names in this version of the kernel."
         )
+
+
+def _is_nonzero(members: Mapping[str, MemberPlace], name: str, word: ReadWord, address: int) -> int | None:
+    """Returns 1 if a member of the structure at an address is not zero, 0 if it is. None if it cannot be read."""
+    value = members[name].read(word, address) if members else None
+    return None if value is None else int(value != 0)
 
 
 class Structures:
@@ -155,6 +161,7 @@ class Structures:
                 values = {
                     name: members[member].read(word, address) for name, member in facts.members.items() if members
                 }
+                values |= {f"nonzero {name}": _is_nonzero(members, name, word, address) for name in facts.nonzero}
                 objects[kind, address] = {name: value for name, value in values.items() if value is not None}
         return objects
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import PAIR_CORES, Board, Kernel
+from rtoslab.intake import compiler_notes
 from rtoslab.targets.board import (
     apply_settings,
     find_address,
@@ -42,7 +43,7 @@ from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
 from rtoslab.targets.marks import Mark, read_marks
 from rtoslab.targets.observe import Observer, WindowObservations
-from rtoslab.targets.own_code import own_functions
+from rtoslab.targets.own_code import call_distance, own_functions
 from rtoslab.targets.own_floats import functions_with_floats
 from rtoslab.targets.profiles import (
     FunctionCycles,
@@ -293,6 +294,10 @@ class _WindowRun:
         output.functions = cycles_by_function(profiles, symbols, self.job.kernel, idling)
         read = self.machine.read
         output.observed.own = own_functions(profiles, symbols, self.job.kernel, idling, self.job.image, read)
+        if self.job.latency:
+            own = output.observed.own
+            output.observed.call_distance = call_distance(own, self._marks(), symbols, read)
+        output.observed.compiler = compiler_notes(self.job.image)
         if any(name.startswith("fpu") for name in self.state):
             output.observed.own_floats = functions_with_floats(self.job.image)
         output.observed.calls = service_calls(output.functions, self.job.kernel)

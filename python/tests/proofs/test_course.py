@@ -211,6 +211,8 @@ def test_invalid_step_is_refused(text: str) -> None:
 
 
 GIVEN = {("semaphore", 0x500): {"maximum": 1, "used": 1}}
+SEMAPHORE = {("semaphore", 0x500): {"maximum": 1, "used": 1, "nonzero head": 1}}
+MUTEX = {("semaphore", 0x500): {"maximum": 1, "used": 1, "nonzero head": 0}}
 RIGHT = {"rule": "priorities", "of": [1, 1]}
 HOLDING = {"rule": "objects", "service": "semaphore_take", "are": {"maximum": 1, "used": 1}}
 BUSY = {"rule": "busy", "instructions": 10, "least": 5}
@@ -257,6 +259,8 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (HOLDING, {"steps": [give()], "objects_at_open": GIVEN}, Verdict.FAILS),  # it was not called
     (HOLDING, {"steps": [take(first=0x600)], "objects_at_open": GIVEN}, Verdict.FAILS),
     (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 9, "used": 1}}}, Verdict.FAILS),
+    (HOLDING, {"steps": [take()], "objects_at_open": SEMAPHORE}, Verdict.HOLDS),
+    (HOLDING, {"steps": [take()], "objects_at_open": MUTEX}, Verdict.FAILS),
     (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 1, "used": 0}}}, Verdict.FAILS),
     (BUSY, {"loads": {0: CoreLoad(1000, 10, 24_000)}}, Verdict.HOLDS),
     (BUSY, {"loads": {0: CoreLoad(1000, 30, 24_000)}}, Verdict.FAILS),

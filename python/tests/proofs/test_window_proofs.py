@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from rtoslab.base import CatalogueError
 from rtoslab.catalogue.kernel_facts import MulticoreFacts
-from rtoslab.proofs import Evidence, judge_all
+from rtoslab.intake import read_table
+from rtoslab.proofs import CODE_LENGTHS, Evidence, code_lengths, judge_all
+from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, length_key
 from rtoslab.proofs.rules import all_rules
 from rtoslab.records.decoder import decode
 from rtoslab.results.finding import Verdict
@@ -20,6 +23,7 @@ CALLS = {"rule": "kernel_calls"}
 TOLD = {"rule": "window_told"}
 INTERRUPTS = {"rule": "interrupts_told"}
 STATE = {"rule": "board_state"}
+FLASH = 0x1000_0100
 TOTAL = 3003
 """Counts of the three tasks of BODY."""
 YIELDS = {"rule": "calls_per_count", "service": "yield", "ratio": 1}
@@ -32,7 +36,7 @@ def own_function(
     *executions: int, name: str = "body", entries: int = 1, calls: dict[str, int] | None = None
 ) -> OwnFunction:
     """A function with one instruction for each of these numbers of executions."""
-    stretches = tuple(CodeSpan(0x100 + 4 * at, 1, number, number) for at, number in enumerate(executions))
+    stretches = tuple(CodeSpan(FLASH + 4 * at, 1, number, number) for at, number in enumerate(executions))
     return OwnFunction(0, name, entries, stretches, tuple((calls or {}).items()))
 
 
@@ -169,6 +173,13 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
     (STATE, {"closing_state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
     (STATE, {"closing_state": {"urgency.irq5": 1}}, Verdict.FAILS),
     (STATE, {"setting_writes": {"feature.icache": 2}}, Verdict.FAILS),  # off and on again
+    (STATE, {"state": {"core.auxiliary": 0, "flash.buffers_off": 0}}, Verdict.HOLDS),
+    (STATE, {"state": {"core.auxiliary": 2}}, Verdict.FAILS),  # the write buffer is off
+    (STATE, {"state": {"flash.buffers_off": 1}}, Verdict.FAILS),
+    (STATE, {"state": {"flash.half_cycle": 1}}, Verdict.FAILS),
+    (STATE, {"state": {"dma": 1}}, Verdict.FAILS),  # a channel that copies takes the bus
+    (STATE, {"state": {"flash.cache_reset": 1}}, Verdict.FAILS),
+    (STATE, {"own": (OwnFunction(0, "body", 1, (CodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)}, Verdict.FAILS),
 ]
 
 
@@ -399,7 +410,7 @@ def test_runner_that_drops_samples_is_found() -> None:
     ],
 )
 def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycles: int, verdict: Verdict) -> None:
-    own_code = OwnFunction(0, "body", 1, (CodeSpan(0x100, 21, TOTAL, cycles * TOTAL),), ())
+    own_code = OwnFunction(0, "body", 1, (CodeSpan(FLASH, 21, TOTAL, cycles * TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
 
@@ -416,8 +427,70 @@ def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycle
 def test_known_code_bounds_the_instructions_of_a_round(
     instructions: int, settings: dict[str, str], verdict: Verdict
 ) -> None:
-    own_code = OwnFunction(0, "body", 1, (CodeSpan(0x100, instructions, TOTAL, TOTAL),), ())
+    own_code = OwnFunction(0, "body", 1, (CodeSpan(FLASH, instructions, TOTAL, TOTAL),), ())
     assert _known(own_code, settings) is verdict
+
+
+@pytest.mark.parametrize(
+    ("instructions", "kind", "settings", "compiler", "verdict"),
+    [
+        (46, "counts", {}, "", Verdict.HOLDS),
+        (47, "counts", {}, "", Verdict.FAILS),
+        (45, "counts", {}, "", Verdict.FAILS),  # a branch that its code has is never executed
+        (45, "latency", {}, "", Verdict.HOLDS),
+        (47, "latency", {}, "", Verdict.FAILS),
+        (47, "counts", {}, "GCC: 13.1", Verdict.HOLDS),
+        (47, "counts", {"opt": "-Os"}, "", Verdict.HOLDS),
+        (47, "counts", {"configASSERT": "1"}, "", Verdict.HOLDS),  # the kernel's configuration changes code in line
+        (47, "counts", {"wait_states": "2"}, "", Verdict.FAILS),
+    ],
+)
+def test_executed_code_is_as_long_as_measured(
+    monkeypatch: pytest.MonkeyPatch,
+    instructions: int,
+    kind: str,
+    settings: dict[str, str],
+    compiler: str,
+    verdict: Verdict,
+) -> None:
+    """The same compiler makes the same code, so one instruction more in a port or a handler shows."""
+    table = CodeLengths(compiler="", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
+    monkeypatch.setattr(code_lengths, "_read_lengths", lambda: table)
+    monkeypatch.setattr(Evidence, "code_length_key", lambda self, core: "kernel core")
+    given = evidence(
+        OWN, own=(OwnFunction(0, "body", 1, (CodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),), compiler=compiler
+    )
+    facts = given.benchmark.model_copy(update={"id": "t0", "kind": kind})
+    given = dataclasses.replace(given, benchmark=facts, settings=settings)
+    rule = all_rules()["own_code"]
+    assert rule.judge(rule.Params(rule="own_code"), given).verdict is verdict
+
+
+@pytest.mark.parametrize(("samples", "instructions", "holds"), [(200, 47, False), (12, 47, True), (12, 49, False)])
+def test_number_of_samples_changes_some_constants(
+    monkeypatch: pytest.MonkeyPatch, samples: int, instructions: int, holds: bool
+) -> None:
+    table = CodeLengths(compiler="", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
+    monkeypatch.setattr(code_lengths, "_read_lengths", lambda: table)
+    monkeypatch.setattr(Evidence, "code_length_key", lambda self, core: "kernel core")
+    given = evidence(OWN, own=(OwnFunction(0, "body", 1, (CodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),))
+    facts = given.benchmark.model_copy(update={"id": "t0", "kind": "latency", "samples": 200})
+    given = dataclasses.replace(given, benchmark=facts, samples=samples)
+    rule = all_rules()["own_code"]
+    assert (rule.judge(rule.Params(rule="own_code"), given).verdict is Verdict.HOLDS) == holds
+
+
+def test_code_lengths_differ_by_family_core_and_instrument() -> None:
+    assert length_key("rt", "stm32f446", 0, 1, None) == length_key("rt", "stm32f407", 0, 1, None) == "rt stm32f4"
+    keys = {length_key("rt", "rp2040", core, 2, instrument) for core in (0, 1) for instrument in ("pin", None)}
+    assert len(keys) == 4
+
+
+def test_shipped_code_lengths_can_be_read() -> None:
+    table = read_table(CODE_LENGTHS, "the lengths", CatalogueError)
+    lengths = CodeLengths.model_validate(table).lengths
+    assert {"t1_arithmetic", "call_times", "mutex"} <= set(lengths)
+    assert all(0 < length.least <= length.most for rows in lengths.values() for length in rows.values())
 
 
 def _known(own_code: OwnFunction, settings: dict[str, str]) -> Verdict:

@@ -22,6 +22,7 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("a.toml", TOML, b'id = "t1"\n\n[params] # all\npinned = 1\n'),
         ("t1/benchmark.toml", TOML, b'title = "T1"\n' + TOML + b'[[proof]]\nrule = "busy"\n'),
         ("b/board.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
+        ("k/kernel.toml", TOML, TOML + b'[objects.semaphore]\ntype = "queue"\n'),
         ("CMakeLists.txt", CMAKE, b"# Another word.\n  # One more.\nadd_library(kernel OBJECT tasks.c)\n"),
     ],
 )

@@ -5,14 +5,16 @@ The board's registers say what is on. The manifest says what board.toml has and 
 Settings that a kernel's own start-up changes (`sets` in kernel.toml) must be exactly those. No task has used the
 floating-point unit, for that makes each switch of it longer, and the heap is whole: what a benchmark took before the
 window was given back, unless it says that it holds blocks. The kernel's own list of free pieces counts where it can be
-read: pieces are also made without counted calls. The benchmark's own code must not calculate in floating point. If the
-kernel's own code uses the unit (`float_code` in kernel.toml), tasks that call it have used it."""
+read: pieces are also made without counted calls. The benchmark's own code and the tasks' control blocks are in the
+memories that the manifest names. The code must not calculate in floating point. If the kernel's own code uses the unit
+(`float_code` in kernel.toml), tasks that call it have used it."""
 
 from collections.abc import Iterator, Mapping
 
+from rtoslab.catalogue import Board
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import Finding
-from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, function_kind
+from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, OFF_AFTER_RESET, function_kind
 
 _DOUBLE_COUNTED = 2
 """So many calls that take or give a block may be counted twice, because an interrupt hit their entry."""
@@ -20,6 +22,8 @@ _DOUBLE_COUNTED = 2
 
 _LAZY = 3
 """FPCCR.ASPEN and LSPEN, which are on after reset: an exception makes room for the registers and saves them later."""
+_USUAL_CODE = "flash"
+"""The memory of code if the point's configuration names no other one."""
 _LINE = "urgency.irq"
 """The begin of the name of an enabled interrupt's urgency."""
 
@@ -41,7 +45,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         return unseen_finding(
             params.rule, demands, "the registers were not read" if evidence.observed else "no registers are seen"
         )
-    expected = {**dict(_expected_settings(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
+    off = dict.fromkeys(OFF_AFTER_RESET, 0)
+    expected = {**off, **dict(_expected_settings(evidence)), **evidence.kernel.sets.get(evidence.board.chip, {})}
     problems = [
         f"{name} is {state[name]}, {value} expected"
         for name, value in expected.items()
@@ -50,6 +55,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     problems += _changed_settings(evidence, expected)
     problems += _unknown_lines(evidence)
     problems += _float_code_problems(evidence)
+    problems += _place_problems(evidence)
     held = evidence.observed.heap_blocks if evidence.observed else 0
     if not -_DOUBLE_COUNTED <= held <= params.held_blocks + _DOUBLE_COUNTED:
         problems.append(f"{held} blocks of the heap are held")
@@ -118,3 +124,24 @@ def _float_code_problems(evidence: Evidence) -> list[str]:
     """Returns a sentence for each function of the benchmark that calculates in floating point."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]
+
+
+def _place_problems(evidence: Evidence) -> list[str]:
+    """Returns a sentence for each function of the benchmark that is not in the memory for code, and for each task's
+    control block that is not in the memory for data."""
+    code, data = evidence.settings.get("code", _USUAL_CODE), evidence.settings.get("data", evidence.board.memory.data)
+    own = evidence.observed.own if evidence.observed else ()
+    functions = {function.name: function.stretches[0].address for function in own if function.stretches}
+    blocks = {f"the control block of {task.name}": task.handle for task in evidence.decoded.tasks if task.handle}
+    if "ram" in evidence.settings:  # RAM is then at other addresses
+        blocks = {}
+    return [*_outside(evidence.board, code, functions), *_outside(evidence.board, data, blocks)]
+
+
+def _outside(board: Board, memory: str, places: Mapping[str, int]) -> Iterator[str]:
+    """Yields a sentence for each address that is not in the named memory of the board. Nothing for an unknown name."""
+    start, length = getattr(board.memory, f"{memory}_start", None), getattr(board.memory, f"{memory}_bytes", None)
+    if start is not None and length is not None:
+        for name, address in places.items():
+            if not start <= address < start + length:
+                yield f"{name} is at {address:#x}, which is not in {memory}"

@@ -10,6 +10,8 @@ from rtoslab.results import Finding
 from rtoslab.targets import CALL
 
 _STATE = ("used", "bits")
+_NONZERO = "nonzero "
+"""The begin of the name of a fact that is 1 if the object is of the kind that the service is for."""
 
 
 class Params(RuleParams):
@@ -50,6 +52,11 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         if facts is None:
             problems.append(f"{address:#x} was not used before the window")
             continue
+        problems += [
+            f"{address:#x} is of another kind: its {fact.removeprefix(_NONZERO)} is 0"
+            for fact, value in facts.items()
+            if fact.startswith(_NONZERO) and not value
+        ]
         wrong = {fact: facts[fact] for fact, value in required.items() if fact in facts and facts[fact] != value}
         problems += [f"{address:#x} has {fact} {value}" for fact, value in wrong.items()]
         seen.append(f"{address:#x} has {', '.join(f'{fact} {value}' for fact, value in facts.items())}")

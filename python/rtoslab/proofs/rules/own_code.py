@@ -47,6 +47,8 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
     if _instruction_limit(params, evidence) is not None:
         demands += f", and a round takes at most {_instruction_limit(params, evidence):g} of them"
+    if evidence.known_code_length(0) is not None:
+        demands += ", and the code is as long as was measured for this chip"
     observed = evidence.observed
     if observed is None or not observed.own:
         return unseen_finding(
@@ -70,6 +72,7 @@ class _OwnCodeCounts:
         assert evidence.observed is not None
         self.params = params
         self.evidence = evidence
+        self.core = core
         self.functions = [own_function for own_function in evidence.observed.own if own_function.core == core]
         self.counts = [count.count for count in evidence.decoded.counts if core in {ALL_CORES, count.core}]
         self.edge = 2 * (len(self.counts) + 1) + len(evidence.benchmark.series)
@@ -81,7 +84,7 @@ class _OwnCodeCounts:
         for function in self.functions:
             self.called.update(dict(function.calls))
             self.entered[function.name] += function.entries
-        self.instructions = sum(part.instructions for own_function in self.functions for part in own_function.stretches)
+        self.instructions = evidence.executed_instructions(core)
         self.rounds = self._possible_round_counts()
         self.passes = [1, *(number for term in params.passes for number in self._loop_passes(term))]
 
@@ -92,6 +95,7 @@ class _OwnCodeCounts:
         ]
         waiting = sum(part.instructions for _, part in strange)
         problems = [problem for name in self.entered for problem in self._entries_without_caller(name)]
+        problems += self._length_problems()
         if waiting > self.params.waits * self.evidence.code_slowdown():
             problems += [_describe_code(function, part) for function, part in strange]
         executed = sum(
@@ -106,6 +110,23 @@ class _OwnCodeCounts:
             limit = self.evidence.own_cycle_limit((most or 0) * USUAL_PACE)
             problems += [f"a round takes {cycles:.0f} cycles of the benchmark's own"] if cycles > limit else []
         return problems
+
+    def _length_problems(self) -> Iterator[str]:
+        """Yields a sentence if more or fewer instructions of the benchmark's own were executed than its code has.
+        With few samples not every branch is taken, so only a benchmark that counts can show that code is missing."""
+        known = self.evidence.known_code_length(self.core)
+        if known is None:
+            return
+        if self.instructions > known.most:
+            yield f"{self.instructions} instructions of the benchmark's own were executed, {known.most} expected"
+        elif self.instructions < known.least and self.evidence.benchmark.kind == "counts":
+            yield f"only {self.instructions} instructions of the benchmark's own were executed, {known.least} expected"
+        distance = self.evidence.observed.call_distance if self.evidence.observed else 0
+        if not known.least_distance <= distance <= known.most_distance:
+            yield (
+                f"{distance} instructions are between the marks of intervals and the calls that they measure, "
+                f"{known.least_distance} to {known.most_distance} expected"
+            )
 
     def _entries_without_caller(self, name: str) -> Iterator[str]:
         """Yields a sentence for a function that is entered more often than the benchmark calls it."""

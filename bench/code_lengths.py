@@ -1,0 +1,115 @@
+"""Measures the lengths of the benchmarks' own code, and writes `python/rtoslab/proofs/code_lengths.toml`.
+
+    bench/code_lengths.py                     every benchmark that counts or measures latencies
+    bench/code_lengths.py t4_interrupt mutex  these alone; the others stay
+
+Do this after every change of a benchmark, the runner or a port, and look at the differences: they show how many
+instructions the change adds to what is measured. Without `--write` the table is compared, and a difference ends with 1.
+"""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from rtoslab.base import CatalogueError, RtoslabError, find_root
+from rtoslab.catalogue import Catalogue
+from rtoslab.images import IMAGE, build_point_image
+from rtoslab.intake import read_table
+from rtoslab.measure import make_evidence, point_id, virtual_job
+from rtoslab.plan import Options, Point, make_plan
+from rtoslab.proofs import CODE_LENGTHS
+from rtoslab.records import decode, read_wire_constants
+from rtoslab.targets import run_virtual
+
+KERNELS = ["freertos", "rt", "bare"]
+BOARDS = ["pico", "nucleo-l073rz", "nucleo-f103rb", "nucleo-f446re", "nucleo-f767zi", "nucleo-h743zi"]
+"""One of each family: the others of a family are built from the same files."""
+WINDOW_MS = 20
+Lengths = dict[str, dict[str, list[int]]]
+
+
+def main() -> int:
+    """Measures, compares and writes. Returns 1 if the table is not what was measured and is not to be written."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("benchmarks", nargs="*")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    root = find_root()
+    points = list(list_points(Catalogue(root), arguments.benchmarks))
+    print(f"{len(points)} points", flush=True)
+    measured: Lengths = defaultdict(dict)
+    compilers: set[str] = set()
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for point, row in zip(points, pool.map(measure_lengths, [root] * len(points), points), strict=True):
+            if isinstance(row, str):
+                print(f"{point.label}: {row}", flush=True)
+                continue
+            compiler, lengths = row
+            compilers.add(compiler)
+            for key, new in lengths.items():
+                old = measured[point.benchmark].get(key, new)
+                merged = [min(old[0], new[0]), max(old[1], new[1]), min(old[2], new[2]), max(old[3], new[3])]
+                measured[point.benchmark][key] = merged
+    if len(compilers) != 1:
+        print(f"The images name {len(compilers)} compilers; measure with one.", file=sys.stderr)
+        return 1
+    stored = read_table(CODE_LENGTHS, "the lengths of the benchmarks' own code", CatalogueError)
+    kept = stored["lengths"] if stored["compiler"] in compilers else {}
+    changed = [name for name in measured if measured[name] != kept.get(name)]
+    print(f"{len(measured)} benchmarks measured; different: {', '.join(changed) or 'none'}")
+    if arguments.write:
+        CODE_LENGTHS.write_text(table_text(compilers.pop(), {**kept, **measured}), encoding="ascii")
+    return int(bool(changed) and not arguments.write)
+
+
+def list_points(catalogue: Catalogue, chosen: list[str]) -> Iterator[Point]:
+    """Yields the points: each benchmark with each kernel, board, number of cores and instrument."""
+    benchmarks = chosen or list(catalogue.benchmarks)
+    options = Options(kernels=KERNELS, boards=BOARDS, cores=[1, 2], window_ms=None)
+    for point in make_plan(catalogue, benchmarks, options).points:
+        if point.not_applicable is None:
+            facts = catalogue.benchmark(point.benchmark).facts
+            short = facts.kind == "counts" and not facts.window_ms
+            yield replace(point, window_ms=WINDOW_MS) if short else point
+
+
+def measure_lengths(root: Path, point: Point) -> tuple[str, dict[str, list[int]]] | str:
+    """Returns the compiler of a point's image, and a row of the table for each core, by its key. The least and the
+    most of each length are the same. If the point cannot be measured, returns the reason."""
+    catalogue = Catalogue(root)
+    try:
+        built = build_point_image(catalogue, point)
+        output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), IMAGE))
+        decoded = decode(output.uart, read_wire_constants(root), built.expected)
+    except RtoslabError as cause:
+        return str(cause)[:300]
+    evidence = make_evidence(catalogue, point_id(catalogue, point), output, decoded)
+    if evidence.observed is None:
+        return "no profile"
+    distance, rows = evidence.observed.call_distance, {}
+    for _, core in evidence.counting_groups:
+        length = evidence.executed_instructions(core)
+        rows[evidence.code_length_key(core)] = [length, length, distance, distance]
+    return evidence.observed.compiler, rows
+
+
+def table_text(compiler: str, lengths: Lengths) -> str:
+    """Returns the content of `code_lengths.toml`."""
+    lines = [
+        "# Instructions of the benchmarks' own code that a core executes at least once; see code_lengths.py.",
+        "# `bench/code_lengths.py --write` makes this file.",
+        f'compiler = "{compiler}"',
+    ]
+    for benchmark, rows in sorted(lengths.items()):
+        lines += ["", f"[lengths.{benchmark}]"]
+        lines += [f'"{key}" = {row if any(row[2:]) else row[:2]}' for key, row in sorted(rows.items())]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
