@@ -74,6 +74,15 @@ class LogDecoder:
     def feed(self, data: bytes) -> list[LogRow]:
         """Decodes bytes that follow those of the last call. Returns the lines that became complete."""
 
+def order_events(events: bytes, other_than: int | None = None) -> bytes:
+    """Returns packed events (`Machine.take_events`) in the order of time, without those of the identity `other_than`.
+
+    A handler that ends with a tail call returns from that function first, in the same cycle.
+    """
+
+def latest_events(events: bytes, other_than: int | None = None) -> bytes:
+    """Returns the last event of each kind, core and identity, in the order of time: the state that the events leave."""
+
 class EventTally:
     """Counts of packed events (`Machine.take_events`): calls, task switches and critical sections."""
 

@@ -19,7 +19,7 @@ MODULES: Final = {
     "vcd": "pyvcd",
     "xxhash": "xxhash",
 }
-"""Module -> its package, of those that an installation for `rtoslab sim` and `rtoslab gdb` alone can leave out."""
+"""Module -> its package, of those that an installation for `rtoslab sim`, `gdb` and `trace` alone can leave out."""
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base.errors import StoreError, disk_error
-from rtoslab.base.open_flags import open_flags
+from rtoslab.base.file_flags import open_flags
 
 STANDARD_OUTPUT: Final = Path("-")
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from rtoslab.base.architecture import cross_tool_name
+from rtoslab.base.architecture_facts import cross_tool_name
 from rtoslab.base.errors import ToolMissingError
 from rtoslab.base.paths import find_root, is_checkout
 

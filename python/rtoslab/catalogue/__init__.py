@@ -13,11 +13,13 @@ if TYPE_CHECKING:
         Benchmark,
         SeriesFacts,
     )
-    from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue, Entry
+    from rtoslab.catalogue.boards import find_board, read_boards
+    from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue
     from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
     from rtoslab.catalogue.conformance_table import Check
     from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
     from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
+    from rtoslab.catalogue.folder_entries import Entry
     from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
     from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
     from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers

@@ -3,21 +3,19 @@
 A folder is the registration: `firmware/boards/<id>/board.toml` and so on. No list names them. Every file is read
 strictly (an unknown key is an error that names file and key), so a misspelt option cannot silently do nothing."""
 
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Final
 
-from pydantic import BaseModel
-
-from rtoslab.base import CatalogueError, UnknownNameError, find_project
+from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
+from rtoslab.catalogue.boards import read_boards
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.contract_services import read_services, require_services
 from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_fits
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
+from rtoslab.catalogue.folder_entries import Entry, Item, find_entry, match_entry, read_entry
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.kernel_tasks import KernelTasks
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
@@ -25,7 +23,6 @@ from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_trees
 
-Item = TypeVar("Item", bound=BaseModel)
 FLASH_FILE: Final = "flash.toml"
 """A file in a board's folder that no image depends on, as is SILICON_FILE."""
 SILICON_FILE: Final = "silicon.json"
@@ -33,26 +30,6 @@ TASKS_FILE: Final = "tasks.toml"
 """In a kernel's folder. No image is made of it."""
 FILES_OUTSIDE_IMAGES: Final = frozenset({FLASH_FILE, SILICON_FILE, TASKS_FILE})
 """Files in a board's or kernel's folder that are no input of an image."""
-BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
-
-
-def board_folders(root: Path) -> list[Path]:
-    """Returns the folders of boards: the checkout's, those of RTOSLAB_BOARDS, `boards` beside the project file."""
-    own = [Path(part).absolute() for part in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if part]
-    project = find_project()
-    beside = [project / "boards"] if project is not None and (project / "boards").is_dir() else []
-    return [root / "firmware" / "boards", *own, *beside]
-
-
-@dataclass(frozen=True)
-class Entry(Generic[Item]):
-    """A folder of the catalogue with its content: its name, its path and its facts."""
-
-    id: str
-    folder: Path
-    facts: Item
-    tree: Tree | None = None
-    """The user's tree that a kernel is built from."""
 
 
 class Catalogue:
@@ -98,10 +75,7 @@ class Catalogue:
     @cached_property
     def boards(self) -> Mapping[str, Entry[Board]]:
         """Returns the boards by id: the checkout's and the user's own, for images that their user builds."""
-        entries: dict[str, Entry[Board]] = {}
-        for folder in board_folders(self.root):
-            entries = {**self._scan_entries(folder, "board.toml", Board), **entries}
-        return dict(sorted(entries.items()))
+        return read_boards(self.root)
 
     @cached_property
     def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
@@ -125,7 +99,7 @@ class Catalogue:
         for path in sorted(papers.glob("*/suites/*.toml")):
             if path.stem in entries:
                 raise CatalogueError(f"There are two suites named {path.stem!r}, one of them {path}; rename one.")
-            entries[path.stem] = _read_entry(path, path.stem, path.parents[1], Suite)
+            entries[path.stem] = read_entry(path, path.stem, path.parents[1], Suite)
         return entries
 
     @cached_property
@@ -149,7 +123,7 @@ class Catalogue:
 
     def kernel(self, name: str) -> Entry[Kernel]:
         """Returns the kernel with this id, or with the only id that begins so. Raises UnknownNameError."""
-        return _find_entry("kernel", self.kernels, name)
+        return find_entry("kernel", self.kernels, name)
 
     def kernel_tasks(self, name: str) -> KernelTasks:
         """Returns how a debugger finds a kernel's tasks, empty if its folder does not say.
@@ -160,7 +134,7 @@ class Catalogue:
 
     def read_port(self, folder: Path) -> Entry[Kernel]:
         """Returns the port of a kernel in a user's folder. Raises CatalogueError."""
-        entry = _read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
+        entry = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
         require_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
@@ -177,7 +151,7 @@ class Catalogue:
 
     def board(self, name: str) -> Entry[Board]:
         """Returns the board with this id, or with the only id that begins so. Raises UnknownNameError."""
-        return _find_entry("board", self.boards, name)
+        return find_entry("board", self.boards, name)
 
     def core_map(self, board: Entry[Board]) -> CoreMap | None:
         """Returns the map that divides a board between two kernels. None if there is none. Raises CatalogueError."""
@@ -195,7 +169,7 @@ class Catalogue:
 
     def benchmark(self, name: str) -> Entry[Benchmark]:
         """Returns the benchmark with this id, or with the only id that begins so (`t1`). Raises UnknownNameError."""
-        return _find_entry("benchmark", self.benchmarks, name)
+        return find_entry("benchmark", self.benchmarks, name)
 
     def find_experiments(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
         """Returns the experiments of a suite, a benchmark, or a kind of benchmarks, and the suite if it is one.
@@ -204,11 +178,11 @@ class Catalogue:
 
         A suite names its own kernels and boards. A benchmark or a kind is measured with the default ones.
         """
-        suite = _match_entry(self.suites, name)
+        suite = match_entry(self.suites, name)
         if suite is not None:
             return suite, suite.facts.experiments
         of_kind = tuple(entry.id for entry in self.benchmarks.values() if entry.facts.kind == name)
-        benchmark = _match_entry(self.benchmarks, name)
+        benchmark = match_entry(self.benchmarks, name)
         if benchmark is None and not of_kind:
             raise UnknownNameError("suite or benchmark", name, [*self.suites, *self.benchmarks, *RESULT_KINDS])
         names = of_kind or (benchmark.id if benchmark else "",)
@@ -218,32 +192,16 @@ class Catalogue:
         """Returns an entry for each subfolder that has a file of this name, by id."""
         entries: dict[str, Entry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
-            entries[path.parent.name] = _read_entry(path, path.parent.name, path.parent, model)
+            entries[path.parent.name] = read_entry(path, path.parent.name, path.parent, model)
             require_services(entries[path.parent.name].facts, path, self.services)
         return entries
-
-
-def _match_entry(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
-    """Returns the entry with this name, or with the only name that begins so. None if there is none."""
-    if name in entries:
-        return entries[name]
-    short = [entry for entry in entries if entry.lower().startswith(name.lower())] if name else []
-    return entries[short[0]] if len(short) == 1 else None
-
-
-def _find_entry(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
-    """Returns the entry with this name, or with the only name that begins so. Raises UnknownNameError."""
-    entry = _match_entry(entries, name)
-    if entry is None:
-        raise UnknownNameError(kind, name, entries)
-    return entry
 
 
 def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
     """Returns the kernel that consists of a user's source tree and its port, under the tree's id."""
     if Path(tree.port).is_absolute():
         folder = Path(tree.port)
-        port = _read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
+        port = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
     elif tree.port in ports:
         port = ports[tree.port]
     else:
@@ -258,13 +216,3 @@ def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Ker
         facts = facts.model_copy(update={"smp": False, "reasons": reasons})
     facts = facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
     return Entry(tree.id, port.folder, facts, tree)
-
-
-def _read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
-    """Returns the entry of a folder after reading its TOML file and checking its id."""
-    facts = read_toml(path, model)
-    declared = getattr(facts, "id", ident)
-    if declared != ident:
-        where = "is in the folder" if ident == path.parent.name else "is the file"
-        raise CatalogueError(f"{path} has id = {declared!r}, but {where} {ident!r}; give both the same name.")
-    return Entry(ident, folder, facts)

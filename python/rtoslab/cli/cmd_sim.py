@@ -4,14 +4,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
 
 from rtoslab.base import EXIT_INTERRUPTED, EXIT_OK, EXIT_POINT_FAILED, ImageFileError, find_root
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import find_board
 from rtoslab.cli.choices import board_option
-from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
 from rtoslab.cli.names import Duration, KeyValue, PinLevel, PinVoltage, parse_option_integer
@@ -28,6 +27,9 @@ from rtoslab.targets import (
     simulate,
     unescape,
 )
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _CODES_MOST = 255
 """Exit codes of the firmware beyond it are no exit codes here."""
@@ -165,7 +167,7 @@ def command(
     line, and its callers. Firmware that ends by semihosting gives the exit code. If a signal ends the command, it
     prints the results so far, with exit code 130.
     """
-    facts = Catalogue(find_root()).board(board).facts
+    facts = find_board(find_root(), board).facts
     require_cores(facts, cores)
     request = SimRequest(
         until=until,
@@ -242,6 +244,10 @@ def _read_script(script: Path) -> str:
 
 def _print_result(result: SimResult, faults: Sequence[str]) -> None:
     """Prints the stop, the faults, and the tables of cores and intervals."""
+    from rich.table import Table  # noqa: PLC0415 (the firmware's output would wait for it)
+
+    from rtoslab.cli.console import PlainConsole  # noqa: PLC0415
+
     console = PlainConsole()
     if result.uart and not result.uart.endswith(b"\n"):
         console.print()
@@ -267,7 +273,7 @@ def _print_result(result: SimResult, faults: Sequence[str]) -> None:
         click.echo(f"warning: {warning}", err=True)
 
 
-def _align_right(table: Table, first: int = 1) -> None:
+def _align_right(table: "Table", first: int = 1) -> None:
     """Aligns the columns of numbers."""
     for column in table.columns[first:]:
         column.justify = "right"

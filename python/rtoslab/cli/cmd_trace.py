@@ -20,7 +20,6 @@ from rtoslab.instruments import (
     record_timeline,
     rich_table,
     trace_contents,
-    vcd_text,
 )
 
 
@@ -47,10 +46,16 @@ def command(
             raise PlanError(f"{path} has no known format; let it end in .pftrace or .vcd.")
     result = record_timeline(make_subject(Catalogue(find_root()), subject, **choice))
     for path in outputs:
-        data = perfetto_trace(result) if path.suffix == ".pftrace" else vcd_text(result).encode()
-        write_whole(path, data, "the trace")
+        write_whole(path, perfetto_trace(result) if path.suffix == ".pftrace" else _vcd_bytes(result), "the trace")
     _print_timeline(result)
     return exit_code_of_run(result.unhandled)
+
+
+def _vcd_bytes(timeline: Timeline) -> bytes:
+    """Returns a timeline as a VCD file."""
+    from rtoslab.instruments import vcd_text  # noqa: PLC0415 (a slim installation may lack its package)
+
+    return vcd_text(timeline).encode()
 
 
 def _print_timeline(result: Timeline) -> None:

@@ -1,14 +1,17 @@
 """Options that go with an image. The image says what it is, so only the board, its timing and devices can be set."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from rtoslab.base import PlanError
-from rtoslab.catalogue import DEFAULT_BOARD, Catalogue
+from rtoslab.catalogue import DEFAULT_BOARD
 from rtoslab.cli.names import split_names
-from rtoslab.plan import parse_whole
 from rtoslab.targets import DeviceRequest, parse_device
+
+if TYPE_CHECKING:
+    from rtoslab.catalogue import Catalogue
 
 attach_option = click.option(
     "--attach",
@@ -26,9 +29,11 @@ def parse_devices(texts: Sequence[str]) -> tuple[DeviceRequest, ...]:
 
 
 def image_board_and_timing(
-    catalogue: Catalogue, boards: tuple[str, ...], config: Mapping[str, str]
+    catalogue: "Catalogue", boards: tuple[str, ...], config: Mapping[str, str]
 ) -> tuple[str, dict[str, int]]:
     """Returns the board and the timing rules that are set. Raises PlanError for any other option."""
+    from rtoslab.plan import parse_whole  # noqa: PLC0415 (`sim` and `gdb` would wait for it, and have no --config)
+
     other = [key for key in config if not key.startswith("timing.")]
     if other:
         raise PlanError(

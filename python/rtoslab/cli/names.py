@@ -10,7 +10,6 @@ import click
 from click.shell_completion import CompletionItem
 
 from rtoslab.base import ReportError, RtoslabError, find_root
-from rtoslab.catalogue import Catalogue
 from rtoslab.intake import parse_integer, quote
 
 _MOST_CORES = 64
@@ -30,6 +29,8 @@ class CatalogueName(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Returns the names that begin with the typed text."""
+        from rtoslab.catalogue import Catalogue  # noqa: PLC0415 (the shell alone asks for it, and it is slow)
+
         try:
             catalogue = Catalogue(find_root())
             names = [name for kind in self.kinds for name in getattr(catalogue, kind)]
@@ -45,7 +46,7 @@ class PaperName(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Returns the keys that begin with the typed text."""
-        from rtoslab.catalogue import read_papers  # noqa: PLC0415
+        from rtoslab.catalogue import Catalogue, read_papers  # noqa: PLC0415
 
         try:
             names = read_papers(Catalogue(find_root()))

@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
+import numpy as np
+
 from rtoslab.diagnose.kernel_services import Service
 from rtoslab.instruments import Recording
 from rtoslab.targets import (
+    EVENT,
     IDENT_CURRENT,
     KIND_CALL,
     KIND_EXCEPTION_ENTER,
@@ -169,7 +172,7 @@ class HistoryReader:
     def __init__(self, recording: Recording, services: Mapping[int, Service], words: Mapping[int, int]) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
-        self._events = HandlerIdleFilter().feed(recording.events)
+        self._events = HandlerIdleFilter().feed(np.frombuffer(recording.events, dtype=EVENT))
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self._no_task = probes.no_task if probes else frozenset()

@@ -5,10 +5,17 @@ firmware/footprint/, `services` compares each with its base, `stacks` and `callg
 `diff` compares two images, `tables` turns all of it into rows.
 """
 
-from rtoslab.footprint.attribute import Footprint, read_footprint
-from rtoslab.footprint.control_blocks import structure_members
-from rtoslab.footprint.diff import compare_footprints
-from rtoslab.footprint.memories import board_regions
-from rtoslab.footprint.programs import build_program
-from rtoslab.footprint.services import Survey, survey_services
-from rtoslab.footprint.tables import difference_tables, image_tables, minimal_table, survey_tables
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_names
+
+if TYPE_CHECKING:
+    from rtoslab.footprint.attribute import Footprint, read_footprint
+    from rtoslab.footprint.control_blocks import structure_members
+    from rtoslab.footprint.diff import compare_footprints
+    from rtoslab.footprint.memories import board_regions
+    from rtoslab.footprint.programs import build_program
+    from rtoslab.footprint.services import Survey, survey_services
+    from rtoslab.footprint.tables import difference_tables, image_tables, minimal_table, survey_tables
+else:
+    __getattr__ = lazy_names(__name__)

@@ -1,28 +1,35 @@
 """Builds the firmware of a point, and reads ELF files."""
 
-from rtoslab.images.builder import (
-    BuiltImage,
-    build_point_image,
-    is_built,
-    planned_image_path,
-    require_tools,
-    share_cache,
-    without_log_path,
-)
-from rtoslab.images.code_digests import branch_target, code_digests
-from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
-from rtoslab.images.compiler_names import compiler_names
-from rtoslab.images.elf import ElfImage, Section, Symbol, berkeley_sizes, read_elf, read_sections
-from rtoslab.images.image_inputs import (
-    CALIBRATION_IMAGE,
-    CALLGRAPH,
-    CONFORMANCE_IMAGE,
-    IMAGE,
-    LOG,
-    MAP,
-    cmake_options,
-    inputs_digest,
-    tree_of_point,
-)
-from rtoslab.images.settings import require_settings
-from rtoslab.images.source_lines import SourceLines
+from typing import TYPE_CHECKING
+
+from rtoslab.base import lazy_names
+
+if TYPE_CHECKING:
+    from rtoslab.images.builder import (
+        BuiltImage,
+        build_point_image,
+        is_built,
+        planned_image_path,
+        require_tools,
+        share_cache,
+        without_log_path,
+    )
+    from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
+    from rtoslab.images.elf import ElfImage, Section, Symbol, berkeley_sizes, read_elf, read_sections
+    from rtoslab.images.function_digests import branch_target, code_digests
+    from rtoslab.images.image_inputs import (
+        CALIBRATION_IMAGE,
+        CALLGRAPH,
+        CONFORMANCE_IMAGE,
+        IMAGE,
+        LOG,
+        MAP,
+        cmake_options,
+        inputs_digest,
+        tree_of_point,
+    )
+    from rtoslab.images.producers import compiler_names
+    from rtoslab.images.settings import require_settings
+    from rtoslab.images.source_lines import SourceLines
+else:
+    __getattr__ = lazy_names(__name__)

@@ -27,7 +27,7 @@ from rtoslab.instruments.session import (
     record_run,
 )
 from rtoslab.instruments.subject import Subject
-from rtoslab.targets import KIND_EXEC, simulator_errors
+from rtoslab.targets import EVENT, KIND_EXEC, simulator_errors
 
 _STEPS_MOST: Final = 4096
 """Cycles within which an instruction that is about to execute has executed, waits for memory included."""
@@ -164,7 +164,7 @@ def measure_intervals(
 
 def _pair_arrivals(recording: Recording, pairings: Sequence[_IntervalPairing]) -> None:
     """Adds the recorded executions of begins and ends to their intervals."""
-    events = recording.events
+    events = np.frombuffer(recording.events, dtype=EVENT)
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
     completed = np.frombuffer(recording.observed["arrivals"], dtype=ARRIVAL)
     at_place = {

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rtoslab.base import BoardWarning, DecodeError, RunError, code_address, find_root
 from rtoslab.instruments.lines import add_source_lines
 from rtoslab.instruments.observed_machine import ObservedMachine
@@ -16,13 +13,13 @@ from rtoslab.instruments.subject import Subject
 from rtoslab.records import DecodedRun, decode, read_wire_constants
 from rtoslab.targets import (
     DONE_SYMBOL,
-    EVENT,
-    KIND_RETURN,
     WINDOW_SYMBOL,
     apply_settings,
     find_address,
+    latest_events,
     load_image,
     make_machine,
+    order_events,
     parse_cycle_count,
     simulator_errors,
     unhandled_exceptions,
@@ -72,8 +69,9 @@ class Recording:
     start_cycle: int
     end_cycle: int
     observed: "Observed"
-    events: NDArray[np.void]
-    """In order of time. Of events before the observed span only the last one of each kind is included."""
+    events: bytes
+    """Packed (`targets.EVENT`), in order of time. Of events before the observed span only the last one of each kind is
+    included."""
     symbols: list[tuple[int, int, str]]
     decoded: DecodedRun | None
     """The records that a benchmark sent. None for other images."""
@@ -132,7 +130,7 @@ class _Session:
         self.request = request
         self.progress = progress
         self.uart = bytearray()
-        self.events: list[NDArray[np.void]] = []
+        self.events = bytearray()
         self.start: int | None = None
         """First cycle of the stretch, within it."""
 
@@ -145,14 +143,14 @@ class _Session:
                 self.machine.until(find_address(self.machine, DONE_SYMBOL))
             self._run_to_start()
             self.machine.observed()
-            before = _latest_events(self._taken_events())
+            before = latest_events(bytes(self.events), IDENT_WINDOW)
             start = self.machine.cycle()
             words = {address: self._read_word(address) for address in self.request.writes}
             self.events.clear()
             self.start = start
             ended = self._run_interruptibly()
             self.start = None
-            observed, events = self.machine.observed(), self._taken_events()
+            observed, events = self.machine.observed(), bytes(self.events)
             end = self.machine.cycle()
             self.machine.observe(False)
             decoded: DecodedRun | None = None
@@ -160,14 +158,13 @@ class _Session:
                 decoded = self._receive_records() if ended is None else None
             except KeyboardInterrupt as cause:  # the stretch itself is whole
                 ended = cause
-        together = np.concatenate([before, events])
         recording = Recording(
             subject=self.subject,
             clock_hz=self.machine.clock_hz(),
             start_cycle=start,
             end_cycle=end,
             observed=observed,
-            events=in_order(together),
+            events=order_events(before + events, IDENT_WINDOW),
             symbols=self.machine.symbols(),
             decoded=decoded,
             machine=self.machine,
@@ -185,7 +182,7 @@ class _Session:
         try:
             self._run_to_end()
         except KeyboardInterrupt as cause:
-            self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
+            self.events += self.machine.take_events()
             return cause
         return None
 
@@ -263,7 +260,7 @@ class _Session:
         while (spent := self.machine.cycle() - start) < cycles:
             stop = self.machine.run(min(CHUNK_CYCLES, cycles - spent))
             self.uart += self.machine.take_uart()
-            self.events.append(np.frombuffer(self.machine.take_events(), dtype=EVENT))
+            self.events += self.machine.take_events()
             if self.request.on_piece is not None and self.start is not None:
                 self.request.on_piece(self.machine.observed(), self.start)
             self.progress(phase, min(1.0, spent / cycles))
@@ -276,12 +273,6 @@ class _Session:
             if stop["reason"] != "cycles":
                 return stop["reason"]
         return "cycles"
-
-    def _taken_events(self) -> NDArray[np.void]:
-        """Returns the events so far, without those of the watched window state."""
-        taken = np.concatenate([*self.events, np.empty(0, dtype=EVENT)])
-        samples: NDArray[np.void] = taken[taken["id"] != IDENT_WINDOW]
-        return samples
 
     def _receive_records(self) -> DecodedRun | None:
         """Runs until a benchmark has sent its records, and returns them decoded. None for another image."""
@@ -298,23 +289,6 @@ class _Session:
     def _read_word(self, address: int) -> int:
         """Returns a 32-bit word of the board's memory."""
         return int.from_bytes(self.machine.read(address, 4), "little")
-
-
-def in_order(events: NDArray[np.void]) -> NDArray[np.void]:
-    """Returns events in the order of time.
-    A handler that ends with a tail call returns from that function first, in the same cycle.
-    """
-    ordered: NDArray[np.void] = events[np.lexsort((events["kind"] != KIND_RETURN, events["cycle"]))]
-    return ordered
-
-
-def _latest_events(events: NDArray[np.void]) -> NDArray[np.void]:
-    """Returns the last event of each kind, core and identifier: the state at the start of the observed section."""
-    ordered = in_order(events)
-    keys = (ordered["kind"].astype(np.int64) << 32) | (ordered["core"].astype(np.int64) << 16) | ordered["id"]
-    _, last = np.unique(keys[::-1], return_index=True)
-    latest: NDArray[np.void] = ordered[np.sort(len(ordered) - 1 - last)]
-    return latest
 
 
 def find_cut_reason(recording: Recording) -> str:

@@ -24,6 +24,7 @@ from rtoslab.targets import (
     KIND_RETURN,
     KIND_THREAD,
     KIND_WRITE,
+    event_rows,
     first_symbol_per_address,
 )
 
@@ -120,7 +121,7 @@ class _TimelineReader:
         self.spans: list[Span] = []
         self.edges: list[Edge] = []
         self.current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
-        blocks = {int(event["value"]) for event in recording.events if event["kind"] == KIND_WRITE}
+        blocks = {value for _, value, _, _, kind, *_ in event_rows(recording.events) if kind == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self.no_task = probes.no_task if probes else frozenset()
         self.names = task_names(recording, {*self.current.values(), *blocks} - self.no_task)
@@ -143,9 +144,7 @@ class _TimelineReader:
             KIND_LOCK_FREE: self._on_lock_free,
             KIND_PIN: self._on_pin,
         }  # fmt: skip
-        events = self.recording.events
-        fields = ("kind", "core", "cycle", "id", "value", "pc")
-        for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
+        for cycle, value, pc, ident, kind, core, _ in event_rows(self.recording.events):
             if kind in steps and (cycle >= self.start or kind in {KIND_THREAD, KIND_PIN}):
                 steps[kind](core, cycle, ident, value, pc)
         self._close_spans()

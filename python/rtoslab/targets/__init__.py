@@ -7,6 +7,7 @@ from rtoslab.base import lazy_names
 if TYPE_CHECKING:
     from rtoslab.targets import steps
     from rtoslab.targets.attachments import DeviceRequest, parse_device
+    from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
     from rtoslab.targets.board import (
         MOST_CYCLES,
         SymbolIndex,
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction, Switch, WindowObservations
     from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
     from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
+    from rtoslab.targets.packed_events import event_rows, latest_events, order_events
     from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_kind
     from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
     from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
@@ -89,10 +91,6 @@ if TYPE_CHECKING:
     from rtoslab.targets.vector_table import find_exception
     from rtoslab.targets.virtual import (
         CHUNK_CYCLES,
-        DONE_SYMBOL,
-        SENDING_LIMIT_S,
-        SETUP_LIMIT_S,
-        WINDOW_SYMBOL,
         Progress,
         RunOutput,
         VirtualJob,

@@ -23,7 +23,7 @@ from rtoslab.base import (
     code_address,
     find_root,
 )
-from rtoslab.catalogue import Board, Catalogue
+from rtoslab.catalogue import Board, read_boards
 from rtoslab.intake import native_module, quote
 from rtoslab.targets.machine import VirtualMachine
 
@@ -42,6 +42,8 @@ _REQUIRED_NAMES: Final = (
     "EventTally",
     "LogDecoder",
     "compress_zstd",
+    "latest_events",
+    "order_events",
     "readable_name",
     "structures",
     "write_parquet",
@@ -94,7 +96,7 @@ def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
 def fitting_boards(image: bytes, name: str) -> list[str]:
     """Returns the ids of the checkout's boards into whose memories an image can be loaded."""
     sim, boards = simulator_module(), []
-    for board in Catalogue(find_root()).boards.values():
+    for board in read_boards(find_root()).values():
         try:
             make_machine(board.facts, cores=1).load(image, name)
         except sim.SimError:

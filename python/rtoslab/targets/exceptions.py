@@ -1,11 +1,13 @@
 """Exceptions by number, as arch.toml has them, and the names that users give them."""
 
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rtoslab.base import PlanError, architecture
-from rtoslab.catalogue import Board, Kernel
 from rtoslab.intake import parse_integer, quote
+
+if TYPE_CHECKING:
+    from rtoslab.catalogue import Board, Kernel
 
 _EXCEPTIONS: Final = architecture().exception
 NMI: Final = _EXCEPTIONS.nmi
@@ -20,7 +22,7 @@ _SWITCHING_BY_NAME: Final = {"pendsv": PENDSV, "svcall": SVCALL, "systick": SYST
 _CORE_EXCEPTIONS: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
 
 
-def switching_exceptions(kernel: Kernel) -> frozenset[int]:
+def switching_exceptions(kernel: "Kernel") -> frozenset[int]:
     """Returns the numbers of the exceptions in whose handlers the kernel switches tasks, as kernel.toml says."""
     return frozenset(_SWITCHING_BY_NAME[exception] for exception in kernel.behaviour.switch_exceptions)
 
@@ -32,7 +34,7 @@ def exception_name(number: int) -> str:
     return next((name for name, known in _CORE_EXCEPTIONS.items() if known == number), f"exception {number}")
 
 
-def parse_exception(name: str, board: Board) -> int:
+def parse_exception(name: str, board: "Board") -> int:
     """Returns the number of an exception that a user names: `irq5`, `systick`. Raises PlanError."""
     text = name.lower()
     if text in _CORE_EXCEPTIONS:

@@ -14,6 +14,7 @@ import numpy as np
 from rtoslab.base import RunError, SymbolError, code_address
 from rtoslab.catalogue import PAIR_CORES, Board, Kernel
 from rtoslab.intake import compiler_notes
+from rtoslab.targets.benchmark_symbols import DONE_SYMBOL, SENDING_LIMIT_S, SETUP_LIMIT_S, WINDOW_SYMBOL
 from rtoslab.targets.board import (
     apply_settings,
     find_address,
@@ -62,14 +63,10 @@ if TYPE_CHECKING:
 else:
     Stats = Any  # read back by its annotation (`store.evidence_file`), where it is JSON already
 
-SETUP_LIMIT_S: Final = 5.0
 WINDOW_SLACK_S: Final = 1.0
-SENDING_LIMIT_S: Final = 30.0
 CHUNK_CYCLES: Final = 2_000_000
 CLOCK_TOLERANCE: Final = 1e-3
 """The tolerance of the clock that an image names, which may be rounded. A wrong factor of a PLL is further off."""
-WINDOW_SYMBOL: Final = "bench_window_state"
-DONE_SYMBOL: Final = "bench_done"
 KEEP_SYMBOL: Final = "bench_keep"
 URGENCY_SYMBOL: Final = "bench_isr_urgency"
 """Its value is what the port says of the urgency of interrupts that call the kernel."""

@@ -8,8 +8,16 @@ import numpy as np
 import pytest
 
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import in_order
-from rtoslab.targets import EVENT, KIND_CALL, KIND_EXCEPTION_EXIT, KIND_RETURN, find_address, load_image, make_machine
+from rtoslab.targets import (
+    EVENT,
+    KIND_CALL,
+    KIND_EXCEPTION_EXIT,
+    KIND_RETURN,
+    find_address,
+    load_image,
+    make_machine,
+    order_events,
+)
 from tests.instruments.images import CATALOGUE
 
 SOURCE: Final = """
@@ -44,7 +52,7 @@ def test_a_tail_call_of_a_handler_returns_with_its_result(board: str, cpu: str, 
     machine.trace_exceptions(True)
     machine.observe(True, calls=[(find_address(machine, "work"), IDENT)])
     machine.run(4500)
-    events = in_order(np.frombuffer(machine.take_events(), dtype=EVENT))
+    events = np.frombuffer(order_events(machine.take_events()), dtype=EVENT)
     kinds = (KIND_CALL, KIND_RETURN, KIND_EXCEPTION_EXIT)
     seen = [(int(event["kind"]), int(event["value"])) for event in events if event["kind"] in kinds]
     ends = [

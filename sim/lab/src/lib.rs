@@ -5,6 +5,7 @@
 pub mod between;
 pub mod console;
 pub mod event;
+pub mod event_order;
 pub mod injection;
 pub mod observer;
 pub mod probe;

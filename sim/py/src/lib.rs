@@ -553,6 +553,8 @@ fn _sim(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<flat::FlatCore>()?;
     module.add_class::<tally::EventTally>()?;
     module.add_class::<logs::LogDecoder>()?;
+    module.add_function(wrap_pyfunction!(tally::order_events, module)?)?;
+    module.add_function(wrap_pyfunction!(tally::latest_events, module)?)?;
     module.add_function(wrap_pyfunction!(structures, module)?)?;
     module.add_function(wrap_pyfunction!(sources, module)?)?;
     module.add_function(wrap_pyfunction!(readable_name, module)?)?;

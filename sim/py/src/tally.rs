@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rtoslab_lab::event_order;
 use rtoslab_lab::tally::{Identities, Sections, Tally};
 
 /// Core, the tasks before and behind, the identity of the call that caused it, how often.
@@ -54,4 +56,18 @@ impl EventTally {
     fn sections(&self, core: usize) -> Option<(u64, u64, u64)> {
         self.0.sections(core).map(|sections| (sections.count, sections.cycles, sections.longest_cycles))
     }
+}
+
+/// Returns packed events in the order of time, without those of the identity `other_than`.
+#[pyfunction]
+#[pyo3(signature = (events, other_than=None))]
+pub fn order_events<'py>(py: Python<'py>, events: &[u8], other_than: Option<u16>) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &event_order::order_events(events, other_than))
+}
+
+/// Returns the last event of each kind, core and identity.
+#[pyfunction]
+#[pyo3(signature = (events, other_than=None))]
+pub fn latest_events<'py>(py: Python<'py>, events: &[u8], other_than: Option<u16>) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &event_order::latest_events(events, other_than))
 }

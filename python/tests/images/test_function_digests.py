@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rtoslab.base import ImageFileError, cross_tool_name
 from rtoslab.images import code_digests
-from rtoslab.images.code_digests import branch_target, decode_movw_movt, literal_address
+from rtoslab.images.function_digests import branch_target, decode_movw_movt, literal_address
 
 SOURCE = """
     .syntax unified

@@ -1,0 +1,64 @@
+"""An entry of the catalogue: a folder with a TOML file of its facts, found by its id."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from rtoslab.base import CatalogueError, UnknownNameError
+from rtoslab.catalogue.strict_files import read_toml
+
+if TYPE_CHECKING:
+    from rtoslab.catalogue.trees import Tree
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Entry(Generic[Item]):
+    """A folder of the catalogue with its content: its name, its path and its facts."""
+
+    id: str
+    folder: Path
+    facts: Item
+    tree: "Tree | None" = None
+    """The user's tree that a kernel is built from."""
+
+
+def match_name(names: Collection[str], name: str) -> str | None:
+    """Returns the name itself, or the only one of the names that begins so. None if there is none."""
+    if name in names:
+        return name
+    short = [known for known in names if known.lower().startswith(name.lower())] if name else []
+    return short[0] if len(short) == 1 else None
+
+
+def find_name(kind: str, names: Collection[str], name: str) -> str:
+    """Returns the name itself, or the only one of the names that begins so. Raises UnknownNameError."""
+    match = match_name(names, name)
+    if match is None:
+        raise UnknownNameError(kind, name, names)
+    return match
+
+
+def match_entry(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
+    """Returns the entry with this name, or with the only name that begins so. None if there is none."""
+    match = match_name(entries, name)
+    return None if match is None else entries[match]
+
+
+def find_entry(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
+    """Returns the entry with this name, or with the only name that begins so. Raises UnknownNameError."""
+    return entries[find_name(kind, entries, name)]
+
+
+def read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
+    """Returns the entry of a folder after reading its TOML file and checking its id."""
+    facts = read_toml(path, model)
+    declared = getattr(facts, "id", ident)
+    if declared != ident:
+        where = "is in the folder" if ident == path.parent.name else "is the file"
+        raise CatalogueError(f"{path} has id = {declared!r}, but {where} {ident!r}; give both the same name.")
+    return Entry(ident, folder, facts)

@@ -1,0 +1,29 @@
+"""The virtual board's packed events without numpy, for commands that start without it. `events` has them for numpy."""
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from rtoslab.targets.board import simulator_module
+
+_EVENT: Final = struct.Struct("<QIIHBBI")
+
+EventRow = tuple[int, int, int, int, int, int, int]
+"""Cycle, value, pc, identity, kind, core and zero. See `_sim.pyi`."""
+
+
+def event_rows(events: bytes) -> Iterator[EventRow]:
+    """Yields the fields of each packed event."""
+    return _EVENT.iter_unpack(events)
+
+
+def order_events(events: bytes, other_than: int | None = None) -> bytes:
+    """Returns packed events in the order of time, without those of the identity `other_than`."""
+    ordered: bytes = simulator_module().order_events(events, other_than)
+    return ordered
+
+
+def latest_events(events: bytes, other_than: int | None = None) -> bytes:
+    """Returns the last event of each kind, core and identity, in the order of time: the state that the events leave."""
+    latest: bytes = simulator_module().latest_events(events, other_than)
+    return latest
