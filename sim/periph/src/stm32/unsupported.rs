@@ -579,18 +579,11 @@ static I2C: &[Limit] = &[limit(
 )];
 
 /// DMA controllers with streams.
-static DMA: &[Limit] = &[
-    limit(
-        |at| at.is_stream_control() && at.value & 1 << 5 != 0,
-        "DMA: peripherals that control the length of a transfer are not modelled",
-        &[(F407, &[F407_DMA1, (0x4002_6010, 1 << 5)]), (H743, &[H743_DMA1, (0x4002_0010, 1 << 5)])],
-    ),
-    limit(
-        |at| at.is(&[F767]) && at.is_stream_control() && at.value & 1 << 28 != 0,
-        "DMA: channels 8 to 15 of a stream are not modelled",
-        &[(F767, &[F407_DMA1, (0x4002_6010, 1 << 28)])],
-    ),
-];
+static DMA: &[Limit] = &[limit(
+    |at| at.is_stream_control() && at.value & 1 << 5 != 0,
+    "DMA: peripherals that control the length of a transfer are not modelled",
+    &[(F407, &[F407_DMA1, (0x4002_6010, 1 << 5)]), (H743, &[H743_DMA1, (0x4002_0010, 1 << 5)])],
+)];
 
 /// DMAMUX1.
 static DMA_MUX: &[Limit] = &[limit(

@@ -47,12 +47,13 @@ struct Port {
     rx: (u32, u32),
 }
 
-const PORTS: [Port; 7] = [
+const PORTS: [Port; 8] = [
     port(Chip::F103, 1, 0x4001_3800, true, 1, (3, 0), (4, 0)),
     port(Chip::F103, 2, 0x4000_4400, true, 1, (6, 0), (5, 0)),
     port(Chip::L073, 2, 0x4000_4400, false, 1, (3, 4), (4, 4)),
     port(Chip::L073, 1, 0x4001_3800, false, 1, (1, 3), (2, 3)),
     port(Chip::F446, 2, 0x4000_4400, true, 1, (6, 4), (5, 4)),
+    port(Chip::F411, 2, 0x4000_4400, true, 1, (6, 4), (7, 6)),
     port(Chip::F767, 3, 0x4000_4800, false, 1, (3, 4), (1, 4)),
     port(Chip::H743, 3, 0x4000_4800, false, 2, (0, 46), (7, 45)),
 ];
@@ -185,33 +186,30 @@ fn serial_input_goes_round() {
 
 #[test]
 fn spi_exchanges_in_both_directions() {
-    for (chip, controller, (tx, rx), channel, size) in [
-        (Chip::F103, 1, (2, 1), 0, 0),
-        (Chip::L073, 1, (2, 1), 1, 0),
-        (Chip::F407, 2, (3, 0), 3, 0),
-        (Chip::F446, 2, (5, 2), 3, 1),
-        (Chip::F767, 2, (3, 0), 3, 0),
-        (Chip::F767, 2, (3, 0), 3, 1),
+    for (chip, controller, (tx, rx), channels, size) in [
+        (Chip::F103, 1, (2, 1), (0, 0), 0),
+        (Chip::L073, 1, (2, 1), (1, 1), 0),
+        (Chip::F407, 2, (3, 0), (3, 3), 0),
+        (Chip::F411, 2, (2, 0), (2, 3), 0),
+        (Chip::F446, 2, (5, 2), (3, 3), 1),
+        (Chip::F767, 2, (3, 0), (3, 3), 0),
+        (Chip::F767, 2, (3, 0), (3, 3), 1),
     ] {
         const SPI1: u32 = 0x4001_3000;
         let mut bench = Bench::new(chip);
         bench.chip.attach(Connection::Spi(1, None), Attached(Box::<Echo>::default())).expect("SPI1");
         if chip == Chip::L073 {
-            bench.write(0x4002_00a8, channel << (4 * tx) | channel << (4 * rx));
+            bench.write(0x4002_00a8, channels.0 << (4 * tx) | channels.1 << (4 * rx));
         }
         let (from, to) = (bench.ram() + 0x100, bench.ram() + 0x200);
         bench.put(from, &(1..=32).collect::<Vec<u8>>());
-        let channel = if Stream::of(chip, 1, 0).has_streams { channel } else { 0 };
-        let job = Job {
-            peripheral: SPI1 + 0xc,
-            count: 12,
-            increments: (false, true),
-            sizes: (size, size),
-            channel,
-            ..Job::default()
-        };
-        Stream::of(chip, controller, rx).start(&mut bench, &Job { memory: to, priority: 2, ..job });
-        Stream::of(chip, controller, tx).start(&mut bench, &Job { memory: from, from_memory: true, ..job });
+        let channels = if Stream::of(chip, 1, 0).has_streams { channels } else { (0, 0) };
+        let job =
+            Job { peripheral: SPI1 + 0xc, count: 12, increments: (false, true), sizes: (size, size), ..Job::default() };
+        Stream::of(chip, controller, rx)
+            .start(&mut bench, &Job { memory: to, priority: 2, channel: channels.1, ..job });
+        Stream::of(chip, controller, tx)
+            .start(&mut bench, &Job { memory: from, from_memory: true, channel: channels.0, ..job });
         // Frames of the item's size, from one frame in the FIFO on.
         let (wide, fifo) = (size == 1, chip == Chip::F767);
         let frames = if fifo { if wide { 15 << 8 } else { 7 << 8 | 1 << 12 } } else { 0 };
@@ -576,20 +574,22 @@ fn i2c_of_the_f4_receives_and_refuses_the_last_byte() {
 
 #[test]
 fn i2c_of_the_later_chips_sends_and_receives() {
-    for (chip, controller, tx, rx) in
-        [(Chip::L073, 1, (1, 6), (2, 6)), (Chip::F767, 1, (6, 1), (5, 1)), (Chip::H743, 1, (0, 34), (1, 33))]
-    {
-        const I2C1: u32 = 0x4000_5400;
+    for (chip, number, i2c, tx, rx) in [
+        (Chip::L073, 1, 0x4000_5400, (1, 6), (2, 6)),
+        (Chip::F767, 1, 0x4000_5400, (6, 1), (5, 1)),
+        (Chip::F767, 4, 0x4000_6000, (6, 8), (1, 8)),
+        (Chip::H743, 1, 0x4000_5400, (0, 34), (1, 33)),
+    ] {
         let mut bench = Bench::new(chip);
-        bench.chip.attach(Connection::I2c(1, 0x50), Attached(Box::<Echo>::default())).expect("I2C1");
-        let port = Port { chip, number: 0, base: I2C1, first_layout: false, controller, tx, rx };
-        bench.write(I2C1 + 0x10, 0x0101);
-        bench.write(I2C1, 1 | 3 << 14);
+        bench.chip.attach(Connection::I2c(number, 0x50), Attached(Box::<Echo>::default())).expect("I2C");
+        let port = Port { chip, number: 0, base: i2c, first_layout: false, controller: 1, tx, rx };
+        bench.write(i2c + 0x10, 0x0101);
+        bench.write(i2c, 1 | 3 << 14);
         let memory = bench.ram() + 0x30;
         bench.put(memory, &[7, 8, 9, 10]);
         let (stream, channel) = port.stream(&mut bench, tx);
         let job = Job {
-            peripheral: I2C1 + 0x28,
+            peripheral: i2c + 0x28,
             memory,
             count: 4,
             increments: (false, true),
@@ -598,16 +598,16 @@ fn i2c_of_the_later_chips_sends_and_receives() {
             ..Job::default()
         };
         stream.start(&mut bench, &job);
-        bench.write(I2C1 + 4, 0xa0 | 4 << 16 | 1 << 25 | 1 << 13);
+        bench.write(i2c + 4, 0xa0 | 4 << 16 | 1 << 25 | 1 << 13);
         bench.step(40_000);
         assert_eq!(stream.left(&mut bench), 0, "{chip:?}");
-        assert_eq!(bench.read(I2C1 + 0x18) >> 5 & 1, 1, "{chip:?}: STOP after four bytes");
-        bench.write(I2C1 + 0x1c, 1 << 5);
+        assert_eq!(bench.read(i2c + 0x18) >> 5 & 1, 1, "{chip:?}: STOP after four bytes");
+        bench.write(i2c + 0x1c, 1 << 5);
         let (stream, channel) = port.stream(&mut bench, rx);
         let job =
-            Job { peripheral: I2C1 + 0x24, memory, count: 3, increments: (false, true), channel, ..Job::default() };
+            Job { peripheral: i2c + 0x24, memory, count: 3, increments: (false, true), channel, ..Job::default() };
         stream.start(&mut bench, &job);
-        bench.write(I2C1 + 4, 0xa0 | 3 << 16 | 1 << 25 | 1 << 13 | 1 << 10);
+        bench.write(i2c + 4, 0xa0 | 3 << 16 | 1 << 25 | 1 << 13 | 1 << 10);
         bench.step(40_000);
         assert_eq!(bench.get(memory, 4), [1, 2, 3, 10], "{chip:?}");
         assert_eq!((stream.left(&mut bench), stream.flags(&mut bench).0), (0, true), "{chip:?}");

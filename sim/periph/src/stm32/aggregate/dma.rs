@@ -215,7 +215,6 @@ impl Stm32 {
             return lines::mux_line(request).and_then(source).into_iter().collect();
         }
         lines::lines(self.spec.chip)
-            .iter()
             .filter(|line| (line.0, usize::from(line.1)) == (controller, stream))
             .filter(|line| self.spec.chip == Chip::F103 || u32::from(line.2) == selection)
             .filter_map(|line| source((line.3, line.4)))

@@ -1,5 +1,6 @@
 //! The requests of peripherals to the streams: tables of the reference manuals, without the rows of blocks that are not
-//! modelled, and without triggers and commutation of timers.
+//! modelled, and without triggers and commutation of timers. Each row agrees with the device data that ST publishes, as
+//! modm-devices and embassy's stm32-data give them, and no row of a modelled block is missing.
 
 use Signal::{Adc, Compare, Rx, Tx, Update};
 
@@ -23,14 +24,18 @@ pub(in crate::stm32) enum Signal {
 /// One request line: the controller (from 1), the stream (from 0), the selected channel or request, block, signal.
 pub(in crate::stm32) type Line = (u8, u8, u8, &'static str, Signal);
 
-/// The request lines of a chip without a multiplexer. Empty for the H7.
-pub(in crate::stm32) fn lines(chip: Chip) -> &'static [Line] {
-    match chip {
-        Chip::F103 => F1,
-        Chip::L053 | Chip::L073 => L0,
-        Chip::F407 | Chip::F411 | Chip::F446 | Chip::F767 => F4,
-        Chip::H743 => &[],
-    }
+/// The request lines of a chip without a multiplexer. None for the H7.
+pub(in crate::stm32) fn lines(chip: Chip) -> impl Iterator<Item = &'static Line> {
+    let (family, chip_only): (&[Line], &[Line]) = match chip {
+        Chip::F103 => (F1, &[]),
+        Chip::L053 | Chip::L073 => (L0, &[]),
+        Chip::F407 => (F4, &[]),
+        Chip::F411 => (F4, F411),
+        Chip::F446 => (F4, F446),
+        Chip::F767 => (F4, F767),
+        Chip::H743 => (&[], &[]),
+    };
+    family.iter().chain(chip_only)
 }
 
 /// Block and signal of a request of the H7's DMAMUX1.
@@ -130,7 +135,8 @@ static L0: &[Line] = &[
     (1, 3, 15, "TIM7", Update),
 ];
 
-/// RM0090 tables 42 and 43: stream and channel. RM0410's are the same up to channel 7 for these blocks.
+/// RM0090 tables 42 and 43: stream and channel. The other chips of F4 and F7 have these lines too, as far as they have
+/// the blocks.
 static F4: &[Line] = &[
     (1, 0, 0, "SPI3", Rx),
     (1, 2, 0, "SPI3", Rx),
@@ -232,6 +238,35 @@ static F4: &[Line] = &[
     (2, 7, 7, "TIM8", Compare(3)),
 ];
 
+/// Further lines of the F411 (RM0383).
+static F411: &[Line] = &[
+    (1, 1, 0, "I2C1", Tx),
+    (1, 1, 1, "I2C3", Rx),
+    (1, 5, 6, "I2C3", Tx),
+    (1, 7, 6, "USART2", Rx),
+    (2, 2, 2, "SPI1", Tx),
+    (2, 4, 4, "SPI4", Rx),
+    (2, 5, 5, "SPI5", Tx),
+];
+
+/// Further lines of the F446 (RM0390).
+static F446: &[Line] = &[(1, 1, 1, "I2C3", Rx)];
+
+/// Further lines of the F767 (RM0410).
+static F767: &[Line] = &[
+    (1, 1, 1, "I2C3", Rx),
+    (1, 2, 2, "I2C4", Rx),
+    (1, 5, 2, "I2C4", Tx),
+    (1, 0, 8, "I2C3", Tx),
+    (1, 1, 8, "I2C4", Rx),
+    (1, 4, 8, "I2C2", Tx),
+    (1, 6, 8, "I2C4", Tx),
+    (1, 1, 9, "SPI2", Rx),
+    (1, 6, 9, "SPI2", Tx),
+    (2, 2, 9, "SPI4", Tx),
+    (2, 5, 9, "SPI5", Rx),
+];
+
 /// RM0433 table 121: request of DMAMUX1.
 static H7: &[(u8, &str, Signal)] = &[
     (9, "ADC1", Adc(0)),
@@ -324,9 +359,14 @@ mod tests {
             (Chip::F446, (2, 3, 3, "SPI1", Tx)),
             (Chip::F767, (1, 3, 4, "USART3", Tx)),
             (Chip::F407, (1, 1, 7, "TIM6", Update)),
+            (Chip::F411, (2, 2, 2, "SPI1", Tx)),
+            (Chip::F767, (1, 6, 9, "SPI2", Tx)),
         ] {
-            assert!(lines(chip).contains(&line), "{chip:?} {line:?}");
+            assert!(lines(chip).any(|known| *known == line), "{chip:?} {line:?}");
         }
+        let is_known = |chip, line| lines(chip).any(|known| *known == line);
+        assert!(!is_known(Chip::F407, (2, 2, 2, "SPI1", Tx)), "SPI1 sends by streams 3 and 5 only");
+        assert!(!is_known(Chip::F446, (1, 6, 9, "SPI2", Tx)), "it has eight channels a stream");
         assert_eq!((mux_line(46), mux_line(46 + 64)), (Some(("USART3", Tx)), Some(("TIM16", Update))));
         assert_eq!((mux_line(37), mux_line(115)), (Some(("SPI1", Rx)), Some(("ADC3", Adc(0)))));
         assert_eq!(mux_line(87), None, "SAI1 is not modelled");
@@ -334,9 +374,10 @@ mod tests {
 
     #[test]
     fn lines_are_unique() {
-        for table in [F1, L0, F4] {
+        for chip in [Chip::F103, Chip::L073, Chip::F407, Chip::F411, Chip::F446, Chip::F767] {
+            let table: Vec<Line> = lines(chip).copied().collect();
             for (n, line) in table.iter().enumerate() {
-                assert!(!table[..n].contains(line), "{line:?}");
+                assert!(!table[..n].contains(line), "{chip:?} {line:?}");
                 assert!((1..=2).contains(&line.0) && line.1 < 8 && line.2 < 16, "{line:?}");
             }
         }

@@ -1,7 +1,7 @@
 //! Which pins the channels of timers reach, by alternate function, on the F1 by AFIO_MAPR.
 //!
 //! Sources: the alternate function tables of the data sheets (DS8626, DS10314, DS10693, DS11532, DS12110, DS10152,
-//! DS10685), RM0008 9.3.7 for the F1.
+//! DS10685), RM0008 9.3.7 for the F1. Each pin agrees with the device data that ST publishes, as modm-devices gives them.
 
 use super::outputs::COMPLEMENTARY;
 use crate::stm32::chips::Chip;
@@ -102,8 +102,7 @@ static LINES: &[Line] = &[
     line(ALL, "TIM2", CH1, 1, "A0 A5 A15"),
     line(ALL, "TIM2", CH2, 1, "A1 B3"),
     line(ALL, "TIM2", CH3, 1, "A2 B10"),
-    line(ALL, "TIM2", CH4, 1, "A3"),
-    line(BIG, "TIM2", CH4, 1, "B11"),
+    line(ALL, "TIM2", CH4, 1, "A3 B11"),
     line(F46, "TIM2", CH1, 1, "B8"),
     line(F46, "TIM2", CH2, 1, "B9"),
     line(F46, "TIM2", CH4, 1, "B2"),
