@@ -83,7 +83,7 @@ def command(
     """
     catalogue = Catalogue(find_root())
     folder = project_folder()
-    project = read_project(folder) if folder is not None else None
+    project = read_project(folder, to_measure=False) if folder is not None else None
     if image is None:
         if project is None or folder is None:
             raise PlanError(

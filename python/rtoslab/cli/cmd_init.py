@@ -11,7 +11,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
 from rtoslab.instruments import Profile, Stretch, make_subject, profile_subject, sums_by_function
 from rtoslab.intake import read_image
-from rtoslab.targets import APPLICATION, fitting_boards, likely_boards
+from rtoslab.targets import APPLICATION, fitting_boards, likely_boards, same_core_boards
 
 _LOOKED_AT_S: Final = 0.2
 """The virtual time that shows which functions an application executes often."""
@@ -31,7 +31,8 @@ def command(image: Path, board: str | None) -> int:
     """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
 
     The image must fit the board's memories and core. If it fits several boards, the command starts it on each, and
-    takes the only one without a fault or a warning. To find the functions, runs the image for 0.2 virtual seconds.
+    takes the only one without a fault or a sign of another chip. To find the functions, runs the image for 0.2 virtual
+    seconds.
 
     Afterwards `rtoslab measure` measures them, and `rtoslab baseline` and `rtoslab gate` check them for regressions. An
     existing rtoslab.toml is not changed.
@@ -46,7 +47,13 @@ def command(image: Path, board: str | None) -> int:
     functions = list(_hottest_functions(profile_subject(subject)))
     write_whole(path, _project_text(image, chosen, functions), "the project file")
     click.echo(f"Created {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")
-    click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
+    if functions:
+        click.echo("Next: add `build`, then `rtoslab measure`, `rtoslab baseline` and `rtoslab gate`.")
+    else:
+        click.echo(
+            f"No function of the image was called {_CALLS_LEAST} times in {_LOOKED_AT_S:g} s. Next: add a [[function]] "
+            "to the file. `rtoslab diagnose` works already."
+        )
     return EXIT_OK
 
 
@@ -66,11 +73,12 @@ def _guess_board(image: Path) -> str:
         fitting = count_text(len(boards), "board")
         click.echo(
             f"The board is {likely[0]}: of {fitting} that the image fits, it starts there alone without a fault or a "
-            "warning. To choose another one, add --board."
+            "sign of another chip. To choose another one, add --board."
         )
         return likely[0]
     how = "starts equally well on several boards" if likely else "fits several boards"
-    raise PlanError(f"{image} {how}; choose one with --board: {', '.join(likely or boards)}.")
+    named = likely or same_core_boards(content, image.name, boards)
+    raise PlanError(f"{image} {how}; choose one with --board: {', '.join(named)}.")
 
 
 def _hottest_functions(profile: Profile) -> Iterator[str]:
@@ -93,6 +101,8 @@ def _project_text(image: Path, board: str, functions: list[str]) -> str:
         f"board = {toml_value(board)}",
         '# build = ["make"]  # the command that builds the image; the gate runs it first',
     ]
+    if not functions:
+        lines += ["", "# [[function]]", f"# image = {toml_value(image.stem)}", '# name = "the_function_to_measure"']
     for name in functions:
         lines += ["", "[[function]]", f"image = {toml_value(image.stem)}", f"name = {toml_value(name)}"]
     return "\n".join([*lines, ""])

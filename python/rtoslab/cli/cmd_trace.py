@@ -48,6 +48,8 @@ def command(
     for path in outputs:
         write_whole(path, perfetto_trace(result) if path.suffix == ".pftrace" else _vcd_bytes(result), "the trace")
     _print_timeline(result)
+    if result.cut and not result.unhandled:
+        click.echo(f"warning: The trace ends early: {result.cut}.", err=True)
     return exit_code_of_run(result.unhandled)
 
 

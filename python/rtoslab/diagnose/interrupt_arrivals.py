@@ -1,8 +1,9 @@
 """Periodic interrupts that come late, and such as are lost because a request was still pending when the next came.
 
 When an interrupt was due is known of periodic ones alone: their handlers begin on a grid of equal distances. The
-lateness of a run of the handler is its distance from the earliest place on the grid. A request is lost where interrupts
-of its priority were held off over two places of the grid, and the handler then ran once.
+lateness of a run of the handler is its distance from the earliest place on the grid. The grid begins with the first
+run on it, because firmware often starts a timer twice. A request is lost where interrupts of its priority were held off
+over two places of the grid, and the handler then ran once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -73,8 +74,11 @@ def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None
     lateness = np.maximum(since - numbers * exact - tolerance, 0.0)
     is_full = numbers[-1] - numbers[0] <= len(runs) / _OCCUPIED
     on_grid = float(np.mean(lateness <= max(_JITTER_CYCLES, _ON_GRID * usual)))
-    is_periodic = is_full and on_grid >= (_ON_GRID_SHARE if period is None else _ON_KNOWN_GRID_SHARE)
-    return Grid(exception, exact, runs, numbers, lateness) if is_periodic else None
+    if not is_full or on_grid < (_ON_GRID_SHARE if period is None else _ON_KNOWN_GRID_SHARE):
+        return None
+    # Before it first comes on the grid, its timer was set up otherwise: nothing says when it was due then.
+    first = int(np.argmax(lateness <= max(_JITTER_CYCLES, _JITTER * usual)))
+    return Grid(exception, exact, runs[first:], numbers[first:], lateness[first:])
 
 
 def _phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:

@@ -27,7 +27,7 @@ _RESET: Final = 0xFFFF_FFFF
 """LR as the core is released from reset: nobody called."""
 # DDI 0403E.e, B3.2.15: bits of CFSR.
 _CFSR: Final = {
-    0: "the MPU forbids the execution of this address",
+    0: "the memory map or the MPU forbids the execution of this address",
     1: "the MPU forbids the access to this data",
     3: "the frame could not be read on return from an exception (MPU)",
     4: "the frame could not be written on entry to an exception (MPU)",

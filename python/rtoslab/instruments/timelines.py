@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import code_address
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import ObservationRequest, Progress, Recording, record_run
+from rtoslab.instruments.session import ObservationRequest, Progress, Recording, find_cut_reason, record_run
 from rtoslab.instruments.subject import Subject
 from rtoslab.instruments.tasks import known_task_words, task_names
 from rtoslab.targets import (
@@ -79,6 +79,8 @@ class Timeline:
     edges: tuple[Edge, ...]
     unhandled: str = ""
     """Sentences about cores that ended in a handler that nobody wrote."""
+    cut: str = ""
+    """Why it ended before its end, as a clause. Empty if it did not."""
 
     def track_spans(self, group: str, name: str) -> tuple[Span, ...]:
         """Returns the spans of one track."""
@@ -152,7 +154,7 @@ class _TimelineReader:
         subject = self.recording.subject
         return Timeline(
             subject.label, self.recording.clock_hz, self.start, self.end, tuple(self.spans), tuple(self.edges),
-            self.recording.unhandled,
+            self.recording.unhandled, find_cut_reason(self.recording),
         )  # fmt: skip
 
     def _add_span(

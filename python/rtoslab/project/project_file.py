@@ -109,10 +109,16 @@ class Project(Strict):
     diagnose: ProjectDiagnose | None = None
 
 
-def read_project(folder: Path) -> Project:
-    """Returns the content of a folder's rtoslab.toml. Raises CatalogueError naming file and key."""
-    project = read_toml(folder / PROJECT_FILE, Project)
+def read_project(folder: Path, *, to_measure: bool = True) -> Project:
+    """Returns the content of a folder's rtoslab.toml. Raises CatalogueError naming file and key.
+
+    `to_measure`: the command measures functions and intervals, so each image needs one. An image that is only
+    diagnosed needs none.
+    """
+    project: Project = read_toml(folder / PROJECT_FILE, Project)
     require_images(project)
+    if to_measure:
+        _require_measured_images(project)
     return project
 
 
@@ -134,15 +140,20 @@ def require_images(project: Project) -> None:
                 f"{PROJECT_FILE}: {quote(item.name)} of {quote(item.image)} is there twice; remove one."
             )
         names.add((item.image, item.name, by))
-    unused = sorted(set(project.image) - {item.image for _, item in images})
-    if unused and project.diagnose is None:
-        raise CatalogueError(
-            f"{PROJECT_FILE}: no [[function]] and no [[interval]] uses the image {quote(unused[0])}; add one or "
-            "remove the image."
-        )
     for name, image in project.image.items():
         if image.placements > 1 and not image.build:
             raise CatalogueError(
                 f"{PROJECT_FILE}, image {quote(name)}: placements need a `build` command that "
                 "builds them; add `build` or remove `placements`."
             )
+
+
+def _require_measured_images(project: Project) -> None:
+    """Raises CatalogueError if nothing of an image is measured."""
+    measured = {function.image for function in project.function} | {interval.image for interval in project.interval}
+    unused = sorted(set(project.image) - measured)
+    if unused and project.diagnose is None:
+        raise CatalogueError(
+            f"{PROJECT_FILE}: no [[function]] and no [[interval]] uses the image {quote(unused[0])}; add one or "
+            "remove the image."
+        )

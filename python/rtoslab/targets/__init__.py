@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         simulator_fingerprint,
         timing_settings,
     )
-    from rtoslab.targets.board_guess import likely_boards
+    from rtoslab.targets.board_guess import likely_boards, same_core_boards
     from rtoslab.targets.board_state import (
         FLOAT_CONTEXTS,
         ISR_URGENCY,

@@ -1,20 +1,37 @@
-"""Guesses the board of an image: on which of the boards that it fits it starts without a fault and without a warning.
+"""Guesses the board of an image: on which of the boards that it fits it starts without a sign of another chip.
 
 Addresses and build attributes alone fit several boards, because STM32 chips share the addresses of flash and RAM. But
 an image sets up the clocks and pins of its own chip first. On another chip it soon uses a block that is absent, a
-block whose clock is off, or a clock beyond the limits.
+block whose clock is off, or a clock beyond the limits. A later core also runs code for an earlier one, but hardly
+anybody compiles for another core than the board's. So boards with the core of the attributes come first.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from rtoslab.base import find_root
+from rtoslab.base import ImageFileError, find_root
 from rtoslab.catalogue import Board, Catalogue
+from rtoslab.intake import MAGIC, open_elf_file
 from rtoslab.targets.board import load_image, make_machine
 
 _TRIED_S: Final = 0.05
 _CHUNKS: Final = 5
+_UNFIT: Final = 2
+# Addenda to the ABI for the Arm Architecture: values of Tag_CPU_arch and of Tag_FP_arch.
+_V7E_M: Final = 13
+_V7E_CORES: Final = frozenset({"cortex-m4f", "cortex-m7"})
+_CORES_BY_ARCH: Final = {
+    10: frozenset({"cortex-m3"}),
+    11: frozenset({"cortex-m0plus"}),
+    12: frozenset({"cortex-m0plus"}),
+}
+_CORES_BY_FLOAT_UNIT: Final = {
+    5: frozenset({"cortex-m4f"}),
+    6: frozenset({"cortex-m4f"}),
+    7: frozenset({"cortex-m7"}),
+    8: frozenset({"cortex-m7"}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +39,67 @@ class BoardTrial:
     """The start of an image on a board."""
 
     board: str
-    is_clean: bool
-    """Whether there was neither a fault nor a warning."""
+    strangeness: int
+    """0: there was neither a fault nor a warning. 1: the image only used what is not modelled. 2: it does not fit."""
     output_bytes: int
 
 
-def likely_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
-    """Returns those of the boards on which the image starts cleanly. If it prints on some of them, those alone.
+def same_core_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
+    """Returns those of the boards that have a core for which the image was compiled. All if it does not say, or if no
+    board has. Raises ImageFileError for damaged build attributes.
+    """
+    cores, catalogue = image_cores(image, name), Catalogue(find_root())
+    return [board for board in boards if catalogue.board(board).facts.core in cores] or list(boards)
 
-    `boards` are those that it can be loaded into. Empty if it starts cleanly on none."""
+
+def likely_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
+    """Returns those of the boards on which the image starts best. If it prints on some of them, those alone.
+
+    `boards` are those that it can be loaded into. Empty if it starts on none without a fault or a sign of another
+    chip."""
     catalogue = Catalogue(find_root())
-    trials = [_try_board(image, name, catalogue.board(board).facts) for board in boards]
-    clean = [trial for trial in trials if trial.is_clean]
-    printing = [trial for trial in clean if trial.output_bytes]
-    return [trial.board for trial in printing or clean]
+    names = same_core_boards(image, name, boards)
+    trials = [_try_board(image, name, catalogue.board(board).facts) for board in names]
+    least = min((trial.strangeness for trial in trials), default=_UNFIT)
+    best = [trial for trial in trials if trial.strangeness == least < _UNFIT]
+    printing = [trial for trial in best if trial.output_bytes]
+    return [trial.board for trial in printing or best]
+
+
+def image_cores(image: bytes, name: str) -> frozenset[str]:
+    """Returns the cores that an ELF image was compiled for, by its build attributes. Empty if it does not say.
+
+    Raises ImageFileError for damaged attributes."""
+    if not image.startswith(MAGIC):
+        return frozenset()
+    with open_elf_file(image, name, ImageFileError) as elf:
+        section: Any = elf.get_section_by_name(".ARM.attributes")
+        values = {
+            attribute.tag: attribute.value
+            for subsection in (section.iter_subsections() if section is not None else ())
+            for part in subsection.iter_subsubsections()
+            for attribute in part.iter_attributes()
+        }
+    arch, float_unit = int(values.get("TAG_CPU_ARCH", 0)), int(values.get("TAG_FP_ARCH", 0))
+    if arch == _V7E_M:
+        return _CORES_BY_FLOAT_UNIT.get(float_unit, _V7E_CORES)
+    return _CORES_BY_ARCH.get(arch, frozenset())
 
 
 def _try_board(image: bytes, name: str, board: Board) -> BoardTrial:
     """Runs the image on a board for a short virtual time."""
     machine = make_machine(board, cores=board.cores)
     load_image(machine, image, name)
-    output = 0
+    output = strangeness = 0
     for _ in range(_CHUNKS):
         stop = machine.run(int(_TRIED_S * board.clock.sys_hz) // _CHUNKS)
         output += len(machine.take_uart())
-        if machine.warnings() or stop["reason"] not in {"cycles", "watch"}:
-            return BoardTrial(board.id, is_clean=False, output_bytes=output)
-    return BoardTrial(board.id, is_clean=True, output_bytes=output)
+        strangeness = max((_strangeness(sentence) for sentence in machine.warnings()), default=0)
+        if strangeness == _UNFIT or stop["reason"] not in {"cycles", "watch"}:
+            return BoardTrial(board.id, _UNFIT, output)
+    return BoardTrial(board.id, strangeness, output)
+
+
+def _strangeness(warning: str) -> int:
+    """Returns 1 for a feature of the chip that is not modelled, 2 for all that speaks of another chip."""
+    return 1 if "not modelled" in warning and "belongs to no block" not in warning else _UNFIT

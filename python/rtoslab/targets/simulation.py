@@ -31,6 +31,8 @@ from rtoslab.targets.watched_run import EXIT, FAILED, PASSED, TIMEOUT, OnOutput,
 DEFAULT_SECONDS = 10
 ITM_CLOSED: Final = "The firmware uses the ITM, which is disabled. --itm enables its ports at reset, like a debugger."
 
+_VTOR: Final = 0xE000_ED08
+
 
 @dataclass(frozen=True, slots=True)
 class PairCycles:
@@ -165,6 +167,7 @@ def simulate(
     if request.semihosting_typed:
         machine.type_semihosting(request.semihosting_typed)
     load_image(machine, content, image.name)
+    notes = _start_notes(machine, board)
     for device in request.devices:
         device.attach(machine, board)
     with simulator_errors(PlanError):
@@ -195,7 +198,21 @@ def simulate(
     )
     ended = watched.run()
     between = [_read_pair_cycles(machine, start, end, index) for start, end, index in pairs]
-    return _make_result(machine, count, request, watched, ended, between)
+    return _make_result(machine, count, request, watched, ended, between, notes)
+
+
+def _start_notes(machine: VirtualMachine, board: Board) -> list[str]:
+    """Returns a sentence about an image for a boot loader, whose vector table is not where the chip boots."""
+    memory = board.memory
+    table = machine.read_registers(0, [_VTOR])[0] or 0
+    starts = [start for start in (memory.flash_start, memory.flash_itcm_start) if start is not None]
+    if not board.chip.startswith("stm32") or not any(start < table < start + memory.flash_bytes for start in starts):
+        return []
+    sentence = (
+        f"The image leaves the start of the flash empty. It was started by its vector table at {table:#010x}, as its "
+        "boot loader would start it."
+    )
+    return [sentence]
 
 
 def _cycle_limit(request: SimRequest, board: Board) -> int:
@@ -215,6 +232,7 @@ def _make_result(
     watched: WatchedRun,
     ended: RunEnd,
     between: list[PairCycles],
+    notes: Sequence[str],
 ) -> SimResult:
     """Returns the result of a run that has ended."""
     reason, detail = ended.reason, ended.detail
@@ -239,7 +257,7 @@ def _make_result(
         debug={name: bytes(text) for name, text in watched.output.items() if name not in {*watched.rtt_names, "uart"}},
         logs=logs,
         exit_code=exit_code,
-        notes=[ITM_CLOSED] if machine.asks_for_itm() else [],
+        notes=[*notes, *([ITM_CLOSED] if machine.asks_for_itm() else [])],
         between=between,
         warnings=[*machine.warnings(), *unhandled],
         fault=watched.fault,

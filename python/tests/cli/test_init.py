@@ -11,8 +11,9 @@ from click.testing import CliRunner
 from rtoslab import build_image
 from rtoslab.base import PlanError
 from rtoslab.cli import app
-from rtoslab.targets import fitting_boards, likely_boards
+from rtoslab.targets import fitting_boards, likely_boards, same_core_boards
 from tests.foreign_firmware import foreign_repository
+from tests.instruments.images import CATALOGUE
 
 F446 = ("--board", "nucleo-f446re")
 
@@ -24,6 +25,18 @@ def project_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "rtoslab.toml").unlink()
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def endless_loop(folder: Path, options: str) -> Path:
+    """An image for an STM32 whose only function calls nothing."""
+    source, elf = folder / "loop.s", folder / "loop.elf"
+    source.write_text(
+        ".syntax unified\n.word 0x20001000, reset + 1\n.globl reset\n.type reset, %function\n"
+        ".thumb_func\nreset: nop\n1: b 1b\n.size reset, . - reset\n"
+    )
+    gcc = ["arm-none-eabi-gcc", *options.split(), "-mthumb", "-nostdlib", "-Wl,-Ttext=0x08000000", "-Wl,-e,reset"]
+    subprocess.run([*gcc, "-o", elf, source], check=True)
+    return elf
 
 
 def run_init(*words: str) -> Any:
@@ -78,3 +91,33 @@ def test_image_without_a_board_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "x.elf").write_bytes(build_image("t4", kernel="rt", board="pico").read_bytes()[:-1000])
     assert "`rtoslab list boards` shows them" in str(run_init("init", "x.elf").exception)
+
+
+def test_image_without_functions_can_be_diagnosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a `main` with an endless loop no function is called twice, so nothing is proposed."""
+    monkeypatch.chdir(tmp_path)
+    image = str(endless_loop(tmp_path, "-mcpu=cortex-m0plus"))
+    done = run_init("init", image, "--board", "nucleo-l073rz")
+    assert done.return_value == 0
+    assert "0 functions" in done.output
+    assert "Next: add a [[function]]" in done.output
+    assert "# [[function]]" in (tmp_path / "rtoslab.toml").read_text()
+    assert run_init("diagnose", image, "--board", "nucleo-l073rz", "--for", "10ms").return_value == 0
+    assert "no [[function]] and no [[interval]] uses the image" in str(run_init("measure").exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "cores"),
+    [
+        ("-mcpu=cortex-m0", {"cortex-m0plus"}),
+        ("-mcpu=cortex-m3", {"cortex-m3"}),
+        ("-mcpu=cortex-m4", {"cortex-m4f", "cortex-m7"}),
+        ("-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16", {"cortex-m4f"}),
+        ("-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16", {"cortex-m7"}),
+    ],
+)
+def test_boards_with_the_core_of_the_image_come_first(options: str, cores: set[str], tmp_path: Path) -> None:
+    elf = endless_loop(tmp_path, options)
+    content = elf.read_bytes()
+    boards = same_core_boards(content, elf.name, fitting_boards(content, elf.name))
+    assert {CATALOGUE.board(board).facts.core for board in boards} == cores

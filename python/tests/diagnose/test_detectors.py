@@ -44,6 +44,16 @@ def test_interrupt_is_late_and_never_early() -> None:
     assert grid.lateness.tolist() == [900 if number == 7 else 0 for number in range(20)]
 
 
+def test_interrupts_of_an_earlier_setting_of_the_timer_are_not_late() -> None:
+    """Firmware often starts a timer, changes its clock, and starts the timer again."""
+    again = [2300 + 1000 * number for number in range(20)]
+    grid = find_grid(LINE, handlers([100, 900, *again]))
+    assert grid is not None
+    assert (grid.runs[0].start, len(grid.runs)) == (again[0] + 12, 20)
+    assert not grid.lateness.any()
+    assert not (grid.numbers - grid.numbers[0] - list(range(20))).any()
+
+
 def test_bursts_are_not_a_period() -> None:
     bursts = [84_000 * burst + 170 * number for burst in range(10) for number in range(6)]
     assert find_grid(LINE, handlers(bursts)) is None

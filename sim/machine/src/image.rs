@@ -5,8 +5,8 @@ mod uf2;
 
 pub use attributes::Core;
 use attributes::Needs;
-use object::elf::{EM_ARM, FileHeader32, PT_LOAD};
-use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
+use object::elf::{EM_ARM, FileHeader32, PT_LOAD, SHF_ALLOC, SHT_NOBITS};
+use object::read::elf::{ElfFile, FileHeader, ProgramHeader, SectionHeader};
 use object::{Endianness, Object, ObjectSymbol, SymbolKind, SymbolSection};
 
 /// The reason why an image cannot be used. The message is one sentence for a person.
@@ -95,7 +95,11 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
                 "{name} is truncated: a segment is after the end of the file; build it again or copy it again"
             ))
         })?;
-        image.segments.push((segment.p_paddr(endian), bytes.to_vec()));
+        let headers = match segment.p_offset(endian) {
+            0 => header_bytes(header, endian, data, bytes.len()).map_err(broken)?,
+            _ => 0,
+        };
+        image.segments.push((segment.p_paddr(endian).wrapping_add(headers as u32), bytes[headers..].to_vec()));
     }
     if image.segments.is_empty() {
         return Err(ImageError(format!("{name} has no content to load; link it into an executable first")));
@@ -105,6 +109,22 @@ fn parse_elf(data: &[u8], name: &str) -> Result<Image, ImageError> {
     image.symbols = elf_symbols(&file);
     image.needs = Needs::of(header, endian, data);
     Ok(image)
+}
+
+/// Returns the bytes before the first section of a segment that begins at the start of the file. The linker puts the
+/// ELF header there if that saves a page, but neither objcopy nor a debugger loads it.
+fn header_bytes(
+    header: &FileHeader32<Endianness>,
+    endian: Endianness,
+    data: &[u8],
+    segment_bytes: usize,
+) -> object::Result<usize> {
+    let is_content = |kind: u32, flags: u32| kind != SHT_NOBITS && flags & SHF_ALLOC != 0;
+    let sections = header.section_headers(endian, data)?.iter();
+    let offsets = sections
+        .filter(|section| is_content(section.sh_type(endian), section.sh_flags(endian)) && section.sh_size(endian) > 0)
+        .map(|section| section.sh_offset(endian) as usize);
+    Ok(offsets.min().filter(|&offset| offset < segment_bytes).unwrap_or(0))
 }
 
 /// Returns the functions and objects of an ELF file by address, each address once. Global names come first.

@@ -10,7 +10,14 @@ use crate::stop::StopReason;
 impl<F: Run> Machine<F> {
     /// Warns of a fault, or stops the run if the core is locked up by it.
     pub(super) fn note_fault(&mut self, fault: Fault, pc: u32, cycle: u64, outcome: ExceptionOutcome) {
-        let why = describe(fault);
+        // The MPU cannot permit code in the system's region (DDI 0403E.e, B3.1).
+        let never_executes = pc >> 29 == 7 || !self.core.mpu.is_enabled();
+        let why = match fault {
+            Fault::FetchProtection if never_executes => {
+                "instruction fetch from a region that no core runs code from".to_owned()
+            }
+            _ => describe(fault),
+        };
         if outcome == ExceptionOutcome::LockedUp {
             let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
             self.system.stop_at(StopReason::Lockup, pc, cycle, detail);

@@ -10,6 +10,7 @@ use rtoslab_periph::stm32::Chip;
 use super::chip::{FLASH_BASE, RAM_BASE};
 use super::families::Run;
 use super::machine::Machine;
+use super::own_table::find_own_table;
 use super::system::Home;
 use crate::image::{Core, Image, ImageError};
 
@@ -21,7 +22,12 @@ impl<F: Run> Machine<F> {
         for (address, bytes) in &image.segments {
             self.place(*address, bytes, name)?;
         }
-        self.table_in_ram = self.vectors_in_ram(&image);
+        let home = |address| self.system.place(address);
+        self.own_table = find_own_table(
+            &image,
+            |address| home(address).and_then(|(home, offset)| (home == Home::Flash).then_some(offset)),
+            |address| matches!(home(address), Some((Home::Ram | Home::Area(_), _))),
+        );
         self.symbols = image.symbols.into();
         self.system.stop = None;
         self.start();
@@ -64,16 +70,6 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// The vector table of an image without any segment in flash: where its lowest segment begins, as a debugger
-    /// that loads it would set VTOR.
-    fn vectors_in_ram(&self, image: &Image) -> Option<u32> {
-        let in_flash = |&(address, _): &(u32, Vec<u8>)| matches!(self.system.place(address), Some((Home::Flash, _)));
-        if image.segments.iter().any(in_flash) {
-            return None;
-        }
-        image.segments.iter().map(|&(address, _)| address).min()
-    }
-
     /// Starts the core as after reset.
     pub(super) fn start(&mut self) {
         self.core.reset();
@@ -88,9 +84,9 @@ impl<F: Run> Machine<F> {
             scb::enable_trace(&mut self.core, at);
             self.core.itm.open();
         }
-        let table = self.table_in_ram.unwrap_or(self.system.periph.boot_address());
+        let table = self.own_table.unwrap_or(self.system.periph.boot_address());
         exception::start(&mut self.core, &mut *self.system, &mut self.pipe, table);
-        if self.table_in_ram.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {
+        if self.own_table.is_none() && self.chip != Chip::H743 && self.chip != Chip::F767 {
             // The table is read at address 0, where the flash shows.
             self.core.scb.vtor = 0;
         }

@@ -44,8 +44,8 @@ pub struct Machine<F: Run> {
     pub(super) runner: F::Runner,
     pub(super) system: Box<System<F>>,
     pub(super) chip: Chip,
-    /// Vector table of an image that lives in RAM.
-    pub(super) table_in_ram: Option<u32>,
+    /// Vector table of an image that does not begin where the chip boots.
+    pub(super) own_table: Option<u32>,
     pub(super) now: u64,
     pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
@@ -68,7 +68,7 @@ impl<F: Run> Machine<F> {
             runner: F::Runner::default(),
             system,
             chip,
-            table_in_ram: None,
+            own_table: None,
             now: 0,
             symbols: Arc::default(),
             watch: watch::NOTHING,

@@ -21,6 +21,7 @@ mod m7;
 mod machine;
 mod observe;
 mod outputs;
+mod own_table;
 mod quick;
 mod runner;
 mod settings;

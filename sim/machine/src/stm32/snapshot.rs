@@ -32,7 +32,7 @@ struct SavedBoard<F: Family> {
     chip: Chip,
     core: ParkedPages<Core>,
     pipe: F::Pipe,
-    table_in_ram: Option<u32>,
+    own_table: Option<u32>,
     now: u64,
     symbols: Arc<[Symbol]>,
     stats_base: Stats,
@@ -66,24 +66,13 @@ impl<F: Run> Machine<F> {
     /// The board's present state.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
-        let Machine {
-            core,
-            pipe,
-            runner: _,
-            system,
-            chip,
-            table_in_ram,
-            now,
-            symbols,
-            watch: _,
-            observer: _,
-            stats_base,
-        } = self;
+        let Machine { core, pipe, runner: _, system, chip, own_table, now, symbols, watch: _, observer: _, stats_base } =
+            self;
         let saved = SavedBoard::<F> {
             chip: *chip,
             core: ParkedPages::<Core>::of(core),
             pipe: pipe.clone(),
-            table_in_ram: *table_in_ram,
+            own_table: *own_table,
             now: *now,
             symbols: symbols.clone(),
             stats_base: stats_base.clone(),
@@ -103,7 +92,7 @@ impl<F: Run> Machine<F> {
         let system = &mut self.system;
         *self.core = saved.core.back(|address| system.region(address));
         self.pipe = saved.pipe.clone();
-        self.table_in_ram = saved.table_in_ram;
+        self.own_table = saved.own_table;
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);

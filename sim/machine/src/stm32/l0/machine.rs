@@ -12,7 +12,7 @@ use rtoslab_periph::stm32::{Chip, ResetCause};
 use rtoslab_periph::{ElapsedTime, NEVER};
 use rtoslab_timing::cortex_m0plus::key;
 
-use super::chip::RAM_BASE;
+use super::chip::Kind;
 use super::devices::Devices;
 use super::system::System;
 use crate::board::Stats;
@@ -24,6 +24,7 @@ use crate::observe::{DEEP_SLEEP, ObservedMachine, SLEEPDEEP, TURN_CYCLES, record
 use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stm32::Options;
+use crate::stm32::own_table::find_own_table;
 use crate::stop::{RunEnd, Stop, StopReason};
 
 /// A virtual STM32L0 board.
@@ -31,8 +32,8 @@ pub struct Machine {
     /// The interpreter works on two cores. The second stays in reset for ever.
     pub(super) cores: Box<[Core; 2]>,
     pub(super) system: Box<System>,
-    /// Vector table of an image that lives in RAM.
-    pub(super) table_in_ram: Option<u32>,
+    /// Vector table of an image that does not begin where the chip boots.
+    pub(super) own_table: Option<u32>,
     pub(super) now: u64,
     pub(super) symbols: Arc<[Symbol]>,
     pub(super) watch: u8,
@@ -46,7 +47,7 @@ impl Machine {
         Machine {
             cores: Box::new([Core::new(0), Core::new(1)]),
             system: Box::new(System::new(Devices::new(chip, options))),
-            table_in_ram: None,
+            own_table: None,
             now: 0,
             symbols: Arc::default(),
             watch: watch::NOTHING,
@@ -93,9 +94,12 @@ impl Machine {
                 )));
             }
         }
-        // As a debugger that loads an image into RAM alone would set VTOR.
-        self.table_in_ram =
-            image.segments.iter().map(|&(address, _)| address).min().filter(|&lowest| lowest >= RAM_BASE);
+        let memories = &self.system.memories;
+        self.own_table = find_own_table(
+            &image,
+            |address| memories.kind_at(address).and_then(|(kind, offset)| (kind == Kind::Flash).then_some(offset)),
+            |address| memories.kind_at(address).is_some_and(|(kind, _)| kind == Kind::Ram),
+        );
         self.symbols = image.symbols.into();
         self.start();
         Ok(())
@@ -114,7 +118,7 @@ impl Machine {
         core.systick.set_external(self.system.devices.systick_reference(), now);
         self.system.reconfigure();
         // The flash shows at 0, where the vector table is after reset.
-        core.nvic.vtor = self.table_in_ram.unwrap_or(0);
+        core.nvic.vtor = self.own_table.unwrap_or(0);
         let words = self.system.memories.read(core.nvic.vtor, 8).unwrap_or(vec![0; 8]);
         let word = |at: usize| u32::from_le_bytes([words[at], words[at + 1], words[at + 2], words[at + 3]]);
         let (stack, target) = (word(0), word(4));

@@ -271,6 +271,12 @@ impl Memories {
         self.find(address, 1).filter(in_ram).is_some() && self.write(address, data)
     }
 
+    /// The kind of the memory at an address, and the offset in it.
+    pub fn kind_at(&self, address: u32) -> Option<(Kind, u32)> {
+        let (memory, offset) = self.find(address, 1).map(|(window, offset)| self.place(window, offset))?;
+        Some((self.all[memory].kind, offset))
+    }
+
     /// Writes the flash as a debugger does. False elsewhere.
     pub fn program(&mut self, address: u32, data: &[u8]) -> bool {
         let in_flash = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Flash;

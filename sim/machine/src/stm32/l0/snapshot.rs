@@ -18,7 +18,7 @@ use crate::stm32::flash::FlashL0;
 /// A machine as it stood.
 struct SavedBoard {
     core: ParkedPages<Core>,
-    table_in_ram: Option<u32>,
+    own_table: Option<u32>,
     now: u64,
     symbols: Arc<[Symbol]>,
     stats_base: Stats,
@@ -33,7 +33,7 @@ impl Machine {
     /// The board as it stands.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
-        let Machine { cores, system, table_in_ram, now, symbols, watch: _, observer: _, stats_base } = self;
+        let Machine { cores, system, own_table, now, symbols, watch: _, observer: _, stats_base } = self;
         let System {
             memories,
             devices,
@@ -48,7 +48,7 @@ impl Machine {
         let Memories { all, windows: _, at_zero, edition: _, refreshed: _ } = memories;
         let saved = SavedBoard {
             core: ParkedPages::<Core>::of(&cores[0]),
-            table_in_ram: *table_in_ram,
+            own_table: *own_table,
             now: *now,
             symbols: symbols.clone(),
             stats_base: stats_base.clone(),
@@ -74,7 +74,7 @@ impl Machine {
         system.flash.clone_from(&saved.flash);
         system.due = saved.due;
         saved.core.back(&mut self.cores[0], |address| system.region(address));
-        self.table_in_ram = saved.table_in_ram;
+        self.own_table = saved.own_table;
         self.now = saved.now;
         self.symbols = saved.symbols.clone();
         self.stats_base.clone_from(&saved.stats_base);
