@@ -93,7 +93,7 @@ class MeasuredCalls:
     board: str
     cores: int
     clock_hz: int
-    """The board's usual clock, by which `--for` counts too. An image may run at another."""
+    """The core's clock at the end of the run, as the image set it up. `--for` counts by the board's usual clock."""
     start_cycle: int
     end_cycle: int
     cut_reason: str
@@ -189,7 +189,7 @@ class _CallCounter:
             )
         subject = recording.subject
         return MeasuredCalls(
-            subject.label, subject.board.id, subject.cores, subject.board.clock.sys_hz,
+            subject.label, subject.board.id, subject.cores, recording.clock_hz,
             recording.start_cycle, recording.end_cycle, cut, tuple(functions),
             names.functions_below(nodes, lambda *_: True),
             names.functions_below(nodes, lambda _, exception: exception != 0),

@@ -274,6 +274,13 @@ def test_interval_that_did_not_end_is_a_failure() -> None:
     assert "never_called was not reached" in " ".join(missed.output.split())
 
 
+@pytest.mark.parametrize(("board", "clock_hz"), [("nucleo-f446re", 16_000_000), ("nucleo-l073rz", 2_097_152)])
+def test_time_is_by_the_clock_of_the_image(board: str, clock_hz: int) -> None:
+    """The program leaves the clock as it is after reset, not as the board's usual clock."""
+    done = measure("outer", "--image", small_program(board), "--board", board, "--for", "1ms", "--json")
+    assert json.loads(done.stdout)["clock_hz"] == clock_hz
+
+
 def test_missing_arguments_are_reported() -> None:
     assert "--image" in str(measure("outer").exception)
     assert "no image nowhere.elf" in str(measure("outer", "--image", "nowhere.elf").exception)
