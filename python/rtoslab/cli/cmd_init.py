@@ -65,20 +65,20 @@ def _guess_board(image: Path) -> str:
     boards = fitting_boards(content, image.name)
     if not boards:
         raise PlanError(f"{image} fits none of the boards; `rtoslab list boards` shows them.")
-    if len(boards) == 1:
-        click.echo(f"The board is {boards[0]}, the only one with these memories and a core for this code.")
-        return boards[0]
+    same_core = same_core_boards(content, image.name, boards)
+    if len(same_core) == 1:
+        click.echo(f"The board is {same_core[0]}, the only one with these memories and the core for this code.")
+        return same_core[0]
     likely = likely_boards(content, image.name, boards)
     if len(likely) == 1:
-        fitting = count_text(len(boards), "board")
+        fitting = count_text(len(same_core), "board")
         click.echo(
             f"The board is {likely[0]}: of {fitting} that the image fits, it starts there alone without a fault or a "
             "sign of another chip. To choose another one, add --board."
         )
         return likely[0]
     how = "starts equally well on several boards" if likely else "fits several boards"
-    named = likely or same_core_boards(content, image.name, boards)
-    raise PlanError(f"{image} {how}; choose one with --board: {', '.join(named)}.")
+    raise PlanError(f"{image} {how}; choose one with --board: {', '.join(likely or same_core)}.")
 
 
 def _hottest_functions(profile: Profile) -> Iterator[str]:

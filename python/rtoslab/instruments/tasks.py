@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 
-from rtoslab.base import SymbolError
+from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import Kernel
 from rtoslab.footprint import structure_members
 from rtoslab.instruments.observed_machine import ObservedMachine
@@ -14,12 +14,29 @@ from rtoslab.targets import MemberPlace, current_task_addresses, read_text_membe
 def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
     """Returns, for each core, the address of the kernel's pointer to the current task. Empty if it is unknown.
 
-    If an image runs on two cores but its kernel was built for one, the result has only that kernel's pointer.
+    If an image runs on two cores but its kernel was built for one, the result has only that kernel's pointer. Raises
+    ImageFileError if the board has no memory there.
     """
+    words: dict[int, int] = {}
     for number in (cores, 1):
         with suppress(SymbolError):
-            return current_task_addresses(machine, kernel, number) if kernel else {}
-    return {}
+            words = current_task_addresses(machine, kernel, number) if kernel else {}
+            break
+    for address in words.values():
+        _require_memory(machine, address)
+    return words
+
+
+def _require_memory(machine: ObservedMachine, address: int) -> None:
+    """Raises ImageFileError if the board has no memory at an address of the kernel's variables."""
+    try:
+        with simulator_errors(RunError):
+            machine.read(address, 4)
+    except RunError:
+        raise ImageFileError(
+            f"The image has its kernel's variables at {address:#010x}, where the board has no memory; name the board "
+            "that it is linked for with --board."
+        ) from None
 
 
 def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:

@@ -24,13 +24,15 @@ from rtoslab.base import (
     find_root,
 )
 from rtoslab.catalogue import Board, read_boards
-from rtoslab.intake import native_module, quote
+from rtoslab.intake import MAGIC, Elf, native_module, quote
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
 MOST_CYCLES: Final = 2**64 - 1
 """The most cycles that 64 bits count."""
 LAST_ADDRESS: Final = 2**32 - 1
+_ALLOCATED: Final = 2
+"""A section's flag: it takes memory in the running image."""
 _REQUIRED_NAMES: Final = (
     "SOURCES",
     "VERSION",
@@ -94,15 +96,32 @@ def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
 
 
 def fitting_boards(image: bytes, name: str) -> list[str]:
-    """Returns the ids of the checkout's boards into whose memories an image can be loaded."""
+    """Returns the ids of the checkout's boards into whose memories an image can be loaded, its variables included."""
     sim, boards = simulator_module(), []
+    variables = _variable_addresses(image)
     for board in read_boards(find_root()).values():
+        machine = make_machine(board.facts, cores=1)
         try:
-            make_machine(board.facts, cores=1).load(image, name)
+            machine.load(image, name)
+            for address in variables:
+                machine.read(address, 1)
         except sim.SimError:
             continue
         boards.append(board.id)
     return boards
+
+
+def _variable_addresses(image: bytes) -> list[int]:
+    """Returns where the sections of an ELF image begin that have no content in the file, such as `.bss`."""
+    try:
+        sections = Elf(image).sections if image.startswith(MAGIC) else ()
+    except ValueError:
+        return []
+    return [
+        section.address
+        for section in sections
+        if section.flags & _ALLOCATED and section.size and not section.has_contents
+    ]
 
 
 def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:

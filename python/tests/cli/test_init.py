@@ -83,7 +83,11 @@ def test_board_is_guessed_by_where_the_image_starts(
     assert likely_boards(content, elf.name, fitting) == [board]
     monkeypatch.chdir(tmp_path)
     done = run_init("init", str(elf))
-    assert f"The board is {board}: of {len(fitting)} boards that the image fits, it starts there alone" in done.output
+    same_core = same_core_boards(content, elf.name, fitting)
+    reason = f": of {len(same_core)} boards that the image fits, it starts there alone"
+    assert (
+        f"The board is {board}{reason if len(same_core) > 1 else ', the only one with these memories'}" in done.output
+    )
     assert tomllib.loads((tmp_path / "rtoslab.toml").read_text())["image"]["image"]["board"] == board
 
 
@@ -121,3 +125,16 @@ def test_boards_with_the_core_of_the_image_come_first(options: str, cores: set[s
     content = elf.read_bytes()
     boards = same_core_boards(content, elf.name, fitting_boards(content, elf.name))
     assert {CATALOGUE.board(board).facts.core for board in boards} == cores
+
+
+def test_board_without_memory_for_the_variables_does_not_fit(tmp_path: Path) -> None:
+    """0x24000000 is RAM of the H743 alone."""
+    source, elf = tmp_path / "code.c", tmp_path / "code.elf"
+    source.write_text("int value;\nvoid reset(void) { value = 1; for (;;) { } }\n")
+    gcc = ["arm-none-eabi-gcc", "-mcpu=cortex-m7", "-mthumb", "-nostdlib", "-Wl,-e,reset"]
+    for bss, boards in ((0x2400_0000, {"nucleo-h743zi"}), (0x2000_0000, {"nucleo-h743zi", "nucleo-f767zi"})):
+        places = ["-Wl,-Ttext=0x08000000", f"-Wl,-Tbss={bss:#x}"]
+        subprocess.run([*gcc, *places, "-o", elf, source], check=True)
+        fitting = fitting_boards(elf.read_bytes(), elf.name)
+        assert set(same_core_boards(elf.read_bytes(), elf.name, fitting)) >= boards
+        assert ("nucleo-f767zi" in fitting) == ("nucleo-f767zi" in boards)
