@@ -31,6 +31,7 @@ from rtoslab.instruments import (
 from rtoslab.project.budgets import exceeded_budgets, exceeded_interval_budget
 from rtoslab.project.building import build_image, placement_folder
 from rtoslab.project.project_file import Project, ProjectFunction, ProjectImage
+from rtoslab.targets import parse_device
 
 DIGITS: Final = 12
 COUNTS: Final = frozenset({"calls", "count"})
@@ -140,7 +141,10 @@ def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> 
     """Returns the observation that measures a project's image. Raises ImageFileError, PlanError."""
     stretch = Stretch(start=image.start, end=image.until)
     path = str(folder / image.elf)
-    return make_subject(catalogue, path, board=image.board, cores=image.cores, window_ms=image.for_ms, stretch=stretch)
+    devices = [parse_device(text, folder) for text in image.attach]
+    return make_subject(
+        catalogue, path, board=image.board, cores=image.cores, window_ms=image.for_ms, stretch=stretch, devices=devices
+    )
 
 
 def _measure_placement(

@@ -32,6 +32,8 @@ class ProjectImage(Strict):
     kernel: str | None = None
     """The kernel whose tasks, services and locks have names in `trace` and `profile`. By default found by the image's
     symbols."""
+    attach: tuple[str, ...] = ()
+    """Devices on buses, ports and pins, as `--attach`. Files of devices are relative to the project file's folder."""
     placements: Annotated[int, Field(gt=0, le=64)] = 1
     """The number of placements that the gate measures. `build` is run for each, with its number in
     RTOSLAB_PLACEMENT."""

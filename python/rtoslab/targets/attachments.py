@@ -77,8 +77,8 @@ class DeviceRequest:
             raise PlanError(f"{self.text} cannot be attached to the {board.id}: {_clause(str(cause))}.") from None
 
 
-def parse_device(text: str) -> DeviceRequest:
-    """Returns the device that a text asks for. Raises PlanError."""
+def parse_device(text: str, folder: Path = Path()) -> DeviceRequest:
+    """Returns the device that a text asks for. A file in it is relative to the folder. Raises PlanError."""
     where, sign, what = text.partition("=")
     name, colon, place = where.strip().partition(":")
     bus = parse_bus(name)
@@ -88,7 +88,7 @@ def parse_device(text: str) -> DeviceRequest:
     if colon and bus.kind not in {"i2c", "spi"}:
         raise PlanError(f"{quote(text)}: {name} takes no {quote(place)}; write {name}={what.strip()}.")
     select = place.strip() if bus.kind == "spi" and colon else None
-    return DeviceRequest(text, bus, address, select, _find_maker(text, bus, what.strip()))
+    return DeviceRequest(text, bus, address, select, _find_maker(text, bus, what.strip(), folder))
 
 
 def _parse_address(text: str, place: str) -> int:
@@ -98,11 +98,11 @@ def _parse_address(text: str, place: str) -> int:
         raise PlanError(f"{quote(text)} needs the device's address of seven bits; write i2c1:0x50=….") from None
 
 
-def _find_maker(text: str, bus: Bus, what: str) -> Callable[[Board], object]:
+def _find_maker(text: str, bus: Bus, what: str, folder: Path) -> Callable[[Board], object]:
     """Returns the function that makes the device. Raises PlanError for a device that the bus cannot have."""
     own = _OWN_CLASS.fullmatch(what)
     if own is not None:
-        return _load_class(text, bus, Path(own["file"]), own["name"], own["argument"])
+        return _load_class(text, bus, folder / own["file"], own["name"], own["argument"])
     name, _, argument = what.partition(":")
     kinds = {"eeprom": ("i2c",), "lm75": ("i2c",), "loopback": ("spi", "uart", "pins")}.get(name)
     if kinds is None:

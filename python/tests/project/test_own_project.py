@@ -54,6 +54,31 @@ def rewrite(path: Path, old: str, new: str) -> None:
     path.write_text(re.sub(r'^seal = "\w+"', f'seal = "{digest}"', changed, flags=re.MULTILINE))
 
 
+DEVICE = """
+from pathlib import Path
+class Port:
+    def __init__(self):
+        Path(__file__).with_name("attached.txt").write_text("yes")
+    def receive(self, byte, now_ns):
+        pass
+"""
+
+
+def test_devices_are_attached_from_the_folder_of_the_project_file(
+    project_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project_folder / "port.py").write_text(DEVICE)
+    path = project_folder / "rtoslab.toml"
+    path.write_text(path.read_text().replace("[image.app]\n", '[image.app]\nattach = ["uart2=port.py:Port"]\n', 1))
+    below = project_folder / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    assert run_command("baseline").return_value == 0
+    assert (project_folder / "attached.txt").is_file()
+    path.write_text(path.read_text().replace("port.py:Port", "port.py:Nothing"))
+    assert "port.py has no class Nothing" in str(run_command("gate").exception)
+
+
 def test_same_code_passes_and_a_slower_loop_fails(project_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run_command("baseline").return_value == 0
     first = (project_folder / BASELINE).read_bytes()
