@@ -86,7 +86,7 @@ def time_whole_build(catalogue: Catalogue, point: Point, built: BuiltImage, pare
         subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
         subprocess.run(["cmake", "--build", work, "-j", "2"], check=True, stdout=subprocess.DEVNULL)
         spent = processor_s() - before
-        if (Path(work) / IMAGE).read_bytes() != built.elf.read_bytes():
+        if (Path(work) / IMAGE).read_bytes() != built.elf_path.read_bytes():
             sys.exit(f"{point.label} is another image when it is built from nothing.")
     return spent
 

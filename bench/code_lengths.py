@@ -22,7 +22,7 @@ from rtoslab.intake import read_table
 from rtoslab.measure import make_evidence, point_id, virtual_job
 from rtoslab.plan import Options, Point, make_plan
 from rtoslab.proofs import CODE_LENGTHS
-from rtoslab.records import decode, read_wire_constants
+from rtoslab.records import decode_records, read_wire_constants
 from rtoslab.targets import run_virtual
 
 KERNELS = ["freertos", "rt", "bare"]
@@ -84,8 +84,8 @@ def measure_lengths(root: Path, point: Point) -> tuple[str, dict[str, list[int]]
     catalogue = Catalogue(root)
     try:
         built = build_point_image(catalogue, point)
-        output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), IMAGE))
-        decoded = decode(output.uart, read_wire_constants(root), built.expected)
+        output = run_virtual(virtual_job(catalogue, point, built.elf_path.read_bytes(), IMAGE))
+        decoded = decode_records(output.uart, read_wire_constants(root), built.expected)
     except RtoslabError as cause:
         return str(cause)[:300]
     evidence = make_evidence(catalogue, point_id(catalogue, point), output, decoded)

@@ -15,11 +15,11 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.rta import (
     MODEL_NAMES,
     SHAPES,
-    Bench,
+    IntegerTaskSet,
     OverheadModel,
-    System,
-    analyse,
+    TaskSetBench,
     check_on_board,
+    compute_bounds,
     event_system,
     multicore_system,
     random_system,
@@ -54,18 +54,18 @@ def main() -> int:
 
 def _measure_board(catalogue: Catalogue, kernel: str, board: str, sets: int) -> bool:
     """Measures random task sets on a board. Returns whether no bound was exceeded and the goal was met."""
-    bench = Bench.build(catalogue, kernel, board, {})
+    bench = TaskSetBench.build_bench(catalogue, kernel, board, {})
     firmware, work, overheads = bench.firmware, bench.work, bench.overheads
     ratios: dict[OverheadModel, list[float]] = {model: [] for model in OverheadModel}
     jobs = exceeded = uncovered = 0
     for seed in range(sets):
         system = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)  # noqa: S311 (seeded on purpose)
         seen = check_on_board(system, firmware, work, TICKS)
-        jobs += seen.jobs
+        jobs += seen.job_count
         uncovered += bool(seen.uncovered_entries(overheads))
         for model in OverheadModel:
-            analysis = analyse(system, overheads, model)
-            ratios[model] += seen.tightness(analysis).values()
+            analysis = compute_bounds(system, overheads, model)
+            ratios[model] += seen.bound_tightness(analysis).values()
             exceeded += len(seen.tasks_over_bound(analysis)) if model is OverheadModel.SPLIT_TICK else 0
     goal = GOALS.get(catalogue.board(board).facts.core, GOAL)
     print(f"Response-time bounds, {kernel} on {board}: {sets} random task sets, {jobs:,} jobs")
@@ -82,7 +82,7 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     """Measures sets with interrupts, sections and masks, or sets on two cores. Returns whether all bounds held."""
     what = "with events" if events else "on two cores"
     try:
-        bench = Bench.build(catalogue, kernel, board, {}, events=events, cores=1 if events else 2)
+        bench = TaskSetBench.build_bench(catalogue, kernel, board, {}, events=events, cores=1 if events else 2)
     except (BuildError, CheckError) as cause:
         print(f"  {what}: n/a, {cause}")
         return True
@@ -101,11 +101,11 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
         except CheckError:  # work too short for this board, or an interrupt too frequent
             continue
         ran += 1
-        jobs += seen.jobs
+        jobs += seen.job_count
         uncovered += bool(seen.uncovered_entries(bench.overheads))
-        analysis = analyse(system, bench.overheads)
+        analysis = compute_bounds(system, bench.overheads)
         above += len(seen.tasks_over_bound(analysis))
-        for name, ratio in seen.tightness(analysis).items():
+        for name, ratio in seen.bound_tightness(analysis).items():
             by_kind.setdefault(_task_kind(system, name), []).append(ratio)
     for kind, ratios in sorted(by_kind.items()):
         label = f"{what}, {kind}"
@@ -114,12 +114,12 @@ def _measure_events_or_cores(catalogue: Catalogue, kernel: str, board: str, sets
     return not above
 
 
-def _task_kind(system: System, name: str) -> str:
+def _task_kind(system: IntegerTaskSet, name: str) -> str:
     """Returns the group of a task in the table: by its core or its release, or interrupts."""
     task = next((item for item in system.tasks if item.name == name), None)
     if task is None:
         return "interrupts"
-    if len(system.cores) > 1:
+    if len(system.core_numbers) > 1:
         return f"core {task.core}"
     return "released by interrupts" if task.released_by else "released by the tick"
 

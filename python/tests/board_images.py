@@ -28,7 +28,7 @@ class Program:
         """The built image."""
         options = Options([self.kernel], [self.board], [self.cores], WINDOW_MS)
         (point,) = make_plan(CATALOGUE, [self.benchmark], options).points
-        return build_point_image(CATALOGUE, point).elf
+        return build_point_image(CATALOGUE, point).elf_path
 
     def in_window(self) -> Any:
         """A machine that has run until the window opened."""

@@ -2,15 +2,15 @@
 
 import pytest
 
-from rtoslab.conformance.examination import Conformance
-from rtoslab.conformance.judge import CheckFinding, Outcome
+from rtoslab.conformance.examination import ConformanceVerdict
+from rtoslab.conformance.judge import CheckFinding, CheckOutcome
 from rtoslab.measure import pipeline
 from rtoslab.worst_case import scenario
 
-HOLDS = Conformance(
+HOLDS = ConformanceVerdict(
     digest="0" * 64, kernel="k", board="b", cores=1,
     findings=(
-        CheckFinding(check="c", title="C", core=0, demands="all is well", saw="it is", outcome=Outcome.HOLDS),
+        CheckFinding(check="c", title="C", core=0, demands="all is well", saw="it is", outcome=CheckOutcome.HOLDS),
     ),
 )  # fmt: skip
 

@@ -33,7 +33,7 @@ def _lines(result: Sequence[KernelMatrix]) -> Iterator[str]:
         titles[matrix.kernel] = catalogue.kernels[matrix.kernel].facts.title
         own = board_coverage(matrix)
         cells = (f"{own[name].measured} of {own[name].requested}" if name in own else "-" for name in boards)
-        versions = ", ".join(matrix.versions)
+        versions = ", ".join(matrix.kernel_versions)
         yield f"| {titles[matrix.kernel]} | {versions} | {matrix.date} | {' | '.join(cells)} |"
     yield ""
     yield "| kernel | benchmarks without a figure | boards | why |"

@@ -13,13 +13,13 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import Board
 from rtoslab.proofs import Evidence
-from rtoslab.proofs.rules import all_rules
-from rtoslab.records.decoder import ExpectedIdentity, decode
+from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.records.decoder import ExpectedIdentity, decode_records
 from rtoslab.records.samples import DecodedRun
 from rtoslab.records.wire import WireConstants
-from rtoslab.results.finding import Finding, Verdict
+from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.observe import Switch, WindowObservations
+from rtoslab.targets.observe import TaskSwitch, WindowObservations
 
 WIRE = WireConstants(wire_version=2, line_max_chars=240)
 EXPECTED = ExpectedIdentity(run="0123456789abcdef", manifest=0x01234567)
@@ -89,7 +89,7 @@ def stream(
 
 
 def decoded_run(body: Sequence[tuple[str, Fields]] = BODY) -> DecodedRun:
-    return decode(stream(body), WIRE, EXPECTED)
+    return decode_records(stream(body), WIRE, EXPECTED)
 
 
 def board() -> Board:
@@ -133,7 +133,7 @@ def evidence(
     """Evidence of one core; switches are (from task, to task, cause) -> count."""
     observed = WindowObservations(
         switches=Counter(
-            {Switch(0, handle(a), handle(b), why): number for (a, b, why), number in (switches or {}).items()}
+            {TaskSwitch(0, handle(a), handle(b), why): number for (a, b, why), number in (switches or {}).items()}
         ),
         calls=Counter({(0, name): number for name, number in (calls or {}).items()}),
         exceptions={0: exceptions or {}},
@@ -147,18 +147,18 @@ def evidence(
     )
 
 
-def judge_own(given: Evidence) -> list[Finding]:
+def judge_own(given: Evidence) -> list[ProofFinding]:
     """What the benchmark's own proofs find, without those that hold for every benchmark."""
     results = []
     for table in given.benchmark.proof:
         rule = all_rules()[table["rule"]]
-        params = rule.Params.model_validate(table)
+        params = rule_parameters(rule).model_validate(table)
         if all(map(given.meets_condition, params.when)):
-            results.append(rule.judge(params, given))
+            results.append(rule.judge_evidence(params, given))
     return results
 
 
-def judge_one(given: Evidence) -> Finding:
+def judge_one(given: Evidence) -> ProofFinding:
     """The same of a benchmark with one proof."""
     (result,) = judge_own(given)
     return result
@@ -184,8 +184,8 @@ def point(
     )
 
 
-def proof(verdict: Verdict = Verdict.HOLDS) -> Finding:
-    return Finding(rule="checks_zero", demands="failures are zero", saw="failures = 0", verdict=verdict)
+def proof(verdict: ProofVerdict = ProofVerdict.HOLDS) -> ProofFinding:
+    return ProofFinding(rule="checks_zero", demands="failures are zero", saw="failures = 0", verdict=verdict)
 
 
 def measured_point(
@@ -197,7 +197,7 @@ def measured_point(
         run_id=f"{cores:016x}", point=point(cores, **names), metric="m", unit="counts", metric_tasks=(0,),
         metric_cores=tuple(range(cores)),
         clock_hz=125_000_000, window_ticks=250_000, timer_hz=1_000_000,
-        counters=tuple(results.Counter(core=core, index=0, count=per_core) for core in range(cores)),
+        counters=tuple(results.TaskCount(core=core, index=0, count=per_core) for core in range(cores)),
         heap=results.HeapUse(size_bytes=65536, peak_bytes=heap, allocations=5), stacks=(),
         rulers=(results.RulerRepeats(name="loop_100", core=0, unit="cycles", repeats=(1500, 1407, 1407)),),
         checks={}, params={}, proofs=(proof(),),

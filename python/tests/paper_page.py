@@ -10,7 +10,7 @@ from rtoslab.analyses import OUTCOMES
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
-from rtoslab.papers.reproduction import Reproduction, reproduce_paper
+from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.reference import further_placements, reference_points_of_paper, weights_of_paper
 
 PAGE = find_root() / "docs" / "papers.md"
@@ -22,7 +22,7 @@ HEAD = (
 )
 
 
-def reproduce_from_references(catalogue: Catalogue, paper: PaperFolder) -> Reproduction:
+def reproduce_from_references(catalogue: Catalogue, paper: PaperFolder) -> PaperReproduction:
     """The paper by reference results alone; nothing is built."""
     root = find_root()
     bare = PaperFolder(paper.key, paper.folder, paper.facts.model_copy(update={"footprint": ()}), paper.suites)
@@ -40,8 +40,8 @@ def table() -> str:
     )
 
 
-def _row(done: Reproduction) -> str:
-    counts = Counter(verdict.outcome for verdict in done.verdicts)
+def _row(done: PaperReproduction) -> str:
+    counts = Counter(verdict.overall_outcome for verdict in done.verdicts)
     output = [counts[outcome] for outcome in ("same", "partly", "tie", "different", "not computed")]
     assert sum(output) == len(done.verdicts)
     assert set(counts) <= set(OUTCOMES)

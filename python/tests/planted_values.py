@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import Band, Value
+from rtoslab.analyses import MeasuredValue, PlacementBand
 from rtoslab.results import PointId
 
 FOLDER = Path(__file__).parent / "planted"
@@ -27,7 +27,7 @@ class Planting:
     statement: str
     expect: str
     why: str
-    values: Sequence[Value]
+    values: Sequence[MeasuredValue]
 
 
 def plantings(paper: str) -> Iterator[Planting]:
@@ -37,14 +37,14 @@ def plantings(paper: str) -> Iterator[Planting]:
         yield Planting(load["statement"], load["expect"], load.get("why", ""), values)
 
 
-def _values(row: Mapping[str, Any]) -> Iterator[Value]:
+def _values(row: Mapping[str, Any]) -> Iterator[MeasuredValue]:
     """One row may name several places on an axis: the same number at each."""
     lists = {axis: places for axis, places in row.items() if isinstance(places, list) and axis != "placements"}
     for places in product(*lists.values()):
         yield planted_value({**row, **dict(zip(lists, places, strict=True))})
 
 
-def planted_value(row: Mapping[str, Any]) -> Value:
+def planted_value(row: Mapping[str, Any]) -> MeasuredValue:
     """One value at the row's place: `value`, or its `placements`; `unit` as the metric has it unless it is said."""
     axes = {axis: str(place) for axis, place in row.items() if axis not in _OF_THE_VALUE | _OF_THE_POINT | _NO_KEY}
     board = str(row.get("board", "pico"))
@@ -58,10 +58,10 @@ def planted_value(row: Mapping[str, Any]) -> Value:
         config=dict(sorted(axes.items())),
     )
     numbers = [float(placement) for placement in row.get("placements", [row.get("value", 0)])]
-    band = Band(numbers) if len(numbers) > 1 else None
+    band = PlacementBand(numbers) if len(numbers) > 1 else None
     metric = str(row["metric"])
     usual = {"throughput": "1/s", "heap": "bytes", "footprint": "bytes", "lock": "1"}.get(metric, "cycles")
-    return Value(
+    return MeasuredValue(
         point=point,
         run_id="planted",
         clock_hz=int(row.get("clock_hz", CLOCK_HZ.get(board, 8_000_000))),

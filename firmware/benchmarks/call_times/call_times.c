@@ -22,6 +22,7 @@ static port_queue_t queue;
 /* Reported as check: messages that came back other than they were sent. */
 static uint32_t wrong_messages;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = true;
@@ -76,6 +77,7 @@ static void send_and_receive(struct bench_task *self)
 }
 #endif
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {
@@ -88,6 +90,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("wrong_messages", core, wrong_messages);

@@ -35,6 +35,7 @@ struct tally {
 static struct tally tallies[BENCH_CORES], before_window[BENCH_CORES];
 static uint32_t intruders[BENCH_CORES]; /* marks of somebody else while holding: the semaphore does not exclude */
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->core != TARGET_CORE || port_semaphore_create(&semaphore, 1, 1);
@@ -97,6 +98,7 @@ static void stress(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->core == TARGET_CORE) {
@@ -111,6 +113,7 @@ static void release(unsigned core)
     before_window[core] = tallies[core];
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("found_taken", core, tallies[core].found_taken - before_window[core].found_taken);

@@ -34,6 +34,7 @@ _Static_assert(CYCLE_COUNTER_BITS >= 16 && PERIOD_CYCLES < 0x8000u, "an instant 
 
 static port_queue_t queues[BENCH_CORES]; /* of messages to each core */
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->core == 0) {
@@ -113,6 +114,7 @@ static void answer(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->core == 0) {

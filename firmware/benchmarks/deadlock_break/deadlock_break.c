@@ -28,6 +28,7 @@ static volatile bool urgent_waits;
 /* Reported as checks: times task 1 went on while task 0 waited, and tries that should have failed. */
 static uint32_t inversions, tries_that_got_it;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || (port_mutex_create(&first) && port_mutex_create(&second) &&
@@ -95,6 +96,7 @@ static void holder(struct bench_task *self)
     draining = false;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, between, holder};
@@ -102,6 +104,7 @@ static void body(struct bench_task *self)
     parts[self->index](self);
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("inversions", core, inversions);

@@ -17,26 +17,31 @@ _Static_assert(PORT_TICK_HZ == 1000, "the periods are told in milliseconds and k
 
 static uint32_t base_tick;
 
+/* The kernel calls it at the begin of the tick's handler. */
 void port_hook_tick_begin(void)
 {
     bench_start(SERIES_TICK_BODY);
 }
 
+/* The kernel calls it at the end of the tick's handler. */
 void port_hook_tick_end(void)
 {
     bench_stop(SERIES_TICK_BODY);
 }
 
+/* The kernel calls it before it chooses the next task. */
 void port_hook_choice_begin(void)
 {
     bench_start(SERIES_CHOICE_BODY);
 }
 
+/* The kernel calls it when it has chosen the next task. */
 void port_hook_choice_end(void)
 {
     bench_stop(SERIES_CHOICE_BODY);
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -49,6 +54,7 @@ static void release(unsigned core)
     base_tick = port_tick_now();
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     uint32_t period = periods_ms[self->index];

@@ -81,6 +81,7 @@ static void look(void)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     state = BENCH_PARAM_SEED;
@@ -103,12 +104,14 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("corrupted_bytes", core, corrupted);

@@ -43,6 +43,7 @@ void BOARD_ASYNC_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || (port_semaphore_create(&raised, 1, 0) && port_semaphore_create(&semaphore, 1, 0) &&
@@ -104,6 +105,7 @@ static void interrupted(struct bench_task *self)
     draining = false;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

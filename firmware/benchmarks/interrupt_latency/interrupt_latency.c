@@ -47,6 +47,7 @@ void BOARD_ASYNC_IRQ_HANDLER(void)
     async_again(draw_period());
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -72,6 +73,7 @@ static void compute(void)
     computed = value;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     async_start(PORT_ISR_URGENCY, PERIOD_MIN_CYCLES);

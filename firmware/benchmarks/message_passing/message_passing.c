@@ -24,6 +24,7 @@ static volatile bool leaving;
 /* Reported as check: messages that came out of turn. */
 static uint32_t wrong_messages;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 ||
@@ -106,6 +107,7 @@ static void receiving(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -115,6 +117,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("wrong_messages", core, wrong_messages);

@@ -26,6 +26,7 @@ static volatile uint32_t runs_between; /* of task 1 */
 /* Reported as checks: times task 1 ran while task 2 held what task 0 waited for, and times it did not run after. */
 static uint32_t inversions, missed;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || (port_mutex_create(&mutex) && port_semaphore_create(&wake_urgent, 1, 0) &&
@@ -87,6 +88,7 @@ static void holder(struct bench_task *self)
     draining = false;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, between, holder};
@@ -94,6 +96,7 @@ static void body(struct bench_task *self)
     parts[self->index](self);
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("inversions", core, inversions);

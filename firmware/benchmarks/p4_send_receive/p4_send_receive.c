@@ -28,6 +28,7 @@ static unsigned object_of(const struct bench_task *self)
     return BENCH_PARAM_SHARED != 0 ? 0 : self->core;
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     unsigned object = object_of(self);
@@ -36,6 +37,7 @@ static bool prepare(struct bench_task *self)
            port_queue_create(&queues[object], BENCH_PARAM_QUEUE_LENGTH, sizeof(struct item));
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_queue_t *queue = &queues[object_of(self)];
@@ -56,6 +58,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("wrong_items", core, wrong_items[core]);

@@ -35,6 +35,7 @@ static uint32_t intruders; /* marks of somebody else while holding: the lock doe
 /* A variable, so that every level runs the same code at the same addresses. */
 static volatile uint32_t stress_percent = BENCH_PARAM_STRESS_PERCENT;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -94,6 +95,7 @@ static void stress(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     before_window = tally;
@@ -104,6 +106,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     uint32_t accesses = tally.accesses - before_window.accesses;

@@ -41,6 +41,7 @@ void PAIR_FIFO_HANDLER(void)
     port_isr_exit();
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -151,6 +152,7 @@ static void answer(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (PAIR_CORE == 0) {

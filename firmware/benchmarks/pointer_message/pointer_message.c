@@ -22,11 +22,13 @@ static port_pointer_queue_t queues[BENCH_CORES];
 /* Reported as check: messages that came back from elsewhere, or other than they were sent. */
 static uint32_t wrong_messages[BENCH_CORES];
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return port_pointer_queue_create(&queues[self->core], BENCH_PARAM_QUEUE_LENGTH);
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_pointer_queue_t *queue = &queues[self->core];
@@ -53,6 +55,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("wrong_messages", core, wrong_messages[core]);

@@ -32,6 +32,7 @@ static volatile uint32_t wake_ups; /* of task 0 */
 /* Reported as check: times task 1 went on although task 0 had not run. */
 static uint32_t not_preempted;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = true;
@@ -118,6 +119,7 @@ static void waking(struct bench_task *self)
     give(self);
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -127,6 +129,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("not_preempted", core, not_preempted);

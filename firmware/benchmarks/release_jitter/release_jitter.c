@@ -28,6 +28,7 @@ static uint32_t state = BENCH_PARAM_SEED;
 /* Reported as checks: periods under load in which nothing was loaded, and periods without load in which something was. */
 static uint32_t load_missing, load_unasked;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->index != 0) {
@@ -116,6 +117,7 @@ static void calling(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     switch (self->index) {
@@ -131,6 +133,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("load_missing", core, load_missing);

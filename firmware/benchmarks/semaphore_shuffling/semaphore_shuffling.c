@@ -16,6 +16,7 @@ static port_semaphore_t semaphore;
 static volatile uint32_t begun, finished;
 static volatile bool leaving;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || port_semaphore_create(&semaphore, 1, 1);
@@ -82,6 +83,7 @@ static void following(struct bench_task *self)
     leaving = false;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

@@ -40,6 +40,7 @@ static volatile uint32_t answers;
 /* How far behind its tick an operation begins; moved on by task 0. */
 static volatile uint32_t drift;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = true;
@@ -198,6 +199,7 @@ static void spinning(struct bench_task *self)
     step = STEP_NONE;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -207,6 +209,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("unanswered", core, unanswered);

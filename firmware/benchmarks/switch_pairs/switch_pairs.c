@@ -50,6 +50,7 @@ static bool prepare(struct bench_task *self)
     return ticks > 0 && rounds_per_ms > 0;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     uint32_t period = periods_ms[self->index];
@@ -64,6 +65,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("base_tick", core, base_tick);

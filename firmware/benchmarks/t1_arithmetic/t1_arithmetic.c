@@ -33,6 +33,7 @@ static inline uint32_t xorshift(uint32_t x)
     return x;
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     for (unsigned i = 0; i < WORDS; i++) {
@@ -41,6 +42,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     uint32_t *word = words[self->core];
@@ -109,6 +111,7 @@ static uint32_t wrong_words(unsigned core, uint32_t passes)
     return wrong;
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     uint32_t checksum = 0;

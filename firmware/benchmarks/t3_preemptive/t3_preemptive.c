@@ -63,6 +63,7 @@ static inline bool is_told_end(struct bench_task *self)
 #endif
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -130,6 +131,7 @@ static void highest(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -146,6 +148,7 @@ static void release(unsigned core)
     port_notify_give(bench_task(core, 0)->handle);
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
 #if BENCH_ANY_CORE

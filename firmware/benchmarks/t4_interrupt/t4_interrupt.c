@@ -31,6 +31,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (!port_semaphore_create(&semaphores[self->core], 1, 0)) {
@@ -40,6 +41,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_semaphore_t *semaphore = &semaphores[self->core];
@@ -57,6 +59,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("not_interrupted", core, not_interrupted[core]);

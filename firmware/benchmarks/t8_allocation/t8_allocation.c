@@ -17,12 +17,14 @@ _Static_assert(BENCH_PARAM_BLOCK_BYTES % 4 == 0 && WORDS >= 2, "parameter block_
 /* Reported as check: blocks that were misaligned, or did not hold what was written (somebody else had them too). */
 static uint32_t bad_blocks[BENCH_CORES];
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     uint32_t mark_of_core = 0xA5000000u << self->core;
@@ -45,6 +47,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("bad_blocks", core, bad_blocks[core]);

@@ -309,6 +309,7 @@ static void fetch_all(void)
 }
 #endif
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
 #if FETCHES
@@ -324,6 +325,7 @@ static bool prepare(struct bench_task *self)
     return task_set_rows[AT(self->core, self->index)].extra <= EXTRA_MAX;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     const volatile struct task_set_row *row = &task_set_rows[AT(self->core, self->index)];
@@ -354,6 +356,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {

@@ -27,6 +27,7 @@ static volatile uint32_t urgent_runs, low_runs;
 /* Reported as checks: runs of the others that should have happened and did not, or the other way; wrong priorities told. */
 static uint32_t misplaced, wrong_priorities;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -107,6 +108,7 @@ static void in_charge(struct bench_task *self)
     draining = false;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, in_charge, low};
@@ -117,6 +119,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("misplaced", core, misplaced);

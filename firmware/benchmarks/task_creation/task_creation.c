@@ -45,12 +45,14 @@ static const struct port_task_request urgent_request = {
 static const struct port_task_request idle_request = {
     .name = "idle", .entry = idle_entry, .stack_bytes = BENCH_STACK_BYTES, .priority = OWN_PRIORITY - 1};
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return port_semaphore_create(&never, 1, 0);
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {
@@ -79,6 +81,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("less_urgent_ran", core, idle_runs);

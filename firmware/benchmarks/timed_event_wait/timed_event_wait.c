@@ -27,6 +27,7 @@ static volatile uint32_t drift;
 /* Reported as check: waits whose begin task 1 had not seen when they were over. */
 static uint32_t unseen;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || port_event_create(&event);
@@ -58,6 +59,7 @@ static void spinning(void)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -67,6 +69,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("unseen", core, unseen);

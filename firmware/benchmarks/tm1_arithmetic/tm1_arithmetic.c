@@ -35,6 +35,7 @@ static inline uint32_t worked_on(uint32_t word, uint32_t pass)
     return sum ^ word;
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     for (unsigned i = 0; i < WORDS; i++) {
@@ -43,6 +44,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     volatile uint32_t *begin = words[self->core], *end = begin + WORDS;

@@ -27,6 +27,7 @@ static volatile bool draining[BENCH_CORES];
 /* Reported as check: resumptions after which the more urgent task had not yet run. */
 static volatile uint32_t not_preempted[BENCH_CORES];
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -80,6 +81,7 @@ static void highest(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -91,6 +93,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("not_preempted", core, not_preempted[core]);

@@ -51,6 +51,7 @@ static void try_all(unsigned core)
     }
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (!port_pool_create(&pools[self->core], BLOCKS, BENCH_PARAM_BLOCK_BYTES)) {
@@ -60,6 +61,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_pool_t *pool = &pools[self->core];
@@ -76,6 +78,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("bad_blocks", core, bad_blocks[core]);

@@ -36,6 +36,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->index == 1) {
@@ -70,6 +71,7 @@ static void pending(struct bench_task *self)
     board_soft_irq_pend();
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

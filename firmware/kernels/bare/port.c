@@ -15,6 +15,7 @@ volatile uint32_t bare_ticks;
 static volatile uint32_t alarm_tick;
 static void (*volatile alarm_function)(void);
 
+/* Starts the kernel on every configured core. Does not return. */
 void port_start(void)
 {
     CPU_SCB_SHPR3 = CPU_SHPR3_SYSTICK(CPU_LEAST_URGENT);
@@ -33,6 +34,7 @@ void isr_systick(void)
     }
 }
 
+/* Calls a function from the tick's handler on the n-th tick from now. */
 void port_alarm(uint32_t ticks, void (*function)(void))
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -42,11 +44,13 @@ void port_alarm(uint32_t ticks, void (*function)(void))
     cpu_restore_interrupts(masked);
 }
 
+/* Enters a critical section. Returns the state for `port_critical_exit`. */
 port_critical_t port_critical_enter(void)
 {
     return cpu_mask_interrupts();
 }
 
+/* Leaves a critical section, and restores the state from its begin. */
 void port_critical_exit(port_critical_t entered)
 {
     cpu_restore_interrupts(entered);
@@ -117,6 +121,7 @@ uint32_t bare_semaphore_count(struct bare_semaphore *semaphore)
 static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
 static size_t memory_used;
 
+/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     size_t bytes = ((size_t)length * item_bytes + 7u) & ~(size_t)7u;

@@ -87,28 +87,34 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
+/* Prepares the kernel, before any object or task is created. */
 static inline void port_prepare(void)
 {
 }
 
+/* Tells the kernel that a handler which calls it begins. */
 static inline void port_isr_enter(void)
 {
 }
 
+/* Tells the kernel that the handler ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
 }
 
+/* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
     return 0;
 }
 
+/* Returns the number of the kernel's present tick. */
 static inline uint32_t port_tick_now(void)
 {
     return bare_ticks;
 }
 
+/* Creates a semaphore with a maximum and an initial count. False if it fails. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     semaphore->count = initial;
@@ -116,116 +122,138 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return initial <= maximum;
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return bare_semaphore_take(semaphore);
 }
 
+/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return bare_semaphore_take_for(semaphore, ticks);
 }
 
+/* Gives a semaphore, and wakes the most urgent waiter. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return bare_semaphore_give(semaphore);
 }
 
+/* Gives a semaphore, from a handler. */
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     bare_semaphore_give_from_isr(semaphore);
 }
 
+/* Returns how many takes of a semaphore would succeed now. */
 static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
 {
     return bare_semaphore_count(semaphore);
 }
 
+/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return bare_queue_send(queue, item);
 }
 
+/* Waits for an item of a queue, and copies it out. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return bare_queue_receive(queue, item);
 }
 
+/* Copies an item into a queue, from a handler. False if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return bare_queue_try_send(queue, item);
 }
 
+/* Copies an item out of a queue, from a handler. False if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return bare_queue_try_receive(queue, item);
 }
 
+/* Creates a mailbox, which contains one pointer. False if it fails. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     mailbox->message = NULL;
     return true;
 }
 
+/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     bare_mailbox_send(mailbox, message);
     return true;
 }
 
+/* Waits for a pointer in a mailbox, and takes it out. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     *message = bare_mailbox_receive(mailbox);
     return true;
 }
 
+/* Sends a pointer through a queue, without waiting. */
 static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
 {
     return bare_pointer_queue_send(queue, pointer);
 }
 
+/* Waits for a pointer from a queue. */
 static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
 {
     *pointer = bare_pointer_queue_receive(queue);
     return true;
 }
 
+/* Takes a block from a pool, without waiting. NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     return bare_pool_take(pool);
 }
 
+/* Gives a block back to its pool. */
 static inline void port_pool_give(port_pool_t *pool, void *block)
 {
     bare_pool_give(pool, block);
 }
 
+/* Creates an event group. False if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     event->bits = 0;
     return true;
 }
 
+/* Sets bits of an event group, and wakes the tasks that wait for them. */
 static inline void port_event_set(port_event_t *event, uint32_t bits)
 {
     bare_event_set(event, bits);
 }
 
+/* Sets bits of an event group, from a handler. */
 static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 {
     bare_event_set_from_isr(event, bits);
 }
 
+/* Clears bits of an event group. */
 static inline void port_event_clear(port_event_t *event, uint32_t bits)
 {
     bare_event_clear(event, bits);
 }
 
+/* Waits for one of these bits, and clears those that it waited for. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return bare_event_wait_any(event, bits);
 }
 
+/* Waits for all of these bits, and clears them. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return bare_event_wait_all(event, bits);

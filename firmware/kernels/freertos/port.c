@@ -21,6 +21,7 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
 #endif
 }
 
+/* Starts the kernel on every configured core. Does not return. */
 void port_start(void)
 {
     vTaskStartScheduler();

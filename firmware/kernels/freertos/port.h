@@ -31,70 +31,84 @@ void port_start(void);
 void port_heap_figures(struct port_heap_figures *figures);
 void port_heap_free(struct port_heap_free *figures);
 
+/* Prepares the kernel, before any object or task is created. */
 static inline void port_prepare(void)
 {
 }
 
+/* Tells the kernel that a handler which calls it begins. */
 static inline void port_isr_enter(void)
 {
 }
 
+/* Tells the kernel that the handler ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
 }
 
+/* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
     return (unsigned)portGET_CORE_ID();
 }
 
+/* Returns the number of the kernel's present tick. */
 static inline uint32_t port_tick_now(void)
 {
     return xTaskGetTickCount();
 }
 
+/* Returns the address of a task's control block. */
 static inline uintptr_t port_task_address(port_task_t task)
 {
     return (uintptr_t)task;
 }
 
+/* Returns how many bytes of a task's stack were used at most. */
 static inline uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     return stack_bytes - (uint32_t)(uxTaskGetStackHighWaterMark(task) * sizeof(StackType_t));
 }
 
+/* Enters a critical section. Returns the state for `port_critical_exit`. */
 static inline port_critical_t port_critical_enter(void)
 {
     taskENTER_CRITICAL();
     return 0;
 }
 
+/* Leaves a critical section, and restores the state from its begin. */
 static inline void port_critical_exit(port_critical_t entered)
 {
     (void)entered;
     taskEXIT_CRITICAL();
 }
 
+/* Lets the calling task sleep until the n-th tick from now. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     vTaskDelay(ticks);
 }
 
+/* Lets the calling task sleep until the n-th tick after `tick`, and advances `tick`. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
     (void)xTaskDelayUntil(tick, ticks);
 }
 
+/* Lets the next ready task of the same priority run. */
 static inline void port_yield(void)
 {
     taskYIELD();
 }
 
+/* Gives a notification to a task. */
 static inline void port_notify_give(port_task_t task)
 {
     (void)xTaskNotifyGive(task); /* cannot fail */
 }
 
+/* Gives a notification to a task, from a handler. */
 static inline void port_notify_give_from_isr(port_task_t task)
 {
     BaseType_t woken = pdFALSE;
@@ -103,38 +117,45 @@ static inline void port_notify_give_from_isr(port_task_t task)
     portYIELD_FROM_ISR(woken);
 }
 
+/* Waits for a notification to the calling task, and takes it. */
 static inline void port_notify_take(port_task_t self)
 {
     (void)self;
     (void)ulTaskNotifyTake(pdTRUE, portMAX_DELAY);
 }
 
+/* Suspends the calling task. */
 static inline void port_suspend_self(port_task_t self)
 {
     (void)self;
     vTaskSuspend(NULL);
 }
 
+/* Lets a suspended task continue. */
 static inline void port_resume(port_task_t task)
 {
     vTaskResume(task);
 }
 
+/* Lets a suspended task continue, from a handler. */
 static inline void port_resume_from_isr(port_task_t task)
 {
     portYIELD_FROM_ISR(xTaskResumeFromISR(task));
 }
 
+/* Suspends another task. */
 static inline void port_suspend(port_task_t task)
 {
     vTaskSuspend(task);
 }
 
+/* Returns a task's priority, in the kernel's own numbers. */
 static inline uint32_t port_priority_get(port_task_t task)
 {
     return uxTaskPriorityGet(task);
 }
 
+/* Sets a task's priority, in the kernel's own numbers. */
 static inline void port_priority_set(port_task_t task, uint32_t priority)
 {
     vTaskPrioritySet(task, priority);
@@ -154,11 +175,13 @@ static inline bool port_task_spawn(port_task_t *task, const struct port_task_req
 #endif
 }
 
+/* Deletes a task of the calling core. */
 static inline void port_task_delete(port_task_t task)
 {
     vTaskDelete(task);
 }
 
+/* Creates a semaphore with a maximum and an initial count. False if it fails. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     /* A binary semaphore is the kernel's own kind, not a counting one of one. */
@@ -170,21 +193,25 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return *semaphore != NULL;
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;
 }
 
+/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return xSemaphoreTake(*semaphore, ticks) == pdTRUE;
 }
 
+/* Gives a semaphore, and wakes the most urgent waiter. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return xSemaphoreGive(*semaphore) == pdTRUE;
 }
 
+/* Gives a semaphore, from a handler. */
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     BaseType_t woken = pdFALSE;
@@ -193,48 +220,57 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     portYIELD_FROM_ISR(woken);
 }
 
+/* Returns how many takes of a semaphore would succeed now. */
 static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
 {
     return uxSemaphoreGetCount(*semaphore);
 }
 
+/* Creates a mutex with priority inheritance. False if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     *mutex = xSemaphoreCreateMutex();
     return *mutex != NULL;
 }
 
+/* Locks a mutex, and waits for as long as another task holds it. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return xSemaphoreTake(*mutex, portMAX_DELAY) == pdTRUE;
 }
 
+/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return xSemaphoreTake(*mutex, ticks) == pdTRUE;
 }
 
+/* Unlocks a mutex that the calling task holds. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return xSemaphoreGive(*mutex) == pdTRUE;
 }
 
+/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
 static inline bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     *queue = xQueueCreate(length, item_bytes);
     return *queue != NULL;
 }
 
+/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return xQueueSend(*queue, item, portMAX_DELAY) == pdTRUE;
 }
 
+/* Waits for an item of a queue, and copies it out. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return xQueueReceive(*queue, item, portMAX_DELAY) == pdTRUE;
 }
 
+/* Copies an item into a queue, from a handler. False if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     BaseType_t woken = pdFALSE;
@@ -244,6 +280,7 @@ static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *ite
     return sent;
 }
 
+/* Copies an item out of a queue, from a handler. False if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     BaseType_t woken = pdFALSE;
@@ -260,47 +297,56 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return *mailbox != NULL;
 }
 
+/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return xQueueSend(*mailbox, &message, portMAX_DELAY) == pdTRUE;
 }
 
+/* Waits for a pointer in a mailbox, and takes it out. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return xQueueReceive(*mailbox, message, portMAX_DELAY) == pdTRUE;
 }
 
+/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return xQueueReceive(*mailbox, message, ticks) == pdTRUE;
 }
 
+/* Creates an event group. False if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     *event = xEventGroupCreate();
     return *event != NULL;
 }
 
+/* Sets bits of an event group, and wakes the tasks that wait for them. */
 static inline void port_event_set(port_event_t *event, uint32_t bits)
 {
     (void)xEventGroupSetBits(*event, bits);
 }
 
+/* Clears bits of an event group. */
 static inline void port_event_clear(port_event_t *event, uint32_t bits)
 {
     (void)xEventGroupClearBits(*event, bits);
 }
 
+/* Waits for one of these bits, and clears those that it waited for. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, portMAX_DELAY);
 }
 
+/* Waits for one of these bits until the n-th tick at most. Returns whether one was set. */
 static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
 {
     return (xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, ticks) & bits) != 0;
 }
 
+/* Waits for all of these bits, and clears them. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return xEventGroupWaitBits(*event, bits, pdTRUE, pdTRUE, portMAX_DELAY);
@@ -317,11 +363,13 @@ static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 }
 #endif
 
+/* Allocates bytes from the kernel's heap. NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return pvPortMalloc(bytes);
 }
 
+/* Frees a block of the kernel's heap. */
 static inline void port_free(void *block)
 {
     vPortFree(block);

@@ -92,6 +92,7 @@ static bool make_thread(struct port_task *task, const struct port_task_request *
            pthread_create(&task->thread, &how, begin, task) == 0;
 }
 
+/* Creates a task with a priority on a core, before the kernel starts. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     struct port_task *task = &tasks[made];
@@ -118,6 +119,7 @@ void port_start(void)
     (void)sem_wait(&never);
 }
 
+/* Returns the address of a task's control block. */
 uintptr_t port_task_address(port_task_t task)
 {
     return (uintptr_t)nxsched_get_tcb((pid_t)task->thread);
@@ -154,6 +156,7 @@ bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32
 }
 
 #if KERNEL_SERVICES_MUTEX
+/* Creates a mutex with priority inheritance. False if it fails. */
 bool port_mutex_create(port_mutex_t *mutex)
 {
     pthread_mutexattr_t how;
@@ -175,6 +178,7 @@ static mqd_t open_queue(uint32_t length, uint32_t item_bytes)
     return mq_open(name, O_RDWR | O_CREAT, 0666, &how);
 }
 
+/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     queue->item_bytes = item_bytes;
@@ -182,6 +186,7 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return queue->queue != (mqd_t)-1;
 }
 
+/* Creates a mailbox, which contains one pointer. False if it fails. */
 bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     *mailbox = open_queue(1, sizeof(void *));
@@ -202,6 +207,7 @@ void port_heap_figures(struct port_heap_figures *figures)
 }
 #endif
 
+/* Returns the free bytes of the heap, its largest free piece, and the number of free pieces. */
 void port_heap_free(struct port_heap_free *heap)
 {
     struct mallinfo is = mallinfo();

@@ -79,21 +79,25 @@ void port_heap_free(struct port_heap_free *heap);
 #endif
 #endif
 
+/* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
     return (unsigned)this_cpu();
 }
 
+/* Returns the number of the kernel's present tick. */
 static inline uint32_t port_tick_now(void)
 {
     return (uint32_t)clock_systime_ticks();
 }
 
+/* Enters a critical section. Returns the state for `port_critical_exit`. */
 static inline port_critical_t port_critical_enter(void)
 {
     return enter_critical_section();
 }
 
+/* Leaves a critical section, and restores the state from its begin. */
 static inline void port_critical_exit(port_critical_t before)
 {
     leave_critical_section(before);
@@ -104,6 +108,7 @@ static inline void port_isr_enter(void)
 {
 }
 
+/* Tells the kernel that the handler ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
 }
@@ -140,41 +145,49 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 }
 #endif
 
+/* Lets the next ready task of the same priority run. */
 static inline void port_yield(void)
 {
     (void)sched_yield();
 }
 
+/* Gives a notification to a task. */
 static inline void port_notify_give(port_task_t task)
 {
     (void)sem_post(&task->notified);
 }
 
+/* Gives a notification to a task, from a handler. */
 static inline void port_notify_give_from_isr(port_task_t task)
 {
     (void)sem_post(&task->notified);
 }
 
+/* Waits for a notification to the calling task, and takes it. */
 static inline void port_notify_take(port_task_t self)
 {
     (void)sem_wait(&self->notified);
 }
 
+/* Suspends the calling task. */
 static inline void port_suspend_self(port_task_t self)
 {
     (void)sem_wait(&self->resumed);
 }
 
+/* Lets a suspended task continue. */
 static inline void port_resume(port_task_t task)
 {
     (void)sem_post(&task->resumed);
 }
 
+/* Lets a suspended task continue, from a handler. */
 static inline void port_resume_from_isr(port_task_t task)
 {
     (void)sem_post(&task->resumed);
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return sem_wait(semaphore) == 0;
@@ -186,16 +199,19 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 #define TICKS_FROM_NOW(ticks) (ticks)
 #endif
 
+/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return nxsem_tickwait(semaphore, TICKS_FROM_NOW(ticks)) == 0;
 }
 
+/* Gives a semaphore, and wakes the most urgent waiter. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return sem_post(semaphore) == 0;
 }
 
+/* Gives a semaphore, from a handler. */
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     (void)sem_post(semaphore);
@@ -211,11 +227,13 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
 }
 
 #if KERNEL_SERVICES_MUTEX
+/* Locks a mutex, and waits for as long as another task holds it. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return pthread_mutex_lock(mutex) == 0;
 }
 
+/* Unlocks a mutex that the calling task holds. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return pthread_mutex_unlock(mutex) == 0;
@@ -223,27 +241,32 @@ static inline bool port_mutex_unlock(port_mutex_t *mutex)
 #endif
 
 #if KERNEL_SERVICES_CONDITION
+/* Creates a condition variable. False if it fails. */
 static inline bool port_condition_create(port_condition_t *condition)
 {
     return pthread_cond_init(condition, NULL) == 0;
 }
 
+/* Releases the mutex, waits for a signal, and locks the mutex again. */
 static inline void port_condition_wait(port_condition_t *condition, port_mutex_t *mutex)
 {
     (void)pthread_cond_wait(condition, mutex);
 }
 
+/* Wakes the most urgent task that waits for a condition variable. */
 static inline void port_condition_signal(port_condition_t *condition)
 {
     (void)pthread_cond_signal(condition);
 }
 #endif
 
+/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return mq_send(queue->queue, item, queue->item_bytes, 0) == 0;
 }
 
+/* Waits for an item of a queue, and copies it out. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return mq_receive(queue->queue, item, queue->item_bytes, NULL) >= 0;
@@ -255,49 +278,58 @@ static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
     return mq_send(*mailbox, (const char *)&message, sizeof message, 0) == 0;
 }
 
+/* Waits for a pointer in a mailbox, and takes it out. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return mq_receive(*mailbox, (char *)message, sizeof *message, NULL) >= 0;
 }
 
 #if KERNEL_SERVICES_EVENT
+/* Creates an event group. False if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     nxevent_init(event, 0);
     return true;
 }
 
+/* Sets bits of an event group, and wakes the tasks that wait for them. */
 static inline void port_event_set(port_event_t *event, uint32_t bits)
 {
     (void)nxevent_post(event, bits, 0);
 }
 
+/* Sets bits of an event group, from a handler. */
 static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 {
     (void)nxevent_post(event, bits, 0);
 }
 
+/* Clears bits of an event group. */
 static inline void port_event_clear(port_event_t *event, uint32_t bits)
 {
     (void)nxevent_clear(event, bits);
 }
 
+/* Waits for one of these bits, and clears those that it waited for. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return nxevent_wait(event, bits, 0);
 }
 
+/* Waits for one of these bits until the n-th tick at most. Returns whether one was set. */
 static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
 {
     return nxevent_tickwait(event, bits, 0, ticks) != 0;
 }
 
+/* Waits for all of these bits, and clears them. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return nxevent_wait(event, bits, NXEVENT_WAIT_ALL);
 }
 #endif
 
+/* Returns a task's priority, in the kernel's own numbers. */
 static inline uint32_t port_priority_get(port_task_t task)
 {
     struct sched_param is;
@@ -307,16 +339,19 @@ static inline uint32_t port_priority_get(port_task_t task)
     return (uint32_t)is.sched_priority;
 }
 
+/* Sets a task's priority, in the kernel's own numbers. */
 static inline void port_priority_set(port_task_t task, uint32_t priority)
 {
     (void)pthread_setschedprio(task->thread, (int)priority);
 }
 
+/* Allocates bytes from the kernel's heap. NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return malloc(bytes);
 }
 
+/* Frees a block of the kernel's heap. */
 static inline void port_free(void *block)
 {
     free(block);

@@ -23,6 +23,7 @@ static void asserted(const char *expression, const char *function, rt_size_t lin
 }
 #endif
 
+/* Prepares the kernel, before any object or task is created. */
 void port_prepare(void)
 {
     (void)rt_hw_interrupt_disable(); /* until the first thread runs */
@@ -33,6 +34,7 @@ void port_prepare(void)
 #endif
 }
 
+/* Creates a task with a priority on a core, before the kernel starts. */
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
     struct rt_thread *made = cut(sizeof *made);
@@ -47,6 +49,7 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
            rt_thread_startup(made) == RT_EOK;
 }
 
+/* Returns how many bytes of a task's stack were used at most. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     return stack_bytes - untouched_bytes(task->stack_addr, stack_bytes, UNTOUCHED);
@@ -62,6 +65,7 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return room != NULL && rt_mq_init(&queue->kernels, "", room, item_bytes, bytes, RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
+/* Creates a queue of `length` pointers. False if it fails. */
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
     void *room = cut(length * sizeof(rt_ubase_t));
@@ -78,6 +82,7 @@ bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
     return room != NULL && rt_mp_init(pool, "", room, bytes, block_bytes) == RT_EOK;
 }
 
+/* Starts the kernel on every configured core. Does not return. */
 void port_start(void)
 {
 #if BENCH_NEEDS_HEAP

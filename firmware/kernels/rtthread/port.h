@@ -44,46 +44,55 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
+/* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
     return 0;
 }
 
+/* Returns the number of the kernel's present tick. */
 static inline uint32_t port_tick_now(void)
 {
     return rt_tick_get();
 }
 
+/* Returns the address of a task's control block. */
 static inline uintptr_t port_task_address(port_task_t task)
 {
     return (uintptr_t)task;
 }
 
+/* Enters a critical section. Returns the state for `port_critical_exit`. */
 static inline port_critical_t port_critical_enter(void)
 {
     return rt_hw_interrupt_disable();
 }
 
+/* Leaves a critical section, and restores the state from its begin. */
 static inline void port_critical_exit(port_critical_t before)
 {
     rt_hw_interrupt_enable(before);
 }
 
+/* Tells the kernel that a handler which calls it begins. */
 static inline void port_isr_enter(void)
 {
     rt_interrupt_enter();
 }
 
+/* Tells the kernel that the handler ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
     rt_interrupt_leave();
 }
 
+/* Lets the calling task sleep until the n-th tick from now. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     (void)rt_thread_delay(ticks);
 }
 
+/* Lets the calling task sleep until the n-th tick after `tick`, and advances `tick`. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
     rt_tick_t from = *tick;
@@ -92,6 +101,7 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
     *tick += ticks; /* `from` is the tick at which the call came back: with it, every delay would stay in the period */
 }
 
+/* Lets the next ready task of the same priority run. */
 static inline void port_yield(void)
 {
     (void)rt_thread_yield();
@@ -104,23 +114,27 @@ static inline void port_suspend_self(port_task_t self)
     rt_schedule();
 }
 
+/* Suspends another task. */
 static inline void port_suspend(port_task_t task)
 {
     (void)rt_thread_suspend(task);
 }
 
+/* Lets a suspended task continue. */
 static inline void port_resume(port_task_t task)
 {
     (void)rt_thread_resume(task);
     rt_schedule();
 }
 
+/* Lets a suspended task continue, from a handler. */
 static inline void port_resume_from_isr(port_task_t task)
 {
     (void)rt_thread_resume(task);
     rt_schedule();
 }
 
+/* Sets a task's priority, in the kernel's own numbers. */
 static inline void port_priority_set(port_task_t task, uint32_t priority)
 {
     rt_uint8_t number = (rt_uint8_t)priority;
@@ -136,61 +150,73 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return rt_sem_init(semaphore, "", initial, RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return rt_sem_take(semaphore, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return rt_sem_take(semaphore, (rt_int32_t)ticks) == RT_EOK;
 }
 
+/* Gives a semaphore, and wakes the most urgent waiter. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return rt_sem_release(semaphore) == RT_EOK;
 }
 
+/* Gives a semaphore, from a handler. */
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     (void)rt_sem_release(semaphore);
 }
 
+/* Creates a mutex with priority inheritance. False if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     return rt_mutex_init(mutex, "", RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
+/* Locks a mutex, and waits for as long as another task holds it. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return rt_mutex_take(mutex, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return rt_mutex_take(mutex, (rt_int32_t)ticks) == RT_EOK;
 }
 
+/* Unlocks a mutex that the calling task holds. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return rt_mutex_release(mutex) == RT_EOK;
 }
 
+/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return rt_mq_send_wait(&queue->kernels, item, queue->item_bytes, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+/* Waits for an item of a queue, and copies it out. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return rt_mq_recv(&queue->kernels, item, queue->item_bytes, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+/* Copies an item into a queue, from a handler. False if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return rt_mq_send(&queue->kernels, item, queue->item_bytes) == RT_EOK;
 }
 
+/* Copies an item out of a queue, from a handler. False if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return rt_mq_recv(&queue->kernels, item, queue->item_bytes, 0) == RT_EOK;
@@ -202,41 +228,49 @@ static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *po
     return rt_mb_send(queue, (rt_ubase_t)pointer) == RT_EOK;
 }
 
+/* Waits for a pointer from a queue. */
 static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
 {
     return rt_mb_recv(queue, (rt_ubase_t *)pointer, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+/* Creates a mailbox, which contains one pointer. False if it fails. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return rt_mb_init(&mailbox->kernels, "", &mailbox->room, 1, RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
+/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return rt_mb_send_wait(&mailbox->kernels, (rt_ubase_t)message, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+/* Waits for a pointer in a mailbox, and takes it out. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return rt_mb_recv(&mailbox->kernels, (rt_ubase_t *)message, RT_WAITING_FOREVER) == RT_EOK;
 }
 
+/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return rt_mb_recv(&mailbox->kernels, (rt_ubase_t *)message, (rt_int32_t)ticks) == RT_EOK;
 }
 
+/* Creates an event group. False if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     return rt_event_init(event, "", RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
+/* Sets bits of an event group, and wakes the tasks that wait for them. */
 static inline void port_event_set(port_event_t *event, uint32_t bits)
 {
     (void)rt_event_send(event, bits);
 }
 
+/* Sets bits of an event group, from a handler. */
 static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 {
     (void)rt_event_send(event, bits);
@@ -248,6 +282,7 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)rt_event_recv(event, bits, RT_EVENT_FLAG_OR | RT_EVENT_FLAG_CLEAR, 0, RT_NULL);
 }
 
+/* Waits for one of these bits, and clears those that it waited for. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     rt_uint32_t matched = 0;
@@ -256,6 +291,7 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
     return matched;
 }
 
+/* Waits for one of these bits until the n-th tick at most. Returns whether one was set. */
 static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
 {
     rt_uint32_t matched;
@@ -263,6 +299,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return rt_event_recv(event, bits, RT_EVENT_FLAG_OR | RT_EVENT_FLAG_CLEAR, (rt_int32_t)ticks, &matched) == RT_EOK;
 }
 
+/* Waits for all of these bits, and clears them. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     rt_uint32_t matched = 0;
@@ -271,21 +308,25 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
     return matched;
 }
 
+/* Allocates bytes from the kernel's heap. NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return rt_malloc(bytes);
 }
 
+/* Frees a block of the kernel's heap. */
 static inline void port_free(void *block)
 {
     rt_free(block);
 }
 
+/* Takes a block from a pool, without waiting. NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     return rt_mp_alloc(pool, 0);
 }
 
+/* Gives a block back to its pool. */
 static inline void port_pool_give(port_pool_t *pool, void *block)
 {
     (void)pool; /* the block itself knows */

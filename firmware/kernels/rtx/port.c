@@ -8,6 +8,7 @@
 /* The kernel's tick is programmed from it. */
 uint32_t SystemCoreClock = BOARD_CLOCK_SYS_HZ;
 
+/* Prepares the kernel, before any object or task is created. */
 void port_prepare(void)
 {
     if (osKernelInitialize() != osOK) {
@@ -28,16 +29,19 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
     return *task != NULL;
 }
 
+/* Creates a task on the calling core while the kernel runs. False if it fails. */
 bool port_task_spawn(port_task_t *task, const struct port_task_request *request)
 {
     return port_task_create(task, request);
 }
 
+/* Returns how many bytes of a task's stack were used at most. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     return stack_bytes - osThreadGetStackSpace(task);
 }
 
+/* Starts the kernel on every configured core. Does not return. */
 void port_start(void)
 {
     (void)osKernelStart();

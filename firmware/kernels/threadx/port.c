@@ -20,6 +20,7 @@ void isr_systick(void);
 void _tx_initialize_low_level(void);
 void _tx_timer_interrupt(void);
 
+/* Prepares the kernel, before any object or task is created. */
 void port_prepare(void)
 {
     _tx_initialize_kernel_setup();
@@ -39,6 +40,7 @@ static void begin(ULONG task)
     self->entry(self->argument);
 }
 
+/* Creates a task with a priority on a core, before the kernel starts. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     struct task *made = cut(sizeof *made);
@@ -61,6 +63,7 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return stack_bytes - untouched_bytes(task->tx_thread_stack_start, stack_bytes, (unsigned char)TX_STACK_FILL);
 }
 
+/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     UINT words = (item_bytes + sizeof(ULONG) - 1) / sizeof(ULONG);
@@ -79,6 +82,7 @@ bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
     return room != NULL && tx_block_pool_create(pool, (CHAR *)"", block_bytes, room, bytes) == TX_SUCCESS;
 }
 
+/* Starts the kernel on every configured core. Does not return. */
 void port_start(void)
 {
 #if BENCH_NEEDS_HEAP

@@ -16,11 +16,13 @@ _Static_assert(SYST_RELOAD_COUNTS <= 0x1000000u && SYST_RELOAD_COUNTS > 1000u, "
 
 static INT8U next_ceiling;
 
+/* Prepares the kernel, before any object or task is created. */
 void port_prepare(void)
 {
     OSInit();
 }
 
+/* Creates a task with a priority on a core, before the kernel starts. */
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
     OS_STK words = request->stack_bytes / sizeof(OS_STK);
@@ -36,6 +38,7 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
                            (void *)request->name, OS_TASK_OPT_STK_CHK | OS_TASK_OPT_STK_CLR) == OS_ERR_NONE;
 }
 
+/* Returns how many bytes of a task's stack were used at most. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     OS_STK_DATA found;
@@ -55,6 +58,7 @@ bool port_mutex_create(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
+/* Creates a queue of `length` pointers. False if it fails. */
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
     void **room = cut(length * sizeof *room);
@@ -80,6 +84,7 @@ bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
     return error == OS_ERR_NONE;
 }
 
+/* Starts the kernel on every configured core. Does not return. */
 void port_start(void)
 {
     OS_CPU_ExceptStkBase = *(OS_STK **)(uintptr_t)CPU_SCB_VTOR;

@@ -35,16 +35,19 @@ bool port_mutex_create(port_mutex_t *mutex);
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
+/* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
     return 0;
 }
 
+/* Returns the number of the kernel's present tick. */
 static inline uint32_t port_tick_now(void)
 {
     return OSTimeGet();
 }
 
+/* Returns the address of a task's control block. */
 static inline uintptr_t port_task_address(port_task_t task)
 {
     return (uintptr_t)OSTCBPrioTbl[task];
@@ -59,11 +62,13 @@ static inline port_critical_t port_critical_enter(void)
     return cpu_sr;
 }
 
+/* Leaves a critical section, and restores the state from its begin. */
 static inline void port_critical_exit(port_critical_t cpu_sr)
 {
     OS_EXIT_CRITICAL();
 }
 
+/* Tells the kernel that a handler which calls it begins. */
 static inline void port_isr_enter(void)
 {
     OS_CPU_SR cpu_sr;
@@ -73,31 +78,37 @@ static inline void port_isr_enter(void)
     OS_EXIT_CRITICAL();
 }
 
+/* Tells the kernel that the handler ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
     OSIntExit();
 }
 
+/* Lets the calling task sleep until the n-th tick from now. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     OSTimeDly(ticks);
 }
 
+/* Suspends the calling task. */
 static inline void port_suspend_self(port_task_t self)
 {
     (void)OSTaskSuspend(self);
 }
 
+/* Suspends another task. */
 static inline void port_suspend(port_task_t task)
 {
     (void)OSTaskSuspend(task);
 }
 
+/* Lets a suspended task continue. */
 static inline void port_resume(port_task_t task)
 {
     (void)OSTaskResume(task);
 }
 
+/* Lets a suspended task continue, from a handler. */
 static inline void port_resume_from_isr(port_task_t task)
 {
     (void)OSTaskResume(task);
@@ -111,6 +122,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return *semaphore != NULL;
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     INT8U error;
@@ -131,16 +143,19 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return error == OS_ERR_NONE;
 }
 
+/* Gives a semaphore, and wakes the most urgent waiter. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return OSSemPost(*semaphore) == OS_ERR_NONE;
 }
 
+/* Gives a semaphore, from a handler. */
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     (void)OSSemPost(*semaphore);
 }
 
+/* Returns how many takes of a semaphore would succeed now. */
 static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
 {
     OS_SEM_DATA found;
@@ -149,6 +164,7 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
     return found.OSCnt;
 }
 
+/* Locks a mutex, and waits for as long as another task holds it. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     INT8U error;
@@ -157,6 +173,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
+/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     INT8U error;
@@ -168,16 +185,19 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return error == OS_ERR_NONE;
 }
 
+/* Unlocks a mutex that the calling task holds. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return OSMutexPost(*mutex) == OS_ERR_NONE;
 }
 
+/* Sends a pointer through a queue, without waiting. */
 static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
 {
     return OSQPost(*queue, pointer) == OS_ERR_NONE;
 }
 
+/* Waits for a pointer from a queue. */
 static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
 {
     INT8U error;
@@ -186,17 +206,20 @@ static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void 
     return error == OS_ERR_NONE;
 }
 
+/* Creates a mailbox, which contains one pointer. False if it fails. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     *mailbox = OSMboxCreate(NULL);
     return *mailbox != NULL;
 }
 
+/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return OSMboxPost(*mailbox, message) == OS_ERR_NONE;
 }
 
+/* Waits for a pointer in a mailbox, and takes it out. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     INT8U error;
@@ -205,6 +228,7 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return error == OS_ERR_NONE;
 }
 
+/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     INT8U error;
@@ -213,6 +237,7 @@ static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **mess
     return error == OS_ERR_NONE;
 }
 
+/* Creates an event group. False if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     INT8U error;
@@ -221,6 +246,7 @@ static inline bool port_event_create(port_event_t *event)
     return error == OS_ERR_NONE;
 }
 
+/* Sets bits of an event group, and wakes the tasks that wait for them. */
 static inline void port_event_set(port_event_t *event, uint32_t bits)
 {
     INT8U error;
@@ -228,6 +254,7 @@ static inline void port_event_set(port_event_t *event, uint32_t bits)
     (void)OSFlagPost(*event, bits, OS_FLAG_SET, &error);
 }
 
+/* Sets bits of an event group, from a handler. */
 static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 {
     INT8U error;
@@ -235,6 +262,7 @@ static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
     (void)OSFlagPost(*event, bits, OS_FLAG_SET, &error);
 }
 
+/* Clears bits of an event group. */
 static inline void port_event_clear(port_event_t *event, uint32_t bits)
 {
     INT8U error;
@@ -242,6 +270,7 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)OSFlagPost(*event, bits, OS_FLAG_CLR, &error);
 }
 
+/* Waits for one of these bits, and clears those that it waited for. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     INT8U error;
@@ -249,6 +278,7 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
     return OSFlagPend(*event, bits, OS_FLAG_WAIT_SET_ANY + OS_FLAG_CONSUME, 0, &error);
 }
 
+/* Waits for one of these bits until the n-th tick at most. Returns whether one was set. */
 static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
 {
     INT8U error;
@@ -257,6 +287,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return error == OS_ERR_NONE;
 }
 
+/* Waits for all of these bits, and clears them. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     INT8U error;
@@ -264,6 +295,7 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
     return OSFlagPend(*event, bits, OS_FLAG_WAIT_SET_ALL + OS_FLAG_CONSUME, 0, &error);
 }
 
+/* Takes a block from a pool, without waiting. NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     INT8U error;
@@ -271,6 +303,7 @@ static inline void *port_pool_take(port_pool_t *pool)
     return OSMemGet(*pool, &error);
 }
 
+/* Gives a block back to its pool. */
 static inline void port_pool_give(port_pool_t *pool, void *block)
 {
     (void)OSMemPut(*pool, block);

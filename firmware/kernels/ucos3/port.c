@@ -21,6 +21,7 @@ static void must(OS_ERR error)
     }
 }
 
+/* Prepares the kernel, before any object or task is created. */
 void port_prepare(void)
 {
     OS_ERR error;
@@ -32,6 +33,7 @@ void port_prepare(void)
     must(error);
 }
 
+/* Creates a task with a priority on a core, before the kernel starts. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     OS_TCB *made = cut(sizeof *made);
@@ -49,6 +51,7 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
     return error == OS_ERR_NONE;
 }
 
+/* Returns how many bytes of a task's stack were used at most. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     CPU_STK_SIZE unused, used;
@@ -72,6 +75,7 @@ bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
     return error == OS_ERR_NONE;
 }
 
+/* Starts the kernel on every configured core. Does not return. */
 void port_start(void)
 {
     OS_ERR error;

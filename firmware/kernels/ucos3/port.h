@@ -32,11 +32,13 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
+/* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
     return 0;
 }
 
+/* Returns the number of the kernel's present tick. */
 static inline uint32_t port_tick_now(void)
 {
     OS_ERR error;
@@ -44,6 +46,7 @@ static inline uint32_t port_tick_now(void)
     return OSTimeGet(&error);
 }
 
+/* Returns the address of a task's control block. */
 static inline uintptr_t port_task_address(port_task_t task)
 {
     return (uintptr_t)task;
@@ -58,11 +61,13 @@ static inline port_critical_t port_critical_enter(void)
     return cpu_sr;
 }
 
+/* Leaves a critical section, and restores the state from its begin. */
 static inline void port_critical_exit(port_critical_t cpu_sr)
 {
     CPU_CRITICAL_EXIT();
 }
 
+/* Tells the kernel that a handler which calls it begins. */
 static inline void port_isr_enter(void)
 {
     CPU_SR_ALLOC();
@@ -72,11 +77,13 @@ static inline void port_isr_enter(void)
     CPU_CRITICAL_EXIT();
 }
 
+/* Tells the kernel that the handler ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
     OSIntExit();
 }
 
+/* Lets the calling task sleep until the n-th tick from now. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     OS_ERR error;
@@ -84,6 +91,7 @@ static inline void port_sleep_ticks(uint32_t ticks)
     OSTimeDly(ticks, OS_OPT_TIME_DLY, &error);
 }
 
+/* Lets the next ready task of the same priority run. */
 static inline void port_yield(void)
 {
     OS_ERR error;
@@ -91,6 +99,7 @@ static inline void port_yield(void)
     OSSchedRoundRobinYield(&error);
 }
 
+/* Gives a notification to a task. */
 static inline void port_notify_give(port_task_t task)
 {
     OS_ERR error;
@@ -98,6 +107,7 @@ static inline void port_notify_give(port_task_t task)
     (void)OSTaskSemPost(task, OS_OPT_POST_NONE, &error);
 }
 
+/* Gives a notification to a task, from a handler. */
 static inline void port_notify_give_from_isr(port_task_t task)
 {
     OS_ERR error;
@@ -105,6 +115,7 @@ static inline void port_notify_give_from_isr(port_task_t task)
     (void)OSTaskSemPost(task, OS_OPT_POST_NONE, &error);
 }
 
+/* Waits for a notification to the calling task, and takes it. */
 static inline void port_notify_take(port_task_t self)
 {
     OS_ERR error;
@@ -113,6 +124,7 @@ static inline void port_notify_take(port_task_t self)
     (void)OSTaskSemPend(0, OS_OPT_PEND_BLOCKING, NULL, &error);
 }
 
+/* Suspends the calling task. */
 static inline void port_suspend_self(port_task_t self)
 {
     OS_ERR error;
@@ -120,6 +132,7 @@ static inline void port_suspend_self(port_task_t self)
     OSTaskSuspend(self, &error);
 }
 
+/* Suspends another task. */
 static inline void port_suspend(port_task_t task)
 {
     OS_ERR error;
@@ -127,6 +140,7 @@ static inline void port_suspend(port_task_t task)
     OSTaskSuspend(task, &error);
 }
 
+/* Lets a suspended task continue. */
 static inline void port_resume(port_task_t task)
 {
     OS_ERR error;
@@ -144,6 +158,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return error == OS_ERR_NONE;
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     OS_ERR error;
@@ -161,6 +176,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return error == OS_ERR_NONE;
 }
 
+/* Gives a semaphore, and wakes the most urgent waiter. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     OS_ERR error;
@@ -169,6 +185,7 @@ static inline bool port_semaphore_give(port_semaphore_t *semaphore)
     return error == OS_ERR_NONE;
 }
 
+/* Gives a semaphore, from a handler. */
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     OS_ERR error;
@@ -176,6 +193,7 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     (void)OSSemPost(semaphore, OS_OPT_POST_1, &error);
 }
 
+/* Creates a mutex with priority inheritance. False if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     OS_ERR error;
@@ -184,6 +202,7 @@ static inline bool port_mutex_create(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
+/* Locks a mutex, and waits for as long as another task holds it. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     OS_ERR error;
@@ -192,6 +211,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
+/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     OS_ERR error;
@@ -200,6 +220,7 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return error == OS_ERR_NONE;
 }
 
+/* Unlocks a mutex that the calling task holds. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     OS_ERR error;
@@ -208,6 +229,7 @@ static inline bool port_mutex_unlock(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
+/* Creates a queue of `length` pointers. False if it fails. */
 static inline bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
     OS_ERR error;
@@ -216,6 +238,7 @@ static inline bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32
     return error == OS_ERR_NONE;
 }
 
+/* Sends a pointer through a queue, without waiting. */
 static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
 {
     OS_ERR error;
@@ -224,6 +247,7 @@ static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *po
     return error == OS_ERR_NONE;
 }
 
+/* Waits for a pointer from a queue. */
 static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
 {
     OS_MSG_SIZE bytes;
@@ -239,16 +263,19 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return port_pointer_queue_create(mailbox, 1);
 }
 
+/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return port_pointer_queue_send(mailbox, message);
 }
 
+/* Waits for a pointer in a mailbox, and takes it out. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return port_pointer_queue_receive(mailbox, message);
 }
 
+/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     OS_MSG_SIZE bytes;
@@ -258,6 +285,7 @@ static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **mess
     return error == OS_ERR_NONE;
 }
 
+/* Creates an event group. False if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     OS_ERR error;
@@ -266,6 +294,7 @@ static inline bool port_event_create(port_event_t *event)
     return error == OS_ERR_NONE;
 }
 
+/* Sets bits of an event group, and wakes the tasks that wait for them. */
 static inline void port_event_set(port_event_t *event, uint32_t bits)
 {
     OS_ERR error;
@@ -273,6 +302,7 @@ static inline void port_event_set(port_event_t *event, uint32_t bits)
     (void)OSFlagPost(event, bits, OS_OPT_POST_FLAG_SET, &error);
 }
 
+/* Sets bits of an event group, from a handler. */
 static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 {
     OS_ERR error;
@@ -280,6 +310,7 @@ static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
     (void)OSFlagPost(event, bits, OS_OPT_POST_FLAG_SET, &error);
 }
 
+/* Clears bits of an event group. */
 static inline void port_event_clear(port_event_t *event, uint32_t bits)
 {
     OS_ERR error;
@@ -287,6 +318,7 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)OSFlagPost(event, bits, OS_OPT_POST_FLAG_CLR, &error);
 }
 
+/* Waits for one of these bits, and clears those that it waited for. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     OS_ERR error;
@@ -294,6 +326,7 @@ static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
     return OSFlagPend(event, bits, 0, OS_OPT_PEND_FLAG_SET_ANY | OS_OPT_PEND_FLAG_CONSUME | OS_OPT_PEND_BLOCKING, NULL, &error);
 }
 
+/* Waits for one of these bits until the n-th tick at most. Returns whether one was set. */
 static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, uint32_t ticks)
 {
     OS_ERR error;
@@ -303,6 +336,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return error == OS_ERR_NONE;
 }
 
+/* Waits for all of these bits, and clears them. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     OS_ERR error;
@@ -310,6 +344,7 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
     return OSFlagPend(event, bits, 0, OS_OPT_PEND_FLAG_SET_ALL | OS_OPT_PEND_FLAG_CONSUME | OS_OPT_PEND_BLOCKING, NULL, &error);
 }
 
+/* Sets a task's priority, in the kernel's own numbers. */
 static inline void port_priority_set(port_task_t task, uint32_t priority)
 {
     OS_ERR error;
@@ -317,6 +352,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     OSTaskChangePrio(task, (OS_PRIO)priority, &error);
 }
 
+/* Takes a block from a pool, without waiting. NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     OS_ERR error;
@@ -324,6 +360,7 @@ static inline void *port_pool_take(port_pool_t *pool)
     return OSMemGet(pool, &error);
 }
 
+/* Gives a block back to its pool. */
 static inline void port_pool_give(port_pool_t *pool, void *block)
 {
     OS_ERR error;

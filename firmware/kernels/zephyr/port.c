@@ -79,6 +79,7 @@ static void begin(void *task, void *unused, void *unused_too)
     self->entry(self->argument);
 }
 
+/* Creates a task with a priority on a core, before the kernel starts. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     struct port_task *task = cut(sizeof *task);
@@ -103,6 +104,7 @@ void port_start(void)
     last_words_error(ERROR_KERNEL_START, "Zephyr woke its main thread");
 }
 
+/* Returns how many bytes of a task's stack were used at most. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     size_t unused = 0;
@@ -110,6 +112,7 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return k_thread_stack_space_get(&task->thread, &unused) == 0 ? stack_bytes - (uint32_t)unused : stack_bytes;
 }
 
+/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     char *items = cut((size_t)length * item_bytes);
@@ -120,11 +123,13 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return items != NULL;
 }
 
+/* Creates a mailbox, which contains one pointer. False if it fails. */
 bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return port_queue_create(mailbox, 1, sizeof(void *));
 }
 
+/* Creates a pool of blocks of one size. False if it fails. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     void *buffer = cut((size_t)blocks * block_bytes);

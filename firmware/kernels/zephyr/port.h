@@ -56,21 +56,25 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
 bool port_mailbox_create(port_mailbox_t *mailbox);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
+/* Returns the number of the calling core. */
 static inline unsigned port_core(void)
 {
     return 0;
 }
 
+/* Returns the number of the kernel's present tick. */
 static inline uint32_t port_tick_now(void)
 {
     return (uint32_t)k_uptime_ticks();
 }
 
+/* Enters a critical section. Returns the state for `port_critical_exit`. */
 static inline port_critical_t port_critical_enter(void)
 {
     return irq_lock();
 }
 
+/* Leaves a critical section, and restores the state from its begin. */
 static inline void port_critical_exit(port_critical_t before)
 {
     irq_unlock(before);
@@ -81,15 +85,18 @@ static inline void port_isr_enter(void)
 {
 }
 
+/* Tells the kernel that the handler ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
 }
 
+/* Returns the address of a task's control block. */
 static inline uintptr_t port_task_address(port_task_t task)
 {
     return (uintptr_t)&task->thread;
 }
 
+/* Lets the calling task sleep until the n-th tick from now. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     (void)k_sleep(K_TICKS(ticks));
@@ -113,56 +120,67 @@ static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 }
 #endif
 
+/* Lets the next ready task of the same priority run. */
 static inline void port_yield(void)
 {
     k_yield();
 }
 
+/* Gives a notification to a task. */
 static inline void port_notify_give(port_task_t task)
 {
     k_sem_give(&task->notified);
 }
 
+/* Gives a notification to a task, from a handler. */
 static inline void port_notify_give_from_isr(port_task_t task)
 {
     k_sem_give(&task->notified);
 }
 
+/* Waits for a notification to the calling task, and takes it. */
 static inline void port_notify_take(port_task_t self)
 {
     (void)k_sem_take(&self->notified, K_FOREVER);
 }
 
+/* Suspends the calling task. */
 static inline void port_suspend_self(port_task_t self)
 {
     k_thread_suspend(&self->thread);
 }
 
+/* Suspends another task. */
 static inline void port_suspend(port_task_t task)
 {
     k_thread_suspend(&task->thread);
 }
 
+/* Lets a suspended task continue. */
 static inline void port_resume(port_task_t task)
 {
     k_thread_resume(&task->thread);
 }
 
+/* Lets a suspended task continue, from a handler. */
 static inline void port_resume_from_isr(port_task_t task)
 {
     k_thread_resume(&task->thread);
 }
 
+/* Creates a semaphore with a maximum and an initial count. False if it fails. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     return PORT_DONE(k_sem_init(semaphore, initial, maximum));
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return k_sem_take(semaphore, K_FOREVER) == 0;
 }
 
+/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return k_sem_take(semaphore, K_TICKS(ticks)) == 0;
@@ -175,63 +193,75 @@ static inline bool port_semaphore_give(port_semaphore_t *semaphore)
     return true;
 }
 
+/* Gives a semaphore, from a handler. */
 static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
 {
     k_sem_give(semaphore);
 }
 
+/* Creates a mutex with priority inheritance. False if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     return PORT_DONE(k_mutex_init(mutex));
 }
 
+/* Locks a mutex, and waits for as long as another task holds it. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return k_mutex_lock(mutex, K_FOREVER) == 0;
 }
 
+/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return k_mutex_lock(mutex, K_TICKS(ticks)) == 0;
 }
 
+/* Unlocks a mutex that the calling task holds. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return PORT_DONE(k_mutex_unlock(mutex));
 }
 
 #if KERNEL_SERVICES_CONDITION
+/* Creates a condition variable. False if it fails. */
 static inline bool port_condition_create(port_condition_t *condition)
 {
     return k_condvar_init(condition) == 0;
 }
 
+/* Releases the mutex, waits for a signal, and locks the mutex again. */
 static inline void port_condition_wait(port_condition_t *condition, port_mutex_t *mutex)
 {
     (void)k_condvar_wait(condition, mutex, K_FOREVER);
 }
 
+/* Wakes the most urgent task that waits for a condition variable. */
 static inline void port_condition_signal(port_condition_t *condition)
 {
     (void)k_condvar_signal(condition);
 }
 #endif
 
+/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return k_msgq_put(queue, (void *)item, K_FOREVER) == 0;
 }
 
+/* Waits for an item of a queue, and copies it out. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return k_msgq_get(queue, item, K_FOREVER) == 0;
 }
 
+/* Copies an item into a queue, from a handler. False if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return k_msgq_put(queue, (void *)item, K_NO_WAIT) == 0;
 }
 
+/* Copies an item out of a queue, from a handler. False if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return k_msgq_get(queue, item, K_NO_WAIT) == 0;
@@ -243,16 +273,19 @@ static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
     return k_msgq_put(mailbox, &message, K_FOREVER) == 0;
 }
 
+/* Waits for a pointer in a mailbox, and takes it out. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return k_msgq_get(mailbox, message, K_FOREVER) == 0;
 }
 
+/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return k_msgq_get(mailbox, message, K_TICKS(ticks)) == 0;
 }
 
+/* Takes a block from a pool, without waiting. NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     void *block;
@@ -260,6 +293,7 @@ static inline void *port_pool_take(port_pool_t *pool)
     return k_mem_slab_alloc(pool, &block, K_NO_WAIT) == 0 ? block : NULL;
 }
 
+/* Gives a block back to its pool. */
 static inline void port_pool_give(port_pool_t *pool, void *block)
 {
 #if KERNEL_VERSION_NUMBER < 0x30500
@@ -269,21 +303,25 @@ static inline void port_pool_give(port_pool_t *pool, void *block)
 #endif
 }
 
+/* Returns a task's priority, in the kernel's own numbers. */
 static inline uint32_t port_priority_get(port_task_t task)
 {
     return (uint32_t)k_thread_priority_get(&task->thread);
 }
 
+/* Sets a task's priority, in the kernel's own numbers. */
 static inline void port_priority_set(port_task_t task, uint32_t priority)
 {
     k_thread_priority_set(&task->thread, (int)priority);
 }
 
+/* Allocates bytes from the kernel's heap. NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return k_malloc(bytes);
 }
 
+/* Frees a block of the kernel's heap. */
 static inline void port_free(void *block)
 {
     k_free(block);

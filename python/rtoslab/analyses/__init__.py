@@ -1,7 +1,14 @@
 """Turns stored points into statements: figures, latencies, losses by cause, claims."""
 
-from rtoslab.analyses.axis_values import Selector, Value, axis_of_point, convert_unit, point_values, select_values
-from rtoslab.analyses.bands import Band, Ratio
+from rtoslab.analyses.axis_values import (
+    MeasuredValue,
+    Selector,
+    axis_of_point,
+    convert_unit,
+    point_values,
+    select_values,
+)
+from rtoslab.analyses.bands import FigureRatio, PlacementBand
 from rtoslab.analyses.claim_rules import StatementResult, combine_results
 from rtoslab.analyses.claims import OUTCOMES, ClaimVerdict, Outcome, judge_claims
 from rtoslab.analyses.collisions import (
@@ -12,7 +19,7 @@ from rtoslab.analyses.collisions import (
     stress_levels,
     stress_runs,
 )
-from rtoslab.analyses.counts_per_second import Gain, core_gains, throughput
+from rtoslab.analyses.counts_per_second import CoreGain, core_gains, throughput
 from rtoslab.analyses.cycles import (
     CYCLE_PARTS,
     VISIBLE_PART,
@@ -34,8 +41,8 @@ from rtoslab.analyses.instrument_overhead import empty_measurement_costs, probe_
 from rtoslab.analyses.latency import (
     SPREAD_FIGURES,
     AbsentSeries,
-    Latency,
     SeriesComparison,
+    SeriesLatency,
     absent_series,
     histogram,
     instrument_costs,
@@ -44,14 +51,14 @@ from rtoslab.analyses.latency import (
     series_comparisons,
     without_instrument,
 )
-from rtoslab.analyses.losses_by_cause import BusiestLock, Loss, core_losses
+from rtoslab.analyses.losses_by_cause import BusiestLock, MulticoreLoss, core_losses
 from rtoslab.analyses.middle_placement import PlacedPoint, placed_points, points_without_number
 from rtoslab.analyses.named_figures import (
     BYTES,
     COUNTS,
     CYCLES,
     INSTRUCTIONS,
-    Metric,
+    NamedFigure,
     leading_metrics,
     metric_unit,
     placement_band,

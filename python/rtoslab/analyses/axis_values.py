@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.bands import Band
+from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.analyses.cycles import cycle_use_of_cores, lock_wait_part
 from rtoslab.analyses.latency import latencies
@@ -29,13 +29,13 @@ LATENCY_STATS = {
     "max": "maximum",
     "jitter": "jitter",
 }
-"""Statistic -> its name in `analyses.latency.Spread`."""
+"""Statistic -> its name in `analyses.latency.SampleStatistics`."""
 Selector = Mapping[str, str | int | Sequence[str | int]]
 """Axis -> the place or places that a value may have on it. Axes: those of `Value.axis`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class MeasuredValue:
     """One number of a measured point, with its metric, unit and axes. `stat` says which number of a spread it is."""
 
     point: PointId
@@ -49,15 +49,15 @@ class Value:
     value: float
     unit: str
     n: int
-    band: Band | None = None
+    band: PlacementBand | None = None
     """The values in several placements, whose median is `value`, in its unit."""
     substitute_text: str = ""
     """The operation that was measured, if it substitutes one that the kernel lacks."""
 
     @property
-    def placement_band(self) -> Band:
+    def placement_band(self) -> PlacementBand:
         """Returns the values of this number in each placement of the code."""
-        return self.band or Band([self.value])
+        return self.band or PlacementBand([self.value])
 
     def axis(self, name: str) -> str:
         """Returns the value's coordinate on an axis (such as `kernel`), "" if it has none.
@@ -102,10 +102,10 @@ def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
     return point.config.get(name) or params.get(name.removeprefix("param."), "")
 
 
-def point_values(points: Iterable[MeasuredPoint]) -> list[Value]:
+def point_values(points: Iterable[MeasuredPoint]) -> list[MeasuredValue]:
     """Returns every number of every point, in the points' order."""
     return [
-        Value(
+        MeasuredValue(
             point=point.point,
             run_id=point.run_id,
             clock_hz=point.clock_hz,
@@ -123,7 +123,7 @@ def point_values(points: Iterable[MeasuredPoint]) -> list[Value]:
     ]
 
 
-def select_values(values: Iterable[Value], where: Selector) -> list[Value]:
+def select_values(values: Iterable[MeasuredValue], where: Selector) -> list[MeasuredValue]:
     """Returns the values with the coordinates that `where` names. A missing axis of a point has its usual place."""
     places = {
         axis: {str(option) for option in (required if isinstance(required, list | tuple) else (required,))}

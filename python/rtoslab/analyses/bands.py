@@ -9,7 +9,7 @@ from statistics import median
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
+class PlacementBand:
     """A figure's values over all placements of its code: their median, and the range from least to most."""
 
     values: Sequence[float]
@@ -24,19 +24,19 @@ class Band:
         return median(self.values)
 
     @property
-    def least(self) -> float:
+    def smallest(self) -> float:
         """Returns the smallest value of all placements."""
         return min(self.values)
 
     @property
-    def most(self) -> float:
+    def largest(self) -> float:
         """Returns the largest value of all placements."""
         return max(self.values)
 
     @property
     def width(self) -> float:
         """Returns the largest less the smallest value. 0 if the difference is within the clock's resolution."""
-        width = self.most - self.least
+        width = self.largest - self.smallest
         return width if width > self.resolution * (1 + 1e-9) else 0.0
 
     @property
@@ -44,24 +44,26 @@ class Band:
         """Returns the width of the range in percent of the median."""
         return 100 * self.width / abs(self.median) if self.median else 0.0
 
-    def ratio_to(self, other: "Band") -> "Ratio":
+    def ratio_to(self, other: "PlacementBand") -> "FigureRatio":
         """Returns this figure divided by another one, with its range over all placements."""
         known = self.is_known and other.is_known
-        return Ratio(self.median / other.median, self.least / other.most, self.most / other.least, known)
+        return FigureRatio(
+            self.median / other.median, self.smallest / other.largest, self.largest / other.smallest, known
+        )
 
-    def minus(self, other: "Band") -> "Band":
+    def subtract(self, other: "PlacementBand") -> "PlacementBand":
         """Returns this figure less another one, for all combinations of placements."""
-        ends = [self.least - other.most, self.most - other.least]
-        return Band([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
+        ends = [self.smallest - other.largest, self.largest - other.smallest]
+        return PlacementBand([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class FigureRatio:
     """The ratio of two figures: that of their medians, and its range over all placements."""
 
     value: float
-    least: float
-    most: float
+    smallest: float
+    largest: float
     is_known: bool = True
     """False if a figure in it is in one placement, and its place may matter."""
 
@@ -70,19 +72,21 @@ class Ratio:
         """Returns the ratio of the medians."""
         return self.value
 
-    def ratio_to(self, other: "Ratio") -> "Ratio":
+    def ratio_to(self, other: "FigureRatio") -> "FigureRatio":
         """Returns this ratio divided by another one."""
         known = self.is_known and other.is_known
-        return Ratio(self.value / other.value, self.least / other.most, self.most / other.least, known)
+        return FigureRatio(
+            self.value / other.value, self.smallest / other.largest, self.largest / other.smallest, known
+        )
 
-    def quotient_band(self, number: float) -> "Ratio":
+    def quotient_band(self, number: float) -> "FigureRatio":
         """Returns the ratio divided by a number."""
-        return Ratio(self.value / number, self.least / number, self.most / number, self.is_known)
+        return FigureRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
 
     @property
     def is_claimed(self) -> bool:
         """Whether the two figures differ in the same direction in every placement of their code."""
-        return self.is_known and not self.least <= 1 <= self.most
+        return self.is_known and not self.smallest <= 1 <= self.largest
 
     @property
     def is_within_placement(self) -> bool:

@@ -9,18 +9,18 @@ from itertools import combinations, pairwise
 from statistics import median
 from typing import Final, Literal
 
-from rtoslab.analyses.axis_values import TIME_S, Value
+from rtoslab.analyses.axis_values import TIME_S, MeasuredValue
 from rtoslab.analyses.claim_values import GatheredValues, NotComputedError, SelectedValues
 from rtoslab.base import count_text
-from rtoslab.catalogue import Claim
+from rtoslab.catalogue import PaperClaim
 
 StatementResult = Literal["same", "different", "tie"]
 Names = Mapping[str, str]
 """A place on an axis -> its name for readers."""
 ResultText = tuple[StatementResult, str]
-Judge = Callable[[Claim, Sequence[SelectedValues], float, Names], ResultText]
+Judge = Callable[[PaperClaim, Sequence[SelectedValues], float, Names], ResultText]
 """(claim, values of the case, resolution of the paper's instrument in seconds, names)"""
-Rule = Callable[[Claim, Sequence[float], float], StatementResult]
+Rule = Callable[[PaperClaim, Sequence[float], float], StatementResult]
 """(claim, the values in one unit, the resolution in that unit)"""
 
 
@@ -41,13 +41,13 @@ def _result_of(holds: bool) -> StatementResult:
     return "same" if holds else "different"
 
 
-def _is_within_bounds(claim: Claim, number: float) -> bool:
+def _is_within_bounds(claim: PaperClaim, number: float) -> bool:
     """Whether a number is between the claim's bounds."""
     low = claim.at_least is None or number >= claim.at_least
     return low and (claim.at_most is None or number <= claim.at_most)
 
 
-def resolution_in_unit(value: Value, resolution_s: float) -> float:
+def resolution_in_unit(value: MeasuredValue, resolution_s: float) -> float:
     """Returns the instrument's resolution in the value's unit. 0 if the value is no time."""
     if value.unit == "cycles":
         return resolution_s * value.clock_hz
@@ -81,16 +81,18 @@ def _value_text(value: float, unit: str) -> str:
 def _judge_single_values(rule: Rule) -> Judge:
     """Returns a judge that applies a rule to exactly one value for each member of the claim."""
 
-    def judge(claim: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
+    def judge_claim(
+        claim: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names
+    ) -> ResultText:
         """Judges a claim by its values. Returns the verdict and the numbers as text."""
-        first = picked[0].value
+        first = picked[0].first_value
         unit = claim.unit or first.unit
-        numbers = [value.value.convert_to(unit) for value in picked]
+        numbers = [value.first_value.convert_to(unit) for value in picked]
         known = [number for number in numbers if number is not None]
         if len(known) != len(numbers):
             raise NotComputedError("the values have different units")
         parts = [
-            f"{places_text(value, names)} {_value_text(number, unit)}{_substitute_note(value.value)}".strip()
+            f"{places_text(value, names)} {_value_text(number, unit)}{_substitute_note(value.first_value)}".strip()
             for value, number in zip(picked, known, strict=True)
         ]
         scale = first.convert_to(unit)
@@ -98,15 +100,15 @@ def _judge_single_values(rule: Rule) -> Judge:
         outcome = rule(claim, known, resolution)
         return outcome, f"{', '.join(parts)}{'' if unit == '1' else f' {unit}'}{_ratio_text(claim, known)}"
 
-    return judge
+    return judge_claim
 
 
-def _substitute_note(value: Value) -> str:
+def _substitute_note(value: MeasuredValue) -> str:
     """Returns a note in brackets if the value is of a substitute operation."""
     return f" ({value.substitute_text})" if value.substitute_text else ""
 
 
-def _ratio_text(claim: Claim, numbers: Sequence[float]) -> str:
+def _ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
     """Returns the ratio of the numbers as text, for rules on a ratio."""
     if claim.kind == "ratio":
         return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""
@@ -117,7 +119,7 @@ def _ratio_text(claim: Claim, numbers: Sequence[float]) -> str:
     return ""
 
 
-def _judge_ascending(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_ascending(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether each value is larger than the one before, with bounds by so many times."""
     outcomes = [judge_larger(high, low, resolution) for low, high in pairwise(numbers)]
     if combine_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
@@ -129,19 +131,19 @@ def _judge_ascending(claim: Claim, numbers: Sequence[float], resolution: float) 
     return combine_results(outcomes)
 
 
-def _judge_least(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_least(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether the first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_larger(min(others), max(leaders), resolution)
 
 
-def _judge_most(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_most(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether the first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_larger(min(leaders), max(others), resolution)
 
 
-def _judge_rank(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_rank(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether the first value has rank `place` among all, the smallest first, with bounds on its step."""
     first, others = numbers[0], numbers[1:]
     below = sum(other < first - resolution for other in others)
@@ -154,7 +156,7 @@ def _judge_rank(claim: Claim, numbers: Sequence[float], resolution: float) -> St
     return _result_of(before is None or _is_within_bounds(claim, first / before))
 
 
-def _judge_ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_ratio(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether the first value is between `at_least` and `at_most` times the second.
 
     Equal values are a tie if 1 is a bound."""
@@ -166,36 +168,36 @@ def _judge_ratio(claim: Claim, numbers: Sequence[float], resolution: float) -> S
     return _result_of(low and high)
 
 
-def _judge_between(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_between(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
     return _result_of(low and high)
 
 
-def _judge_near_others(claim: Claim, numbers: Sequence[float], _: float) -> StatementResult:
+def _judge_near_others(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
     """Judges whether the first value over the median of the others is between the bounds."""
     return _result_of(_is_within_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
-def _judge_beaten(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_beaten(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether the first value is larger than the least of the others."""
     return judge_larger(numbers[0], min(numbers[1:]), resolution)
 
 
-def _judge_alike(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_alike(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether the largest value is at most `at_most` times the smallest."""
     return _result_of(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
-def _judge_varies(claim: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_varies(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether the largest value is at least `at_least` times the smallest, beyond the resolution."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
     return _result_of(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
-def _judge_distinct(_: Claim, numbers: Sequence[float], resolution: float) -> StatementResult:
+def _judge_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
     """Judges whether no two values are equal. Values within the resolution are a tie."""
     steps = [high - low for low, high in pairwise(sorted(numbers))]
     if any(step == 0 for step in steps):
@@ -220,19 +222,19 @@ def _sample_spreads(
     return spreads, "; ".join(words)
 
 
-def _judge_no_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
+def _judge_no_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
     """Judges whether no value spreads by more than the paper's instrument shows."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
     return _result_of(all(spread <= least for spread, least in spreads)), seen
 
 
-def _judge_spread(_: Claim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
+def _judge_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
     """Judges whether every value spreads by more than the paper's instrument shows."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
     return _result_of(all(spread > least for spread, least in spreads)), seen
 
 
-def _judge_same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float, names: Names) -> ResultText:
+def _judge_same_ranking(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, names: Names) -> ResultText:
     """Judges whether two sequences along `along` have the same order: at least `at_least` of all pairs agree."""
     first, second = ({value.axis(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
@@ -250,7 +252,7 @@ def _judge_same_ranking(claim: Claim, picked: Sequence[SelectedValues], _: float
     ), f"{agree} of {count_text(len(pairs), 'pair')} agree; {'; '.join(orders)}"
 
 
-def judge_bands(claim: Claim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
+def judge_bands(claim: PaperClaim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
     """Judges whether each value is the same in all placements of the code, up to `at_most` of its median."""
     words, outcomes = [], []
     for group in gathered:
@@ -266,7 +268,7 @@ def judge_bands(claim: Claim, gathered: Sequence[GatheredValues], names: Names) 
     return combine_results(outcomes), "; ".join(words)
 
 
-def _step_losses(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
+def _step_losses(claim: PaperClaim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
     """Returns how much a sequence falls from step to step, as parts of its first value, and the numbers as text."""
     places = sorted((float(item.axis(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
@@ -276,13 +278,13 @@ def _step_losses(claim: Claim, picked: Sequence[SelectedValues]) -> tuple[list[f
     return [low - high for (_, low), (_, high) in pairwise(parts)], seen
 
 
-def _judge_first_step_largest(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
+def _judge_first_step_largest(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """Judges whether the first step down is at least `at_least` times as large as any later one."""
     steps, seen = _step_losses(claim, picked)
     return _result_of(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
-def _judge_steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
+def _judge_steps_shrink(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """Judges whether, after the first step, the later half of the steps sums up to at most `at_most` above the earlier.
 
     `at_most` is in parts of the first value: what runs at one place differ by, so that noise is not a growing step. A
@@ -298,7 +300,7 @@ def _judge_steps_shrink(claim: Claim, picked: Sequence[SelectedValues], _: float
     return _result_of(sum(later[-half:]) <= sum(later[:half]) + allowed), seen
 
 
-def _judge_gradual(claim: Claim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
+def _judge_gradual(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
     """Judges whether the sequence falls, and no step takes more than `at_most` of the whole loss."""
     steps, seen = _step_losses(claim, picked)
     return _result_of(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen

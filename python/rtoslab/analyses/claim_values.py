@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import geometric_mean, median
 
-from rtoslab.analyses.axis_values import Selector, Value, select_values
+from rtoslab.analyses.axis_values import MeasuredValue, Selector, select_values
 from rtoslab.analyses.value_groups import differing_axes
-from rtoslab.catalogue import AxisChoices, AxisPlaces, Claim
+from rtoslab.catalogue import AxisChoices, AxisPlaces, PaperClaim
 
 ExplainAbsence = Callable[[AxisChoices], str]
 """Returns why there is no value at a place."""
@@ -19,12 +19,12 @@ class NotComputedError(Exception):
 class ValueIndex:
     """All values of a run by metric, for quick selection."""
 
-    def __init__(self, values: Iterable[Value]) -> None:
-        self._by_metric: dict[str, list[Value]] = {}
+    def __init__(self, values: Iterable[MeasuredValue]) -> None:
+        self._by_metric: dict[str, list[MeasuredValue]] = {}
         for value in values:
             self._by_metric.setdefault(value.metric, []).append(value)
 
-    def select(self, where: Selector) -> list[Value]:
+    def select_values(self, where: Selector) -> list[MeasuredValue]:
         """Returns the values with the coordinates that `where` names."""
         metric = where.get("metric")
         if metric is None:
@@ -38,10 +38,10 @@ class SelectedValues:
     """The values of one member of a claim (`of`): several along a sequence or of several statistics, else one."""
 
     where: AxisPlaces
-    values: Sequence[Value]
+    values: Sequence[MeasuredValue]
 
     @property
-    def value(self) -> Value:
+    def first_value(self) -> MeasuredValue:
         """Returns the first value, which is the only one for most rules."""
         return self.values[0]
 
@@ -51,16 +51,18 @@ class GatheredValues:
     """The values of one member of a claim in all placements, before axes are joined."""
 
     where: AxisPlaces
-    members: Sequence[tuple[Value, Value | None]]
+    members: Sequence[tuple[MeasuredValue, MeasuredValue | None]]
 
 
-def gather_values(claim: Claim, case: AxisPlaces, index: ValueIndex, absence: ExplainAbsence) -> list[GatheredValues]:
+def gather_values(
+    claim: PaperClaim, case: AxisPlaces, index: ValueIndex, absence: ExplainAbsence
+) -> list[GatheredValues]:
     """Returns the values of one case of a claim, in the order of its members. Raises NotComputedError."""
     gathered: list[GatheredValues] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
         place: dict[str, str | int | tuple[str | int, ...]] = {**claim.where, **case, **where}
-        values = index.select(place)
+        values = index.select_values(place)
         if not values:
             raise NotComputedError(absence(place))
         joined_places.append({tuple(value.axis(axis) for axis in claim.join) for value in values})
@@ -79,7 +81,7 @@ def count_placements(gathered: Iterable[GatheredValues]) -> int:
     return max((len(group.placement_band.values) for group in values), default=1)
 
 
-def values_in_placement(claim: Claim, gathered: Iterable[GatheredValues], placement: int) -> list[SelectedValues]:
+def values_in_placement(claim: PaperClaim, gathered: Iterable[GatheredValues], placement: int) -> list[SelectedValues]:
     """Returns a claim's values in one placement, by its number. A value in fewer placements counts by its last one.
 
     Raises NotComputedError.
@@ -97,11 +99,13 @@ def _places_text(where: AxisPlaces) -> str:
     return ", ".join(str(place) for place in where.values()) or "one value"
 
 
-def _share_base(value: Value, place: AxisChoices, claim: Claim, index: ValueIndex, absence: ExplainAbsence) -> Value:
+def _share_base(
+    value: MeasuredValue, place: AxisChoices, claim: PaperClaim, index: ValueIndex, absence: ExplainAbsence
+) -> MeasuredValue:
     """Returns the value by which a claim divides another value."""
     alike = {axis: value.axis(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
-    bases = index.select(base_place)
+    bases = index.select_values(base_place)
     if not bases:
         raise NotComputedError(absence(base_place))
     if len(bases) > 1 or not bases[0].value:
@@ -109,7 +113,7 @@ def _share_base(value: Value, place: AxisChoices, claim: Claim, index: ValueInde
     return bases[0]
 
 
-def _share_in_placement(value: Value, base: Value | None, placement: int) -> Value:
+def _share_in_placement(value: MeasuredValue, base: MeasuredValue | None, placement: int) -> MeasuredValue:
     """Returns a value in one placement, divided by its base if it has one."""
     if base is None:
         return replace(value, value=_number_in_placement(value, placement), band=None)
@@ -118,18 +122,18 @@ def _share_in_placement(value: Value, base: Value | None, placement: int) -> Val
     )
 
 
-def _number_in_placement(value: Value, placement: int) -> float:
+def _number_in_placement(value: MeasuredValue, placement: int) -> float:
     """Returns the number of a value in one placement, or in its last one."""
     placed = value.placement_band.values
     return placed[min(placement, len(placed) - 1)]
 
 
-def _join_axes(claim: Claim, values: Sequence[Value]) -> list[Value]:
+def _join_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
     """Returns a claim's values after those that differ only on the axes of `join` were combined.
     Raises NotComputedError.
     """
     several = claim.kind in {"no_spread", "spread"}
-    by_place: dict[tuple[str, str], list[Value]] = {}
+    by_place: dict[tuple[str, str], list[MeasuredValue]] = {}
     for value in values:
         by_place.setdefault((value.axis(claim.along) if claim.along else "", value.stat if several else ""), []).append(
             value
@@ -137,7 +141,7 @@ def _join_axes(claim: Claim, values: Sequence[Value]) -> list[Value]:
     return [_join_values(claim, members) for members in by_place.values()]
 
 
-def _join_values(claim: Claim, members: Sequence[Value]) -> Value:
+def _join_values(claim: PaperClaim, members: Sequence[MeasuredValue]) -> MeasuredValue:
     """Returns one value made of several that differ only on the axes of `join`. Raises NotComputedError."""
     if len(members) == 1:
         return members[0]

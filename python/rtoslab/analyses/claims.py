@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from rtoslab.analyses.axis_values import Value
+from rtoslab.analyses.axis_values import MeasuredValue
 from rtoslab.analyses.claim_rules import RULES, Names, ResultText, StatementResult, judge_bands, place_text
 from rtoslab.analyses.claim_values import (
     ExplainAbsence,
@@ -20,7 +20,7 @@ from rtoslab.analyses.claim_values import (
     values_in_placement,
 )
 from rtoslab.base import all_count_text
-from rtoslab.catalogue import TIMED, AxisPlaces, Claim, Resolution
+from rtoslab.catalogue import TIMED, AxisPlaces, InstrumentResolution, PaperClaim
 
 Outcome = Literal["same", "different", "partly", "tie", "not computed"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("different", "partly", "tie", "same", "not computed")
@@ -47,13 +47,13 @@ class CaseVerdict:
 class ClaimVerdict:
     """The verdict on one statement of a paper, with those on its cases."""
 
-    claim: Claim
+    claim: PaperClaim
     cases: tuple[CaseVerdict, ...]
     threshold: str = ""
     """The bounds and resolution it was judged by, with their source. Empty: only the order of the numbers."""
 
     @property
-    def outcome(self) -> Outcome:
+    def overall_outcome(self) -> Outcome:
         """Returns the outcome of all cases together: same, tie, partly, different or not computed."""
         outcomes = {verdict.outcome for verdict in self.cases if verdict.outcome is not None}
         if not outcomes:
@@ -75,7 +75,7 @@ class ClaimVerdict:
     @property
     def outcome_text(self) -> str:
         """Returns the outcome with its count: `partly (3 of 8)`."""
-        outcome = self.outcome
+        outcome = self.overall_outcome
         return f"{outcome} ({self.count_held} of {len(self.cases)})" if outcome == "partly" else outcome
 
     @property
@@ -108,9 +108,9 @@ def _cases_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> s
 
 
 def judge_claims(
-    claims: Iterable[Claim],
-    values: Sequence[Value],
-    resolution: Resolution | None = None,
+    claims: Iterable[PaperClaim],
+    values: Sequence[MeasuredValue],
+    resolution: InstrumentResolution | None = None,
     *,
     absence: ExplainAbsence = lambda _: "not measured in this run",
     names: Names | None = None,
@@ -120,13 +120,13 @@ def judge_claims(
     `resolution` is that of the paper's instrument, None: exact. `absence` says why a value is missing, `names` what a
     reader calls a place on an axis.
     """
-    exact = resolution or Resolution(seconds=0, source="")
+    exact = resolution or InstrumentResolution(seconds=0, source="")
     index = ValueIndex(values)
     return [_judge_claim(claim, index, exact, absence, names or {}) for claim in claims]
 
 
 def _judge_claim(
-    claim: Claim, index: ValueIndex, resolution: Resolution, absence: ExplainAbsence, names: Names
+    claim: PaperClaim, index: ValueIndex, resolution: InstrumentResolution, absence: ExplainAbsence, names: Names
 ) -> ClaimVerdict:
     """Returns the verdict on one statement by the values of a run."""
     if claim.kind == "not computed":
@@ -179,7 +179,7 @@ def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
     return "tie", f"the placement of the code decides, {split} of {len(judged)}: {shown}"
 
 
-def _threshold_text(claim: Claim, resolution: Resolution) -> str:
+def _threshold_text(claim: PaperClaim, resolution: InstrumentResolution) -> str:
     """Returns the bounds and the resolution that a claim is judged by, with their sources."""
     words = []
     if claim.bound_from:

@@ -55,7 +55,7 @@ def throughput(point: MeasuredPoint) -> Throughput:
 
 
 @dataclass(frozen=True, slots=True)
-class Gain:
+class CoreGain:
     """A benchmark on several cores compared with the same on one core. A gain of 2 on two cores is perfect."""
 
     benchmark: str
@@ -77,7 +77,7 @@ class Gain:
         return self.gain / self.cores
 
 
-def core_gains(points: Iterable[MeasuredPoint]) -> list[Gain]:
+def core_gains(points: Iterable[MeasuredPoint]) -> list[CoreGain]:
     """Returns each point on several cores paired with the same point on one core.
     Pinning does not count on one core.
     """
@@ -92,7 +92,7 @@ def core_gains(points: Iterable[MeasuredPoint]) -> list[Gain]:
         if one is not None:
             identity = many.point
             result.append(
-                Gain(
+                CoreGain(
                     identity.benchmark,
                     identity.title,
                     identity.kernel,

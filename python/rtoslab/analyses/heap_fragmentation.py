@@ -6,7 +6,7 @@ from rtoslab.results import MeasuredPoint
 
 
 @dataclass(frozen=True, slots=True)
-class Fragmentation:
+class HeapFragmentation:
     """The state of a heap at one moment: used and free bytes, the largest free piece, the number of pieces."""
 
     live_bytes: int
@@ -21,9 +21,9 @@ class Fragmentation:
         return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
 
 
-def worst_fragmentation(point: MeasuredPoint) -> Fragmentation | None:
+def worst_fragmentation(point: MeasuredPoint) -> HeapFragmentation | None:
     """Returns the state of a point's heap when it was in most pieces. None if the benchmark does not report it."""
     names = ("heap_live_bytes", "heap_free_bytes", "heap_largest_free_bytes", "heap_free_pieces")
     if not all(name in point.checks for name in names):
         return None
-    return Fragmentation(*(point.checks[name][0] for name in names))
+    return HeapFragmentation(*(point.checks[name][0] for name in names))

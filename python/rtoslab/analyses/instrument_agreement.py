@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses.bands import Band
+from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.instrument_overhead import probe_effect
 from rtoslab.analyses.latency import SeriesComparison, series_comparisons
 from rtoslab.analyses.placed_figures import PlacementLookup
@@ -28,13 +28,13 @@ class InstrumentComparison:
     title: str
     """The titles of the series that it consists of."""
     point: PointId
-    by_instrument: Mapping[str, Band]
+    by_instrument: Mapping[str, PlacementBand]
     """Keyed by instrument, each in the placements of its points."""
 
-    def difference_from_probe(self, instrument: str) -> Band | None:
+    def difference_from_probe(self, instrument: str) -> PlacementBand | None:
         """Returns an instrument's figure less the probe's, in cycles. None if one of them is missing."""
         return (
-            self.by_instrument[instrument].minus(self.by_instrument["probe"])
+            self.by_instrument[instrument].subtract(self.by_instrument["probe"])
             if instrument in self.by_instrument and "probe" in self.by_instrument
             else None
         )
@@ -77,13 +77,13 @@ def _compare_point(
     counted = [_cycles_per_count(placed) for placed in places.placements_of(point)]
     per_count = [placed for placed in counted if placed is not None]
     if per_count:
-        by = {ITERATIONS: Band(per_count), **by}
+        by = {ITERATIONS: PlacementBand(per_count), **by}
     return InstrumentComparison(" and ".join(part.title for part in parts), point.point, by) if len(by) > 1 else None
 
 
-def _sum_bands(parts: Sequence[Band]) -> Band:
+def _sum_bands(parts: Sequence[PlacementBand]) -> PlacementBand:
     """Returns the sum of figures that were measured in the same placements."""
-    return Band([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
+    return PlacementBand([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
 def _have_same_conditions(one: PointId, other: PointId) -> bool:

@@ -19,13 +19,13 @@ from rtoslab.results import MeasuredPoint, PointId, SeriesSamples
 
 MAX_BINS = 48
 SPREAD_FIGURES = ("minimum", "median", "mean", "p99", "maximum", "jitter")
-"""The figures of a `Spread`, by name."""
+"""The figures of `SampleStatistics`, by name."""
 BEST_FIRST = ("probe", "counter", "pin")
 """The instruments in the order of preference for one figure: the one that disturbs least is first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SampleStatistics:
     """Statistics of samples, in the samples' unit."""
 
     n: int
@@ -44,13 +44,13 @@ class Spread:
         return self.maximum - self.minimum
 
 
-def sample_spread(samples: ArrayLike) -> Spread:
+def sample_spread(samples: ArrayLike) -> SampleStatistics:
     """Returns the statistics of at least one sample."""
     taken = np.asarray(samples)
     ordered = np.sort(taken)
     n, half = len(ordered), len(ordered) // 2
     middle = ordered[half].item() if n % 2 else (ordered[half - 1].item() + ordered[half].item()) / 2
-    return Spread(
+    return SampleStatistics(
         n=n,
         minimum=ordered[0].item(),
         median=middle,
@@ -112,7 +112,7 @@ class NetSamples(Sequence[float]):
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class SeriesLatency:
     """The latency of one series of one point by the point's instrument, in cycles of the core's clock."""
 
     point: MeasuredPoint
@@ -121,15 +121,15 @@ class Latency:
     """Median of the empty interval, subtracted from every sample."""
     overhead: float
     """Median of the series that this one contains by design, subtracted too. 0 if there is none."""
-    spread: Spread
+    spread: SampleStatistics
     """The spread of `net`."""
-    mark_spread: Spread | None
+    mark_spread: SampleStatistics | None
     """The same intervals between their marks, with no instrument inside. None on a real board."""
     tick_samples: int
     """Samples into which a tick fell."""
 
     @property
-    def net(self) -> "NetSamples":
+    def net_samples(self) -> "NetSamples":
         """Returns the samples less the instrument's cost and a contained series, in their order.
         They are per round if an interval has several.
         """
@@ -161,21 +161,23 @@ class Latency:
         return cycles * 1e9 / self.point.clock_hz
 
 
-def latencies(point: MeasuredPoint) -> list[Latency]:
+def latencies(point: MeasuredPoint) -> list[SeriesLatency]:
     """Returns the latencies of a point's series, without the empty one and those its instrument cannot measure."""
     raw = {samples.id: samples for samples in point.series}
     cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
     return [
-        _latency(point, samples, 0.0 if samples.stamped else cost, raw)
+        _series_latency(point, samples, 0.0 if samples.stamped else cost, raw)
         for samples in point.series
         if samples.comparable and samples.cycles and samples.id != EMPTY_SERIES
     ]
 
 
-def _latency(point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]) -> Latency:
+def _series_latency(
+    point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]
+) -> SeriesLatency:
     """Returns the latency of one series of a point."""
     overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
-    return Latency(
+    return SeriesLatency(
         point=point,
         series=series,
         instrument_cost=cost,
@@ -194,11 +196,11 @@ class SeriesComparison:
     """The conditions, without the instrument."""
     id: str
     title: str
-    by_instrument: dict[str, Latency]
+    by_instrument: dict[str, SeriesLatency]
     """Keyed by instrument, in the order of INSTRUMENTS."""
 
     @property
-    def best(self) -> Latency:
+    def least_disturbed(self) -> SeriesLatency:
         """Returns the latency by the instrument that disturbs least, among those used."""
         return next(self.by_instrument[name] for name in BEST_FIRST if name in self.by_instrument)
 
@@ -262,7 +264,7 @@ class InstrumentCost:
     """The cycles that an instrument adds to every sample, from the empty interval of one point."""
 
     point: MeasuredPoint
-    spread: Spread
+    spread: SampleStatistics
 
 
 def instrument_costs(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:

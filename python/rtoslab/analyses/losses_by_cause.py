@@ -6,7 +6,7 @@ is held most is the bound: while one core holds it, no other gets past it."""
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.analyses.counts_per_second import Gain, core_gains
+from rtoslab.analyses.counts_per_second import CoreGain, core_gains
 from rtoslab.analyses.cycles import CYCLE_PARTS, cycle_use_of_cores
 from rtoslab.results import MeasuredPoint
 
@@ -82,10 +82,10 @@ def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class MulticoreLoss:
     """What a benchmark loses on several cores against one core."""
 
-    gain: Gain
+    gain: CoreGain
     one_core: CountCost
     many_cores: CountCost
     lock: BusiestLock | None
@@ -96,11 +96,11 @@ class Loss:
         return {part: self.many_cores.parts[part] - self.one_core.parts[part] for part in CYCLE_PARTS}
 
 
-def core_losses(points: Iterable[MeasuredPoint]) -> list[Loss]:
+def core_losses(points: Iterable[MeasuredPoint]) -> list[MulticoreLoss]:
     """Returns the loss of each benchmark that was measured on one core and on several, if the causes are known."""
     result = []
     for pair in core_gains(points):
         one, many = count_cost(pair.one_core.point), count_cost(pair.many_cores.point)
         if one is not None and many is not None:
-            result.append(Loss(pair, one, many, busiest_lock(pair.many_cores.point)))
+            result.append(MulticoreLoss(pair, one, many, busiest_lock(pair.many_cores.point)))
     return result

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.bands import Band
-from rtoslab.analyses.named_figures import Metric, leading_metrics, placement_band
+from rtoslab.analyses.bands import PlacementBand
+from rtoslab.analyses.named_figures import NamedFigure, leading_metrics, placement_band
 from rtoslab.analyses.placed_times import group_placements, placement_number, without_placement
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class PlacedPoint:
     """The number of the placement in the middle."""
 
     @property
-    def bands(self) -> list[tuple[Metric, Band]]:
+    def figure_ranges(self) -> list[tuple[NamedFigure, PlacementBand]]:
         """Returns each leading figure with its range over the placements. Empty for a point in one placement."""
         if len(self.placements) == 1:
             return []
@@ -39,16 +39,16 @@ def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
 
 
 def points_without_number(
-    absent: Iterable[Failed | NotApplicable], measured: Iterable[MeasuredPoint]
-) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
+    absent: Iterable[FailedPoint | NotApplicable], measured: Iterable[MeasuredPoint]
+) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
     """Groups failed and not applicable points by axes. Placements are together if all have none for one reason."""
-    alike: dict[tuple[str, str], list[Failed | NotApplicable]] = {}
+    alike: dict[tuple[str, str], list[FailedPoint | NotApplicable]] = {}
     count = Counter(without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
         axes = without_placement(item.point).model_dump_json()
         count[axes] += 1
-        alike.setdefault((axes, item.message if isinstance(item, Failed) else item.reason), []).append(item)
-    groups: list[tuple[Sequence[Failed | NotApplicable], PointId]] = []
+        alike.setdefault((axes, item.message if isinstance(item, FailedPoint) else item.reason), []).append(item)
+    groups: list[tuple[Sequence[FailedPoint | NotApplicable], PointId]] = []
     for (axes, _), group in alike.items():
         together = len(group) == count[axes]
         groups += [(group, without_placement(group[0].point))] if together else [([item], item.point) for item in group]

@@ -9,9 +9,9 @@ image.text, .data, .bss      bytes of the image
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rtoslab.analyses.bands import Band
+from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
-from rtoslab.analyses.latency import Latency, latencies
+from rtoslab.analyses.latency import SeriesLatency, latencies
 from rtoslab.results import MeasuredPoint
 
 CYCLES = "cycles"
@@ -23,7 +23,7 @@ _FIGURES = ("minimum", "median", "p99", "maximum")
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class NamedFigure:
     """One figure of a point, with its stable name and unit. Less is better."""
 
     id: str
@@ -34,13 +34,13 @@ class Metric:
     """The samples of a median, in the metric's unit. Empty for any other figure."""
     resolution: float = 0.0
     """The resolution of the clock that measured the figure, in its unit."""
-    band: Band | None = None
+    band: PlacementBand | None = None
     """The band of a figure in several placements, whose median is the value."""
 
 
-def placement_band(figures: Sequence[Metric]) -> Band:
+def placement_band(figures: Sequence[NamedFigure]) -> PlacementBand:
     """Returns the range of one figure over its placements."""
-    return Band([figure.value for figure in figures], max(figure.resolution for figure in figures))
+    return PlacementBand([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
 def metric_unit(metric_id: str) -> str:
@@ -48,44 +48,44 @@ def metric_unit(metric_id: str) -> str:
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
-def point_metrics(point: MeasuredPoint) -> list[Metric]:
+def point_metrics(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns all figures of a point that may get better or worse: time, then memory."""
     return [*_time_metrics(point), *_memory_metrics(point)]
 
 
-def leading_metrics(point: MeasuredPoint) -> list[Metric]:
+def leading_metrics(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns the figures of a point's speed: cycles per count, or the median of each series."""
     return [metric for metric in _time_metrics(point) if metric.id == COUNTS or metric.samples]
 
 
-def _time_metrics(point: MeasuredPoint) -> list[Metric]:
+def _time_metrics(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns a point's figures of time."""
     metrics = []
     if point.counters and not point.is_latency:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
         # with any byte of the image, the digest of its sources for one.
         cycles = throughput(point).cycles_per_count
-        metrics.append(Metric(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
+        metrics.append(NamedFigure(COUNTS, CYCLES, cycles, resolution=cycles / point.window_ticks))
     for latency in latencies(point):
         metrics += [_latency_metric(latency, name) for name in _FIGURES]
     return metrics
 
 
-def _latency_metric(latency: Latency, name: str) -> Metric:
+def _latency_metric(latency: SeriesLatency, name: str) -> NamedFigure:
     """Returns one statistic of a latency as a figure."""
     value = float(getattr(latency.spread, name))
-    return Metric(f"{latency.series.id}.{name}", CYCLES, value, latency.net if name == "median" else ())
+    return NamedFigure(f"{latency.series.id}.{name}", CYCLES, value, latency.net_samples if name == "median" else ())
 
 
-def _memory_metrics(point: MeasuredPoint) -> list[Metric]:
+def _memory_metrics(point: MeasuredPoint) -> list[NamedFigure]:
     """Returns a point's figures of memory: stacks, heap, image."""
     used: dict[str, int] = {}
     for stack in point.stacks:
         used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)
-    metrics = [Metric(f"stack.{name}", BYTES, float(size)) for name, size in used.items()]
+    metrics = [NamedFigure(f"stack.{name}", BYTES, float(size)) for name, size in used.items()]
     if point.heap is not None:
-        metrics.append(Metric("heap.peak", BYTES, float(point.heap.peak_bytes)))
+        metrics.append(NamedFigure("heap.peak", BYTES, float(point.heap.peak_bytes)))
     if point.image is not None:
         sizes = {"text": point.image.text_bytes, "data": point.image.data_bytes, "bss": point.image.bss_bytes}
-        metrics += [Metric(f"image.{name}", BYTES, float(size)) for name, size in sizes.items()]
+        metrics += [NamedFigure(f"image.{name}", BYTES, float(size)) for name, size in sizes.items()]
     return metrics

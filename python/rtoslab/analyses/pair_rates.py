@@ -36,17 +36,17 @@ class KernelPair:
     """One kernel on both cores, if both are the same one and it was measured."""
 
     @property
-    def title(self) -> str:
+    def test_title(self) -> str:
         """Returns the title of the test."""
         return self.cores[0].point.title
 
     @property
-    def kernels(self) -> str:
+    def kernel_names(self) -> str:
         """Returns the names of the kernels, core 0's first."""
         return "+".join(point.point.kernel for point in self.cores)
 
     @property
-    def conditions(self) -> str:
+    def configuration_text(self) -> str:
         """Returns the configuration as text, without what makes it a pair. Empty for the default one."""
         config = self.cores[0].point.config
         return ", ".join(f"{key}={value}" for key, value in config.items() if key not in {BESIDE, CORE})

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from rtoslab.analyses.bands import Band, Ratio
-from rtoslab.analyses.counts_per_second import Gain, throughput
-from rtoslab.analyses.latency import Latency, latencies
+from rtoslab.analyses.bands import FigureRatio, PlacementBand
+from rtoslab.analyses.counts_per_second import CoreGain, throughput
+from rtoslab.analyses.latency import SeriesLatency, latencies
 from rtoslab.analyses.middle_placement import PlacedPoint
 from rtoslab.results import MeasuredPoint
 
@@ -14,7 +14,7 @@ class PlacementLookup:
 
     def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
         self._place = {id(point.middle): point for point in placed}
-        self._latencies: dict[int, Mapping[str, Latency]] = {}
+        self._latencies: dict[int, Mapping[str, SeriesLatency]] = {}
 
     @property
     def has_several(self) -> bool:
@@ -26,27 +26,27 @@ class PlacementLookup:
         placed = self._place.get(id(point))
         return placed.placements if placed is not None else [point]
 
-    def figure_band(self, point: MeasuredPoint, figure: Callable[[MeasuredPoint], float]) -> Band:
+    def figure_band(self, point: MeasuredPoint, figure: Callable[[MeasuredPoint], float]) -> PlacementBand:
         """Returns the range of a point's figure over its placements."""
-        return Band([figure(item) for item in self.placements_of(point)])
+        return PlacementBand([figure(item) for item in self.placements_of(point)])
 
-    def series_band(self, latency: Latency, figure: Callable[[Latency], float]) -> Band:
+    def series_band(self, latency: SeriesLatency, figure: Callable[[SeriesLatency], float]) -> PlacementBand:
         """Returns the range of a series' figure over its placements."""
-        series = [self._series(item).get(latency.series.id) for item in self.placements_of(latency.point)]
-        return Band([figure(item) for item in series if item is not None])
+        series = [self._latencies_by_series(item).get(latency.series.id) for item in self.placements_of(latency.point)]
+        return PlacementBand([figure(item) for item in series if item is not None])
 
-    def marks_band(self, latency: Latency | None) -> Band | None:
+    def marks_band(self, latency: SeriesLatency | None) -> PlacementBand | None:
         """Returns the range of a series' median between marks, with no instrument inside. None on a real board."""
         if latency is None or latency.mark_spread is None:
             return None
         return self.series_band(latency, lambda latency: latency.between_marks or 0.0)
 
-    def gain_ratio(self, pair: Gain) -> Ratio:
+    def gain_ratio(self, pair: CoreGain) -> FigureRatio:
         """Returns the total throughput with all cores divided by that with one, over all placements."""
         many, one = (self.figure_band(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core))
         return many.ratio_to(one)
 
-    def _series(self, point: MeasuredPoint) -> Mapping[str, Latency]:
+    def _latencies_by_series(self, point: MeasuredPoint) -> Mapping[str, SeriesLatency]:
         """Returns the latencies of a point by series id."""
         if id(point) not in self._latencies:
             self._latencies[id(point)] = {latency.series.id: latency for latency in latencies(point)}

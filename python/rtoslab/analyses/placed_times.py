@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import geometric_mean
 
-from rtoslab.analyses.bands import Band, Ratio
+from rtoslab.analyses.bands import FigureRatio, PlacementBand
 from rtoslab.analyses.named_figures import leading_metrics
 from rtoslab.results import MeasuredPoint, PointId
 
@@ -19,19 +19,19 @@ class PlacedTime:
     point: PointId
     """Without its placement."""
     metric: str
-    seconds: Band
+    seconds: PlacementBand
 
-    def ratio_to(self, other: "PlacedTime") -> Ratio:
+    def ratio_to(self, other: "PlacedTime") -> FigureRatio:
         """Returns this time divided by the other one."""
         return self.seconds.ratio_to(other.seconds)
 
 
-def mean_ratio(ratios: Sequence[Ratio]) -> Ratio:
+def mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
     """Returns the geometric mean of some ratios."""
-    return Ratio(
+    return FigureRatio(
         geometric_mean([ratio.value for ratio in ratios]),
-        geometric_mean([ratio.least for ratio in ratios]),
-        geometric_mean([ratio.most for ratio in ratios]),
+        geometric_mean([ratio.smallest for ratio in ratios]),
+        geometric_mean([ratio.largest for ratio in ratios]),
         all(ratio.is_known for ratio in ratios),
     )
 
@@ -62,7 +62,7 @@ def _group_times(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[
         if all(name in figure and figure[name].value > 0 for figure in figures):
             values = [pair[name].value / point.clock_hz for pair, point in zip(figures, group, strict=True)]
             grain = max(pair[name].resolution / point.clock_hz for pair, point in zip(figures, group, strict=True))
-            yield PlacedTime(without_placement(group[0].point), name, Band(values, grain, is_known))
+            yield PlacedTime(without_placement(group[0].point), name, PlacementBand(values, grain, is_known))
 
 
 def without_placement(point: PointId) -> PointId:

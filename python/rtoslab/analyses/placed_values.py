@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses.axis_values import Value, point_values
-from rtoslab.analyses.bands import Band
+from rtoslab.analyses.axis_values import MeasuredValue, point_values
+from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.middle_placement import PlacedPoint
 from rtoslab.results import MeasuredPoint
 
@@ -21,12 +21,12 @@ class PlacedValues:
     """The run id of the point in the linker's own order."""
     by_name: Mapping[ValueName, Sequence[float]] = field(default_factory=dict)
 
-    def values_of(self, value: Value, occurrence: int = 0) -> Sequence[float]:
+    def values_of(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
         """Returns the numbers of a value in all placements. Empty if they are not stored."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
-def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
+def values_over_placements(points: Iterable[PlacedPoint]) -> list[MeasuredValue]:
     """Returns the values of every point, each over all placements that the point is in."""
     result = []
     for point in points:
@@ -36,7 +36,7 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[Value]:
             key = (value.metric, value.stat, value.unit)
             numbers = known.values_of(value, times[key])
             times[key] += 1
-            band = Band(numbers) if len(numbers) > 1 else None
+            band = PlacementBand(numbers) if len(numbers) > 1 else None
             result.append(replace(value, value=band.median, band=band) if band is not None else value)
     return result
 

@@ -57,7 +57,7 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
     several_windows = len({point.window_ms for point in points}) > 1
     keys = sorted({key for point in points for key in point.config})
 
-    def differs(key: str, point: PointId) -> bool:
+    def has_several_values(key: str, point: PointId) -> bool:
         """Whether the points differ in the configuration key of this point."""
         own = key.startswith("param.")
         among = (point_id for point_id in points if not own or point_id.benchmark == point.benchmark)
@@ -70,7 +70,9 @@ def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[
         parts += [
             f"{key.removeprefix('param.')}={point.config[key]}"
             for key in keys
-            if key in point.config and differs(key, point) and not (with_cores and key == UNPINNED and point.cores > 1)
+            if key in point.config
+            and has_several_values(key, point)
+            and not (with_cores and key == UNPINNED and point.cores > 1)
         ]
         names.append(", ".join(parts))
     return names

@@ -18,7 +18,7 @@ _SELECT = "select."
 
 
 @dataclass(frozen=True, slots=True)
-class Residual:
+class TickResidual:
     """The differences between the measured ticks that released `count` tasks and the cost model, in cycles."""
 
     count: int
@@ -40,7 +40,7 @@ class TickModel:
     per_task: float
     rms: float
     """Root mean square of the residuals over all samples."""
-    residuals: tuple[Residual, ...]
+    residuals: tuple[TickResidual, ...]
     mode: int
     """The most frequent tick that releases nobody."""
     worst: int
@@ -76,7 +76,7 @@ def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
     left = cycles - (base + per_task * counts)
     worst = int(cycles.max())
     residuals = tuple(
-        Residual(
+        TickResidual(
             count=int(count),
             n=int((counts == count).sum()),
             predicted=float(base + per_task * count),

@@ -9,7 +9,7 @@ names the axes that are joined. If the values differ on any other axis, there is
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from rtoslab.analyses.axis_values import Value
+from rtoslab.analyses.axis_values import MeasuredValue
 from rtoslab.base import ReportError
 from rtoslab.plan import DEFAULTS
 
@@ -19,7 +19,7 @@ AXES: Final = (
 """The axes of every value. The keys of its point's configuration are further ones."""
 
 
-def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> dict[str, list[str]]:
+def differing_axes(values: Sequence[MeasuredValue], allowed: Collection[str] = ()) -> dict[str, list[str]]:
     """Returns the axes on which the values differ, except those in `allowed`, with their coordinates."""
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
@@ -31,14 +31,14 @@ def differing_axes(values: Sequence[Value], allowed: Collection[str] = ()) -> di
 
 
 def group_by(
-    values: Sequence[Value], drawn: Sequence[str], joined: Collection[str] = (), subject: str = "a figure"
-) -> dict[tuple[str, ...], list[Value]]:
+    values: Sequence[MeasuredValue], drawn: Sequence[str], joined: Collection[str] = (), subject: str = "a figure"
+) -> dict[tuple[str, ...], list[MeasuredValue]]:
     """Groups values by their coordinates on the `drawn` axes, in the order of the values.
 
     Raises ReportError, naming `subject` and the axes, if the values at one place differ on an axis that is neither
     drawn nor joined, or if several values have the same place on all axes.
     """
-    groups: dict[tuple[str, ...], list[Value]] = {}
+    groups: dict[tuple[str, ...], list[MeasuredValue]] = {}
     for value in values:
         groups.setdefault(tuple(value.axis(axis) for axis in drawn), []).append(value)
     for place, members in groups.items():

@@ -8,13 +8,13 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import PlanError, UnknownNameError, canonical, contents_cache, find_root, runs_folder
+from rtoslab.base import PlanError, UnknownNameError, contents_cache, find_root, runs_folder, to_canonical_json
 from rtoslab.catalogue import Catalogue
 from rtoslab.conformance import verdict_digest
 from rtoslab.images import build_point_image, inputs_digest
 from rtoslab.instruments import Profile, SubjectOptions, Timeline, make_subject, profile_subject
 from rtoslab.instruments import record_timeline as timeline_of_subject
-from rtoslab.measure import Listener, MeasureOptions, Outcome, point_id, run_plan
+from rtoslab.measure import Listener, MeasureOptions, PointOutcome, point_id, run_plan
 from rtoslab.plan import Options, Plan, make_plan
 from rtoslab.store import RunDirectory, StoredPoint
 from rtoslab.targets import VirtualBoard, simulator_sources
@@ -43,13 +43,13 @@ def run(
     jobs: int = 2,
     listener: Listener = lambda _: None,
     fresh: bool = False,
-) -> list[Outcome]:
+) -> list[PointOutcome]:
     """Measures suites and benchmarks on virtual boards. Returns one outcome per point, in the plan's order.
 
     `window_ms` is in milliseconds of the board's time. `config` holds what `plan.Options` lists: `opt`, `clock_hz`,
     `param.NAME`, macros of the kernel; `full` takes a paper's own durations. `out` is the run directory (resumed if it
     exists), by default `runs/<names>-<hash>`. `fresh` measures what is known too, and demands the same bytes.
-    Raises RtoslabError. A point that fails is an outcome with a `Failed` result, not an exception.
+    Raises RtoslabError. A point that fails is an outcome with a `FailedPoint` as its result, not an exception.
     """
     root = find_root()
     options = Options(kernels, boards, cores, window_ms, config or {}, full)
@@ -71,7 +71,7 @@ def default_out(root: Path, plan: Plan, names: Iterable[str]) -> Path:
             ]
             for point in plan.points
         ]
-    digest = hashlib.sha256(canonical([points, simulator_sources(root)]).encode()).hexdigest()
+    digest = hashlib.sha256(to_canonical_json([points, simulator_sources(root)]).encode()).hexdigest()
     return runs_folder() / f"{'-'.join(names)[:60]}-{digest[:8]}"
 
 
@@ -104,7 +104,7 @@ def build_image(
         raise PlanError(f"{benchmark} needs {len(points)} images; give one benchmark, and one instrument in config.")
     if points[0].not_applicable is not None:
         raise PlanError(f"{benchmark} is n/a on {board} with {kernel}: {points[0].not_applicable}.")
-    return build_point_image(catalogue, points[0]).elf
+    return build_point_image(catalogue, points[0]).elf_path
 
 
 def sweep_phases(
@@ -142,4 +142,4 @@ def timeline(name: str, **choice: Unpack[SubjectOptions]) -> Timeline:
 
 def load(*runs: Path | str) -> list[StoredPoint]:
     """Returns the stored points of one or more run directories. Raises StoreError."""
-    return [point for path in runs for point in RunDirectory.open(Path(path)).points()]
+    return [point for path in runs for point in RunDirectory.open(Path(path)).read_points()]

@@ -20,7 +20,7 @@ from rtoslab.base import (
 from rtoslab.catalogue import Catalogue
 from rtoslab.hardware import (
     SILENCE_LIMIT_S,
-    Target,
+    ConnectedBoard,
     choose_target,
     connected_devices,
     listen_to_board,
@@ -28,7 +28,7 @@ from rtoslab.hardware import (
     read_bench,
 )
 from rtoslab.images import BuiltImage
-from rtoslab.measure import Outcome, Runner, point_id, run_point
+from rtoslab.measure import PointOutcome, Runner, point_id, run_point
 from rtoslab.plan import Options, Plan, Point, make_plan
 from rtoslab.records import read_wire_constants
 from rtoslab.store import RunDirectory
@@ -37,12 +37,12 @@ from rtoslab.targets import Progress, RunOutput
 _BENCH_ERRORS: Final = (PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError)
 """Errors of the bench and its wiring, which say nothing of the image."""
 _MakeRunner = Callable[[Point], Runner]
-_RunResult = tuple[Path, list[Outcome]]
+_RunResult = tuple[Path, list[PointOutcome]]
 
 
 def choose_targets(
     catalogue: Catalogue, boards: Iterable[str], targets: str, port: str | None, bench: Path | None
-) -> dict[str, Target]:
+) -> dict[str, ConnectedBoard]:
     """Returns the connected real board for each named board, by `hardware.choose_target`.
     Raises PortError, CatalogueError.
     """
@@ -59,62 +59,64 @@ def choose_targets(
 
 
 def run_on_targets(
-    names: Iterable[str], options: Options, targets: Mapping[str, Target], out: Path | None = None
-) -> tuple[Path, list[Outcome]]:
+    names: Iterable[str], options: Options, targets: Mapping[str, ConnectedBoard], out: Path | None = None
+) -> tuple[Path, list[PointOutcome]]:
     """Flashes each point's image on its board, resets the board and reads its records. `targets` by the boards' names.
 
     Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are stored."""
     catalogue = Catalogue(find_root())
 
-    def runner(point: Point) -> Runner:
+    def point_runner(point: Point) -> Runner:
         """Returns a function that measures a point on its real board."""
 
-        def measure(built: BuiltImage, progress: Progress) -> RunOutput:
+        def flash_and_run(built: BuiltImage, progress: Progress) -> RunOutput:
             """Flashes and runs an image on the real board. Returns its output."""
             progress("flashing", 0.0)
             wire, window_s = read_wire_constants(catalogue.root), point.window_ms / 1000
             return RunOutput(
-                measure_with_retries(targets[point.board], built.elf, built.expected, wire, window_s, _print_message)
+                measure_with_retries(
+                    targets[point.board], built.elf_path, built.expected, wire, window_s, _print_message
+                )
             )
 
-        return measure
+        return flash_and_run
 
-    return _measure_points(catalogue, names, options, out, runner)
+    return _measure_points(catalogue, names, options, out, point_runner)
 
 
 def run_on_port(
     names: Iterable[str], options: Options, port: str, out: Path | None = None
-) -> tuple[Path, list[Outcome]]:
+) -> tuple[Path, list[PointOutcome]]:
     """Measures on a real board, point by point: each image must be flashed by the user while the port is listened to.
 
     Says on standard error which image to flash. Raises PortError, BoardSilentError.
     """
     catalogue = Catalogue(find_root())
 
-    def runner(point: Point) -> Runner:
+    def point_runner(point: Point) -> Runner:
         """Returns a function that listens to a point's run on the serial port."""
 
-        def listen(built: BuiltImage, progress: Progress) -> RunOutput:
+        def listen_to_image(built: BuiltImage, progress: Progress) -> RunOutput:
             """Asks the user to flash an image and returns what it sends."""
             progress("listening", 0.0)
             board = catalogue.board(point.board).facts
-            _print_message(f"Flash {built.elf} with {board.flash.tool} and reset the board.")
+            _print_message(f"Flash {built.elf_path} with {board.flash.tool} and reset the board.")
             limit_s = SILENCE_LIMIT_S + point.window_ms / 1000
             return RunOutput(listen_to_board(port, board.uart.baud, built.expected.run, limit_s))
 
-        return listen
+        return listen_to_image
 
-    return _measure_points(catalogue, names, options, out, runner)
+    return _measure_points(catalogue, names, options, out, point_runner)
 
 
 def mark_unreadable_points(plan: Plan) -> Plan:
     """Marks the points as n/a that need a pin or a probe: a real board sends only counter readings. Pairs of kernels,
     too, because each of their points has records of both images."""
-    points = (replace(point, not_applicable=point.not_applicable or _unreadable(point)) for point in plan.points)
+    points = (replace(point, not_applicable=point.not_applicable or _unreadable_reason(point)) for point in plan.points)
     return replace(plan, points=tuple(points))
 
 
-def _unreadable(point: Point) -> str | None:
+def _unreadable_reason(point: Point) -> str | None:
     """Returns why a point cannot be measured on a real board. None if it can."""
     if point.beside is not None:
         return "two kernels at the same time are not measured on a real board yet"
@@ -131,7 +133,7 @@ def _measure_points(
     plan = mark_unreadable_points(make_plan(catalogue, listed, options))
     folder = out or default_out(catalogue.root, plan, [*listed, "board"])
     run_folder = RunDirectory.create(folder, plan.suite, [point_id(catalogue, point) for point in plan.points])
-    outcomes: list[Outcome] = []
+    outcomes: list[PointOutcome] = []
     for point in plan.points:
         try:
             outcomes.append(run_point(catalogue, point, run_folder, runner=runner(point)))

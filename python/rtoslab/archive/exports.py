@@ -64,7 +64,7 @@ def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
 
 def _axis_cells(result: ArchivedPoint) -> Row:
     """Returns the cells of a row that identify the point."""
-    point = result.point
+    point = result.point_id
     return {
         "run": result.run.name,
         "date": result.session.date,

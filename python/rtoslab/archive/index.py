@@ -10,7 +10,7 @@ from typing import Any
 
 from rtoslab.plan import with_defaults
 from rtoslab.results import PointId
-from rtoslab.store import AnyResult, RunDirectory, Session, StoredPoint, last_session, run_directories
+from rtoslab.store import AnyResult, JournalSession, RunDirectory, StoredPoint, last_session, run_directories
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class ArchivedPoint:
     """A stored point with the run directory and session in which it was measured."""
 
     run: Path
-    session: Session
+    session: JournalSession
     """The last session of its run directory."""
     stored: StoredPoint
 
@@ -28,7 +28,7 @@ class ArchivedPoint:
         return self.stored.result
 
     @property
-    def point(self) -> PointId:
+    def point_id(self) -> PointId:
         """Returns the point's axes: benchmark, kernel, board, cores and configuration."""
         return self.result.point
 
@@ -61,13 +61,13 @@ def find_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[
             continue
         for stored in RunDirectory.open(run).unaltered_points():
             point = ArchivedPoint(run, session, stored)
-            if _matches(point, filters):
+            if _matches_filters(point, filters):
                 yield point
 
 
-def _matches(result: ArchivedPoint, filters: PointFilters) -> bool:
+def _matches_filters(result: ArchivedPoint, filters: PointFilters) -> bool:
     """Whether a stored point satisfies all conditions of a search."""
-    point = result.point
+    point = result.point_id
     axes = (
         (filters.kernels, point.kernel),
         (filters.boards, point.board),

@@ -7,7 +7,7 @@ from rtoslab.base.lazy_names import lazy_names
 if TYPE_CHECKING:
     from rtoslab.base import tools
     from rtoslab.base.architecture_facts import architecture, code_address, cross_tool_name
-    from rtoslab.base.canonical_json import canonical
+    from rtoslab.base.canonical_json import to_canonical_json
     from rtoslab.base.contents import (
         FileStamp,
         ListingRow,
@@ -83,10 +83,10 @@ if TYPE_CHECKING:
         results_folder,
         runs_folder,
     )
-    from rtoslab.base.strict import Strict, strict_schema
+    from rtoslab.base.strict import StrictModel, strict_schema
     from rtoslab.base.toml_text import toml_key, toml_lines, toml_value
     from rtoslab.base.tools import CLANG_MISSING, COMPILERS, find_clang, program_output
-    from rtoslab.base.value_table import Table, Value
+    from rtoslab.base.value_table import Value, ValueTable
     from rtoslab.base.version import __version__
 else:
     __getattr__ = lazy_names(__name__)

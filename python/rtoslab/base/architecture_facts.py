@@ -10,12 +10,12 @@ from typing import Final
 
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
-from rtoslab.base.strict import Strict
+from rtoslab.base.strict import StrictModel
 
 _FILE: Final = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 
-class Code(Strict):
+class CodeFacts(StrictModel):
     """The table `code` of arch.toml: how to read the address of a piece of code."""
 
     state_bits: int
@@ -24,7 +24,7 @@ class Code(Strict):
     """The lowest value of a program counter that is a return from an exception."""
 
 
-class Exceptions(Strict):
+class ExceptionNumbers(StrictModel):
     """The table `exception` of arch.toml: the numbers of the exceptions."""
 
     nmi: int
@@ -36,21 +36,21 @@ class Exceptions(Strict):
     """The chip's interrupt line 0. Line n is this plus n."""
 
 
-class Priority(Strict):
+class PriorityField(StrictModel):
     """The table `priority` of arch.toml: the width of an interrupt's priority field."""
 
     field_bits: int
     """Its width. A chip implements the uppermost bits of it."""
 
 
-class Architecture(Strict):
+class ArchitectureFacts(StrictModel):
     """The content of arch.toml, the facts that hold for all Cortex-M boards."""
 
     tool_prefix: str
     """The beginning of the tool chain's program names, such as `arm-none-eabi-`."""
-    code: Code
-    exception: Exceptions
-    priority: Priority
+    code: CodeFacts
+    exception: ExceptionNumbers
+    priority: PriorityField
 
     def interrupt_priorities(self, priority_bits: int) -> tuple[int, ...]:
         """Returns the priorities that a chip with so many priority bits can set, the most urgent first."""
@@ -59,7 +59,7 @@ class Architecture(Strict):
 
 
 @cache
-def architecture() -> Architecture:
+def load_architecture() -> ArchitectureFacts:
     """Returns the architecture's facts of the checkout in use. Raises CatalogueError naming the file."""
     return read_architecture(find_root())
 
@@ -72,19 +72,19 @@ def code_address(address: int) -> int:
 @cache
 def _code_mask() -> int:
     """Returns the mask that clears the state bits. It is cached, because readers of events ask for each event."""
-    return ~architecture().code.state_bits
+    return ~load_architecture().code.state_bits
 
 
 def cross_tool_name(name: str) -> str:
     """Returns the name of a tool chain program with its prefix, such as `arm-none-eabi-gcc` for `gcc`."""
-    return architecture().tool_prefix + name
+    return load_architecture().tool_prefix + name
 
 
-def read_architecture(root: Path) -> Architecture:
+def read_architecture(root: Path) -> ArchitectureFacts:
     """Returns the architecture's facts of a checkout. Raises CatalogueError naming the file."""
     path = root / _FILE
     try:
-        return Architecture.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return ArchitectureFacts.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as cause:
         raise CatalogueError(
             f"{path} is not a valid description of an architecture ({type(cause).__name__}); restore it from the "

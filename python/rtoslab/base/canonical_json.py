@@ -4,6 +4,6 @@ import json
 from typing import Any
 
 
-def canonical(value: Any) -> str:
+def to_canonical_json(value: Any) -> str:
     """Returns a value as JSON text with sorted keys and a final line feed, in ASCII."""
     return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True) + "\n"

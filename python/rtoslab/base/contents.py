@@ -25,14 +25,14 @@ Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
-class _Cache:
+class _ContentsCache:
     """Results by function and arguments, and the time of the last expiry."""
 
     values: dict[Any, Any] = field(default_factory=dict)
     since_s: float = field(default_factory=time.monotonic)
 
 
-_CACHE: Final[ContextVar[_Cache | None]] = ContextVar("contents_cache", default=None)
+_CACHE: Final[ContextVar[_ContentsCache | None]] = ContextVar("contents_cache", default=None)
 """The cache of the innermost `contents_cache`, if one is open."""
 PACKAGE: Final = Path(__file__).parents[1]
 CLOCK_STEP_NS = 50_000_000
@@ -52,7 +52,7 @@ def contents_cache() -> Iterator[None]:
     if _CACHE.get() is not None:
         yield
         return
-    token = _CACHE.set(_Cache())
+    token = _CACHE.set(_ContentsCache())
     try:
         yield
     finally:
@@ -138,10 +138,10 @@ def join_listing(listing: Iterable[ListingRow]) -> str:
 
 def sha256_of(path: Path | str) -> str:
     """Returns the digest of a file's content. Raises OSError."""
-    return _sha256(str(path), file_stamp(path))
+    return _cached_sha256(str(path), file_stamp(path))
 
 
 @cache
-def _sha256(path: str, _: FileStamp) -> str:
+def _cached_sha256(path: str, _: FileStamp) -> str:
     """Returns the SHA-256 of a file's content. The stamp is only the key of the cache."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -3,14 +3,14 @@
 import hashlib
 from typing import Any, Final
 
-from rtoslab.base.canonical_json import canonical
+from rtoslab.base.canonical_json import to_canonical_json
 
 _SEAL_DIGITS: Final = 16
 
 
 def content_seal(content: dict[str, Any]) -> str:
     """Returns the digest of a file's content, whatever its form and its comments."""
-    return hashlib.sha256(canonical(content).encode()).hexdigest()[:_SEAL_DIGITS]
+    return hashlib.sha256(to_canonical_json(content).encode()).hexdigest()[:_SEAL_DIGITS]
 
 
 def prepend_digest(content: bytes) -> bytes:

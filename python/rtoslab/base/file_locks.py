@@ -24,7 +24,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        _release(lock, path)
+        _release_lock(lock, path)
 
 
 @contextmanager
@@ -41,10 +41,10 @@ def try_exclusive_lock(path: Path) -> Iterator[bool]:
     try:
         yield True
     finally:
-        _release(lock, path)
+        _release_lock(lock, path)
 
 
-def _release(lock: FileLock, path: Path) -> None:
+def _release_lock(lock: FileLock, path: Path) -> None:
     """Releases a lock file after removing it, so that a process waiting for the removed file tries again."""
     with suppress(OSError):  # Windows removes no file that is open
         path.unlink()

@@ -19,7 +19,7 @@ def lazy_names(package: str) -> Callable[[str], Any]:
     module = sys.modules[package]
     places = read_imports(Path(module.__file__ or ""))
 
-    def load(name: str) -> Any:
+    def load_attribute(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         source, original = places[name]
@@ -30,7 +30,7 @@ def lazy_names(package: str) -> Callable[[str], Any]:
         return value
 
     module.__dict__["__dir__"] = lambda: sorted({*module.__dict__, *places})
-    return load
+    return load_attribute
 
 
 def read_imports(file: Path) -> dict[str, tuple[str, str]]:

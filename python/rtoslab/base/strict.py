@@ -60,7 +60,7 @@ def _parse_integer_key(key: Any) -> Any:
     return key
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """Base of the models that files are read with: immutable, no unknown keys, no conversion between scalar types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

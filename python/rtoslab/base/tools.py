@@ -16,7 +16,7 @@ from rtoslab.base.paths import find_root, is_checkout
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class HostProgram:
     """A program, why it is needed and what installs it on Debian."""
 
     name: str
@@ -25,15 +25,15 @@ class Tool:
 
 
 @cache
-def needed_tools() -> tuple[Tool, ...]:
+def needed_tools() -> tuple[HostProgram, ...]:
     """Returns the programs that a build calls. Raises CatalogueError if the checkout does not name its tool chain."""
     return (
-        Tool("cmake", "configures the firmware", "apt-get install cmake"),
-        Tool("ninja", "builds the firmware", "apt-get install ninja-build"),
-        Tool(
+        HostProgram("cmake", "configures the firmware", "apt-get install cmake"),
+        HostProgram("ninja", "builds the firmware", "apt-get install ninja-build"),
+        HostProgram(
             cross_tool_name("gcc"), "compiles the firmware", "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
         ),
-        Tool("cargo", "fetches the kernel sources by checksum", "install Rust with rustup"),
+        HostProgram("cargo", "fetches the kernel sources by checksum", "install Rust with rustup"),
     )
 
 

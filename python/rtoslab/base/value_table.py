@@ -7,7 +7,7 @@ Value = str | int | None
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ValueTable:
     """A titled table of texts, numbers and truth values. None is an empty cell."""
 
     name: str

@@ -6,7 +6,7 @@ keeps and reads what a user contributes. `silicon_figures` sets kernel figures b
 """
 
 from rtoslab.calibrate.calibration_table import read_calibration_table
-from rtoslab.calibrate.readings import Readings, calibration_image, measure_board, virtual_board_runner
+from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, measure_board, virtual_board_runner
 from rtoslab.calibrate.report import findings_table, rows_table
 from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings, unexplained_rows
 from rtoslab.calibrate.silicon_figures import (

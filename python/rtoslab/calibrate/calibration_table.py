@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 from rtoslab.catalogue import Catalogue, read_toml
 
 
-class Registers(Strict):
+class CalibrationRegisters(StrictModel):
     """The registers of a chip that calibration may read and write without effect."""
 
     ahb_read: int = 0
@@ -25,7 +25,7 @@ class Registers(Strict):
     xip_control: int = 0
 
 
-class CalibrationRow(Strict):
+class CalibrationRow(StrictModel):
     """One micro-benchmark of the calibration image, with its number of values."""
 
     id: str
@@ -37,7 +37,7 @@ class CalibrationRow(Strict):
     """Timing settings that the row shows."""
 
 
-class CalibrationTable(Strict):
+class CalibrationTable(StrictModel):
     """The content of firmware/calibration/calibration.toml.
     The keys that the build alone reads are here too, so that no unknown key passes.
     """
@@ -50,7 +50,7 @@ class CalibrationTable(Strict):
     figures: tuple[str, ...]
     """Benchmarks and suites of `calibrate --figures all`."""
     params: dict[str, int]
-    registers: dict[str, Registers]
+    registers: dict[str, CalibrationRegisters]
     row: tuple[CalibrationRow, ...]
 
 

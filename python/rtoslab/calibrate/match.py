@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import RtoslabError
 from rtoslab.calibrate.calibration_table import CalibrationTable
-from rtoslab.calibrate.readings import Readings, RunSettings
+from rtoslab.calibrate.readings import CalibrationReadings, RunSettings
 
 TOLERANCE_CYCLES: Final = 1e-9
 """A difference up to this counts as none."""
@@ -27,12 +27,12 @@ class SettingsMatch:
     """Compares the virtual board under any timing settings with silicon. Each combination of settings runs once."""
 
     def __init__(
-        self, table: CalibrationTable, silicon: Readings, runs: RunSettings, defaults: Mapping[str, int]
+        self, table: CalibrationTable, silicon: CalibrationReadings, runs: RunSettings, defaults: Mapping[str, int]
     ) -> None:
         self.defaults = dict(defaults)
         self._runs = runs
         self._values_by_settings: dict[tuple[int, ...], Vector | None] = {}
-        centres, bounds = silicon.centres(), silicon.bounds()
+        centres, bounds = silicon.most_probable_readings(), silicon.reading_bounds()
         of = {row.id: tuple(key for key in row.keys if key in defaults) for row in table.row}
         self.rows = [row for row, keys in of.items() if keys and row in centres]
         """Witnesses that silicon sent."""
@@ -56,18 +56,18 @@ class SettingsMatch:
         if known not in self._values_by_settings:
             changed = {key: value for key, value in values.items() if value != self.defaults[key]}
             try:
-                centres = self._runs(changed).centres()
+                centres = self._runs(changed).most_probable_readings()
                 self._values_by_settings[known] = np.concatenate([centres[row] for row in self.rows])
             except RtoslabError:
                 self._values_by_settings[known] = None
         return self._values_by_settings[known]
 
-    def cost(self, values: SettingValues) -> float:
+    def total_difference(self, values: SettingValues) -> float:
         """Returns the difference from silicon's most probable values, in cycles, summed over the rows' means."""
         simulated = self.simulator_values(values)
         return float("inf") if simulated is None else float(self.weights @ np.abs(simulated - self.silicon_values))
 
-    def excess(self, values: SettingValues) -> float:
+    def excess_difference(self, values: SettingValues) -> float:
         """Returns the difference beyond silicon's uncertainty, in cycles, summed over the rows' means."""
         simulated = self.simulator_values(values)
         return float("inf") if simulated is None else self._excess_by_weight(simulated)
@@ -77,9 +77,9 @@ class SettingsMatch:
         simulated = self.simulator_values(values)
         assert simulated is not None
         for key, by in steps.items():
-            slope = self.slope(values, key, int(np.sign(by)))
+            slope = self.setting_effect(values, key, int(np.sign(by)))
             simulated = simulated if slope is None else simulated + by * slope
-        return self._excess_by_weight(simulated) <= self.excess(values) + TOLERANCE_CYCLES
+        return self._excess_by_weight(simulated) <= self.excess_difference(values) + TOLERANCE_CYCLES
 
     def _excess_by_weight(self, simulated: Vector) -> float:
         """Returns the weighted sum of the differences beyond silicon's bounds."""
@@ -89,15 +89,15 @@ class SettingsMatch:
         """Returns the signed distance of each value from silicon's bounds. 0 inside them."""
         return simulated - np.clip(simulated, self.low, self.high)
 
-    def score(self, values: SettingValues) -> tuple[float, float]:
+    def match_score(self, values: SettingValues) -> tuple[float, float]:
         """Returns how badly settings match silicon: the excess, then the cost. Smaller is better."""
-        return round(self.excess(values), 6), round(self.cost(values), 6)
+        return round(self.excess_difference(values), 6), round(self.total_difference(values), 6)
 
     def slack_cycles(self) -> float:
         """Returns the width of silicon's uncertainty, in cycles, summed over the rows' means."""
         return float(self.weights @ (self.high - self.low))
 
-    def slope(self, values: SettingValues, key: str, by: int) -> Vector | None:
+    def setting_effect(self, values: SettingValues, key: str, by: int) -> Vector | None:
         """Returns the change of each measured value by a step of a setting, per unit.
         None if nothing changes or the setting is refused.
         """
@@ -108,7 +108,7 @@ class SettingsMatch:
 
     def has_effect(self, values: SettingValues, key: str) -> bool:
         """Whether a step of a setting changes any measured value."""
-        return any(self.slope(values, key, by) is not None for by in (1, -1))
+        return any(self.setting_effect(values, key, by) is not None for by in (1, -1))
 
     def share_witness(self, one: str, other: str) -> bool:
         """Whether a measured value exists that depends on both settings."""

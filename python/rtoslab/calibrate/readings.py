@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from rtoslab.base import PlanError, RunError
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.hardware import Target, measure_with_retries
+from rtoslab.hardware import ConnectedBoard, measure_with_retries
 from rtoslab.images import CALIBRATION_IMAGE, BuiltImage, build_point_image
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point
-from rtoslab.records import DecodedRun, decode, read_wire_constants
+from rtoslab.records import DecodedRun, decode_records, read_wire_constants
 from rtoslab.targets import (
     CHUNK_CYCLES,
     DONE_SYMBOL,
@@ -29,18 +29,18 @@ LIMIT_S: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class CalibrationReadings:
     """The readings of each calibration row in cycles: an array of (values, rounds) by row id."""
 
     rows: Mapping[str, NDArray[np.int64]]
 
-    def centres(self) -> dict[str, NDArray[np.float64]]:
+    def most_probable_readings(self) -> dict[str, NDArray[np.float64]]:
         """Returns the most probable reading of each value: the most frequent one, or the median.
         A few rounds are disturbed even with masked interrupts.
         """
         return {name: np.array([_centre_and_bounds(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
 
-    def bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def reading_bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Returns for each value the lowest and the highest reading that may be true.
         That is the centre, with all readings at least two thirds as frequent, and down to a reading that occurred
         twice, because disturbances add cycles. Around a median it is its standard error.
@@ -71,7 +71,7 @@ def _centre_and_bounds(rounds: NDArray[np.int64]) -> tuple[float, float, float]:
     return median, median - error, median + error
 
 
-RunSettings = Callable[[Mapping[str, int]], Readings]
+RunSettings = Callable[[Mapping[str, int]], CalibrationReadings]
 """Runs the virtual board under settings, and returns its readings."""
 
 
@@ -102,30 +102,30 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
 
 
 def measure_board(
-    catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, target: Target, say: Callable[[str], None]
-) -> Readings:
+    catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, target: ConnectedBoard, say: Callable[[str], None]
+) -> CalibrationReadings:
     """Flashes the calibration image on a real board and returns its readings.
     Raises the errors of `hardware.measure_with_retries`, DecodeError, RunError.
     """
     wire = read_wire_constants(catalogue.root)
-    heard = measure_with_retries(target, built.elf, built.expected, wire, LIMIT_S, say)
-    return _readings_of_run(table, decode(heard, wire, built.expected))
+    heard = measure_with_retries(target, built.elf_path, built.expected, wire, LIMIT_S, say)
+    return _readings_of_run(table, decode_records(heard, wire, built.expected))
 
 
 def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, board: str) -> RunSettings:
     """Returns a function that runs the calibration image on the virtual board under given settings."""
-    facts, image, wire = catalogue.board(board).facts, built.elf.read_bytes(), read_wire_constants(catalogue.root)
-    known: dict[tuple[tuple[str, int], ...], Readings] = {}
+    facts, image, wire = catalogue.board(board).facts, built.elf_path.read_bytes(), read_wire_constants(catalogue.root)
+    known: dict[tuple[tuple[str, int], ...], CalibrationReadings] = {}
 
-    def run(settings: Mapping[str, int]) -> Readings:
+    def run_calibration_image(settings: Mapping[str, int]) -> CalibrationReadings:
         """Returns the readings of the calibration image under these settings."""
         key = tuple(sorted(settings.items()))
         if key not in known:
             output = _run_image(facts, image, settings)
-            known[key] = _readings_of_run(table, decode(output, wire, built.expected))
+            known[key] = _readings_of_run(table, decode_records(output, wire, built.expected))
         return known[key]
 
-    return run
+    return run_calibration_image
 
 
 def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
@@ -144,7 +144,7 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
     raise RunError(f"The calibration's image did not end within {LIMIT_S} s of virtual time under {dict(settings)}.")
 
 
-def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> Readings:
+def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> CalibrationReadings:
     """Returns the readings that a run of the calibration image reported."""
     values: dict[str, list[int]] = {}
     for sample in decoded.samples:
@@ -160,4 +160,4 @@ def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> Readings:
                 "build the calibration's image again."
             )
         rows[row.id] = np.array(value, dtype=np.int64).reshape(row.values, -1)
-    return Readings(rows)
+    return CalibrationReadings(rows)

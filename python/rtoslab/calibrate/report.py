@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rtoslab.base import Table, Value
+from rtoslab.base import Value, ValueTable
 from rtoslab.calibrate.calibration_table import CalibrationTable
-from rtoslab.calibrate.readings import Readings
+from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.settings_fit import SettingFinding, SettingsFit
 
 
-def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> Table:
+def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
     """Returns a table of the timing settings: default, best fit and verdict of each."""
     rows = [
         (
@@ -35,7 +35,7 @@ def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> Table:
         "silicon says",
         "together with",
     )
-    return Table("rules", "Timing rules", columns, rows)
+    return ValueTable("rules", "Timing rules", columns, rows)
 
 
 def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
@@ -44,7 +44,7 @@ def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
         return "affects no row"
     if finding.unexplained_cycles:
         return f"not explained; {finding.best} is nearest"
-    if finding.differs:
+    if finding.is_default_refuted:
         return f"it is {finding.best}" if finding.low == finding.high else f"it is {finding.low} to {finding.high}"
     if finding.together:
         refuted = any(group.differs for group in fit.groups if finding.key in group.keys)
@@ -57,9 +57,15 @@ def _short_key(key: str) -> str:
     return key.removeprefix("timing.")
 
 
-def rows_table(table: CalibrationTable, silicon: Readings, before: Readings, after: Readings) -> Table:
+def rows_table(
+    table: CalibrationTable, silicon: CalibrationReadings, before: CalibrationReadings, after: CalibrationReadings
+) -> ValueTable:
     """Returns a table of the calibration rows: silicon, and the virtual board's difference before and after the fit."""
-    true, first, last = silicon.centres(), before.centres(), after.centres()
+    true, first, last = (
+        silicon.most_probable_readings(),
+        before.most_probable_readings(),
+        after.most_probable_readings(),
+    )
     rows: list[tuple[Value, ...]] = []
     for row in table.row:
         if row.id not in true:
@@ -68,7 +74,7 @@ def rows_table(table: CalibrationTable, silicon: Readings, before: Readings, aft
         worst = [_largest_text(model[row.id] - true[row.id]) for model in (first, last)]
         rows.append((row.group, row.title, f"{np.mean(true[row.id]):.2f}", spread, *worst))
     columns = ("group", "row", "silicon, mean cycles", "spread", "default differs by", "best fit differs by")
-    return Table("rows", "Rows", columns, rows)
+    return ValueTable("rows", "Rows", columns, rows)
 
 
 def _largest_text(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:

@@ -27,11 +27,11 @@ Slopes = dict[str, dict[int, Vector]]
 def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
     """Returns the values of the settings `keys` that match silicon best."""
     best = _search_by_steps(match, keys, say)
-    if match.excess(best) > TOLERANCE_CYCLES:
+    if match.excess_difference(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
         for wrong in match.setting_changes(best):
             say(f"Another way, with {wrong} as it is.")
-            best = min(best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.score)
+            best = min(best, _search_by_steps(match, [key for key in keys if key != wrong], say), key=match.match_score)
     return _move_towards_defaults(match, _drop_unneeded_changes(match, best, keys))
 
 
@@ -39,9 +39,9 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
     """Improves the settings step by step until no change gives a better match."""
     values = dict(match.defaults)
     for _ in range(_STEPS):
-        if match.excess(values) <= TOLERANCE_CYCLES:
+        if match.excess_difference(values) <= TOLERANCE_CYCLES:
             break
-        say(f"{match.excess(values):.3f} cycles of difference are left; the next step.")
+        say(f"{match.excess_difference(values):.3f} cycles of difference are left; the next step.")
         better = _better_values(match, values, keys)
         if better is None:
             break
@@ -51,33 +51,33 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
 
 def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
     """Returns settings that match silicon better after one change, or None."""
-    slopes = _slopes(match, values, keys)
+    slopes = _setting_effects(match, values, keys)
     for candidates in (
         _single_moves(match, values, slopes),
         _pair_moves(match, values, slopes),
         _moves_within_reach(values, slopes),
     ):
-        best = min(candidates, key=match.score, default=values)
-        if match.score(best) < match.score(values):
+        best = min(candidates, key=match.match_score, default=values)
+        if match.match_score(best) < match.match_score(values):
             return _repeat_move(match, values, best)
     return None
 
 
-def _slopes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> Slopes:
+def _setting_effects(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> Slopes:
     """Returns the effect per unit of each setting that could explain a remaining difference."""
-    left = _residual(match, values)
+    left = _remaining_difference(match, values)
     slopes = {}
     for key in keys:
         open_values = (left != 0) & match.witnessed[key]
         if not np.any(open_values):
             continue
-        ways = {by: slope for by in (1, -1) if (slope := match.slope(values, key, by)) is not None}
+        ways = {by: slope for by in (1, -1) if (slope := match.setting_effect(values, key, by)) is not None}
         if any(np.any((slope != 0) & open_values) for slope in ways.values()):
             slopes[key] = ways
     return slopes
 
 
-def _residual(match: SettingsMatch, values: SettingValues) -> Vector:
+def _remaining_difference(match: SettingsMatch, values: SettingValues) -> Vector:
     """Returns silicon's values minus the virtual board's."""
     simulated = match.simulator_values(values)
     assert simulated is not None
@@ -86,7 +86,7 @@ def _residual(match: SettingsMatch, values: SettingValues) -> Vector:
 
 def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
     """Yields settings with one of them changed, as their slopes suggest."""
-    left = _residual(match, values)
+    left = _remaining_difference(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
         targets = {_median_by_weight(left, slope, match.weights) for slope in [*ways.values(), *both]}
@@ -109,7 +109,7 @@ def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
 
 def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
     """Yields settings with two of them changed together, the most promising first."""
-    left, promised = _residual(match, values), []
+    left, promised = _remaining_difference(match, values), []
     for one, other in combinations(slopes, 2):
         if not match.share_witness(one, other):
             continue
@@ -135,7 +135,7 @@ def _repeat_move(match: SettingsMatch, before: SettingValues, values: SettingVal
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
         on = {key: value + direction[key] for key, value in values.items()}
-        if min(on.values()) < 0 or match.score(on) >= match.score(values):
+        if min(on.values()) < 0 or match.match_score(on) >= match.match_score(values):
             return values
         values = on
 
@@ -147,23 +147,25 @@ def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Se
         again = False
         for key in match.setting_changes(values):
             tried = {**values, key: match.defaults[key]}
-            if match.excess(tried) > match.excess(values) + TOLERANCE_CYCLES:
-                tried = _compensate(match, values, tried, [other for other in keys if match.share_witness(key, other)])
+            if match.excess_difference(tried) > match.excess_difference(values) + TOLERANCE_CYCLES:
+                tried = _compensate_by_setting(
+                    match, values, tried, [other for other in keys if match.share_witness(key, other)]
+                )
             fewer = len(match.setting_changes(tried)) < len(match.setting_changes(values))
-            if fewer and match.excess(tried) <= match.excess(values) + TOLERANCE_CYCLES:
+            if fewer and match.excess_difference(tried) <= match.excess_difference(values) + TOLERANCE_CYCLES:
                 values, again = tried, True
                 break
     return values
 
 
-def _compensate(
+def _compensate_by_setting(
     match: SettingsMatch, values: SettingValues, tried: SettingValues, keys: Sequence[str]
 ) -> SettingValues:
     """Returns the settings `tried`, with one of `keys` changed if the match then is as good as with `values`."""
-    slopes = _slopes(match, tried, keys)
+    slopes = _setting_effects(match, tried, keys)
     for candidates in (_single_moves(match, tried, slopes), _moves_within_reach(tried, slopes)):
-        best = min(candidates, key=match.score, default=tried)
-        if match.excess(best) <= match.excess(values) + TOLERANCE_CYCLES:
+        best = min(candidates, key=match.match_score, default=tried)
+        if match.excess_difference(best) <= match.excess_difference(values) + TOLERANCE_CYCLES:
             return best
     return tried
 
@@ -172,7 +174,10 @@ def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> Setti
     """Moves each changed setting towards its default as long as the fit gets no worse."""
     for key in match.setting_changes(values):
         towards = 1 if values[key] < match.defaults[key] else -1
-        while match.excess(with_moved_setting(values, key, towards)) <= match.excess(values) + TOLERANCE_CYCLES:
+        while (
+            match.excess_difference(with_moved_setting(values, key, towards))
+            <= match.excess_difference(values) + TOLERANCE_CYCLES
+        ):
             values = with_moved_setting(values, key, towards)
             if values[key] == match.defaults[key]:
                 break

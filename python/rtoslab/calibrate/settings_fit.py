@@ -14,7 +14,7 @@ import numpy as np
 from rtoslab.base import count_text
 from rtoslab.calibrate.calibration_table import CalibrationTable
 from rtoslab.calibrate.match import TOLERANCE_CYCLES, SettingsMatch, SettingValues, Vector
-from rtoslab.calibrate.readings import Readings, RunSettings
+from rtoslab.calibrate.readings import CalibrationReadings, RunSettings
 from rtoslab.calibrate.search import search_settings
 
 _NEAR: Final = 8
@@ -46,7 +46,7 @@ class SettingFinding:
     """Settings that compensate it: the rows show only their common effect."""
 
     @property
-    def differs(self) -> bool:
+    def is_default_refuted(self) -> bool:
         """Whether silicon refutes the setting's default."""
         return self.has_effect and not self.low <= self.default <= self.high
 
@@ -77,7 +77,7 @@ class SettingsFit:
 
 def fit_settings(
     table: CalibrationTable,
-    silicon: Readings,
+    silicon: CalibrationReadings,
     runs: RunSettings,
     defaults: Mapping[str, int],
     say: Say = lambda _: None,
@@ -94,7 +94,9 @@ def fit_settings(
     for trade in [*_cancelling_steps(match, best, seen), *_equivalent_steps(match, best, seen)]:
         points = _values_along(match, best, trade)
         if len(points) > 1 and not any(set(group.keys) == set(trade) for group in groups):
-            best = min(points, key=lambda point: (len(match.setting_changes(point)), _distance(match, point)))
+            best = min(
+                points, key=lambda point: (len(match.setting_changes(point)), _distance_from_defaults(match, point))
+            )
             differs = not any(all(point[key] == match.defaults[key] for key in trade) for point in points)
             groups.append(SettingGroup(tuple(trade), differs))
             for key in trade:
@@ -103,8 +105,8 @@ def fit_settings(
         tuple(_make_finding(match, best, key, ranges.get(key), groups) for key in sorted(defaults)),
         tuple(groups),
         {key: best[key] for key in match.setting_changes(best)},
-        match.cost(start),
-        match.cost(best),
+        match.total_difference(start),
+        match.total_difference(best),
         match.slack_cycles(),
     )
 
@@ -119,19 +121,19 @@ def _range_alone(match: SettingsMatch, best: SettingValues, key: str) -> tuple[i
 def _steps_without_loss(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> int:
     """Returns how often some changes of settings can be made together without a worse fit."""
 
-    def good(times: int) -> bool:
+    def keeps_match(times: int) -> bool:
         """Whether the fit gets no worse if the changes are made `times` times."""
         return _is_as_good(match, best, {key: times * by for key, by in steps.items()})
 
     for times in range(_NEAR):
-        if not good(times + 1):
+        if not keeps_match(times + 1):
             return times
     low, high = _NEAR, 2 * _NEAR
-    while high < _FAR and good(high):
+    while high < _FAR and keeps_match(high):
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if good(middle) else (low, middle)
+        low, high = (middle, high) if keeps_match(middle) else (low, middle)
     return low
 
 
@@ -140,7 +142,7 @@ def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
     independent: dict[str, Vector] = {}
     trades = []
     for key in keys:
-        slope = next((item for by in (1, -1) if (item := match.slope(best, key, by)) is not None), None)
+        slope = next((item for by in (1, -1) if (item := match.setting_effect(best, key, by)) is not None), None)
         if slope is None:
             continue
         if independent:
@@ -189,7 +191,9 @@ def _is_compensation(match: SettingsMatch, best: SettingValues, trade: Mapping[s
 def _is_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
     """Whether the fit gets no worse by these changes of settings."""
     tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
-    return min(tried.values()) >= 0 and match.excess(tried) <= match.excess(best) + TOLERANCE_CYCLES
+    return (
+        min(tried.values()) >= 0 and match.excess_difference(tried) <= match.excess_difference(best) + TOLERANCE_CYCLES
+    )
 
 
 def _values_along(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> list[SettingValues]:
@@ -199,7 +203,7 @@ def _values_along(match: SettingsMatch, best: SettingValues, trade: Mapping[str,
     return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
 
 
-def _distance(match: SettingsMatch, values: SettingValues) -> int:
+def _distance_from_defaults(match: SettingsMatch, values: SettingValues) -> int:
     """Returns the sum of the settings' distances from their defaults."""
     return sum(abs(value - match.defaults[key]) for key, value in values.items())
 
@@ -225,11 +229,11 @@ def _make_finding(
     )
 
 
-def unexplained_rows(silicon: Readings, model: Readings) -> dict[str, float]:
+def unexplained_rows(silicon: CalibrationReadings, model: CalibrationReadings) -> dict[str, float]:
     """Returns the calibration rows in which the model is outside silicon's bounds, each with its largest difference.
     Differences are in cycles.
     """
-    simulated, bounds, result = model.centres(), silicon.bounds(), {}
+    simulated, bounds, result = model.most_probable_readings(), silicon.reading_bounds(), {}
     for row, (low, high) in bounds.items():
         worst = float(np.max(np.maximum(low - simulated[row], 0) + np.maximum(simulated[row] - high, 0)))
         if worst > 0:

@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.analyses import Metric, leading_metrics
-from rtoslab.base import PlanError, Table, Value
+from rtoslab.analyses import NamedFigure, leading_metrics
+from rtoslab.base import PlanError, Value, ValueTable
 from rtoslab.results import MeasuredPoint, NotApplicable
 from rtoslab.store import RunDirectory
 
@@ -29,7 +29,7 @@ class MeasuredFigure:
     error_cycles: float
 
     @property
-    def cycles(self) -> float:
+    def median_cycles(self) -> float:
         """Returns the median of the repeats."""
         return float(np.median(self.repeats))
 
@@ -59,11 +59,11 @@ class KernelFigure:
     def difference_cycles(self, fitted: bool = False) -> float:
         """Returns the virtual board's figure minus silicon's, in cycles."""
         model = self.fitted_cycles if fitted and self.fitted_cycles is not None else self.default_cycles
-        return model - self.silicon.cycles
+        return model - self.silicon.median_cycles
 
     def difference_percent(self, fitted: bool = False) -> float:
         """Returns the virtual board's difference in percent of silicon's figure. 0 if that is zero."""
-        return 100 * self.difference_cycles(fitted) / self.silicon.cycles if self.silicon.cycles else 0.0
+        return 100 * self.difference_cycles(fitted) / self.silicon.median_cycles if self.silicon.median_cycles else 0.0
 
     def is_within_error(self, fitted: bool = False) -> bool:
         """Whether the virtual board's difference is within silicon's error bar."""
@@ -72,11 +72,11 @@ class KernelFigure:
 
 def board_figures(runs: Sequence[Path]) -> BoardFigures:
     """Reads run directories that repeat the same points on one board. Raises StoreError."""
-    repeats_of: dict[str, list[Metric]] = {}
+    repeats_of: dict[str, list[NamedFigure]] = {}
     missing: dict[str, str] = {}
     images: dict[str, str] = {}
     for run in runs:
-        for stored in RunDirectory.open(run).points():
+        for stored in RunDirectory.open(run).read_points():
             result = stored.result
             if isinstance(result, MeasuredPoint):
                 images[result.point.benchmark] = str(stored.manifest["elf_sha256"])
@@ -90,7 +90,7 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
     return BoardFigures({name: figure_of_repeats(repeats) for name, repeats in repeats_of.items()}, missing, images)
 
 
-def _with_grain(metric: Metric, result: MeasuredPoint) -> Metric:
+def _with_grain(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
     """Returns the figure with a resolution of at least one count, because the window may end before or after one."""
     counts = sum(counter.count for counter in result.counters)
     if metric.samples or not counts:
@@ -98,7 +98,7 @@ def _with_grain(metric: Metric, result: MeasuredPoint) -> Metric:
     return replace(metric, resolution=max(metric.resolution, metric.value / counts))
 
 
-def figure_of_repeats(repeats: Sequence[Metric]) -> MeasuredFigure:
+def figure_of_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
     """Returns a kernel figure from its repeats, with the error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _median_error(repeat.samples)) for repeat in repeats]
@@ -124,15 +124,15 @@ def pair_figures(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigu
         KernelFigure(
             name,
             figure,
-            default.figures[name].cycles,
-            fitted.figures[name].cycles if fitted is not None and name in fitted.figures else None,
+            default.figures[name].median_cycles,
+            fitted.figures[name].median_cycles if fitted is not None and name in fitted.figures else None,
         )
         for name, figure in sorted(silicon.figures.items())
         if name in default.figures
     ]
 
 
-def silicon_comparison_table(figures: Sequence[KernelFigure]) -> Table:
+def silicon_comparison_table(figures: Sequence[KernelFigure]) -> ValueTable:
     """Returns a table that compares kernel figures on silicon with those of the virtual board."""
     columns = ("figure", "silicon, cycles", "error", "default, cycles", "differs by", "%", "best fit differs by", "%")
     rows: list[tuple[Value, ...]] = []
@@ -145,5 +145,7 @@ def silicon_comparison_table(figures: Sequence[KernelFigure]) -> Table:
             f"{figure.difference_cycles():+.2f}",
             f"{figure.difference_percent():+.2f}",
         )
-        rows.append((figure.name, f"{figure.silicon.cycles:.2f}", f"{figure.silicon.error_cycles:.2f}", *default, *fit))
-    return Table("figures", "Kernel figures", columns, rows)
+        rows.append(
+            (figure.name, f"{figure.silicon.median_cycles:.2f}", f"{figure.silicon.error_cycles:.2f}", *default, *fit)
+        )
+    return ValueTable("figures", "Kernel figures", columns, rows)

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 import numpy as np
 from pydantic import Field, ValidationError
 
-from rtoslab.base import AlteredError, CatalogueError, Strict, __version__, canonical, write_whole
-from rtoslab.calibrate.readings import Readings
+from rtoslab.base import AlteredError, CatalogueError, StrictModel, __version__, to_canonical_json, write_whole
+from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.settings_fit import SettingsFit
 from rtoslab.calibrate.silicon_figures import BoardFigures, MeasuredFigure
 from rtoslab.catalogue import SILICON_FILE, Catalogue
@@ -25,7 +25,7 @@ SILICON: Final = "silicon"
 """The grade of a rule that a board of silicon confirmed."""
 
 
-class FittedRule(Strict):
+class FittedRule(StrictModel):
     """The fitted value and range of one timing setting."""
 
     default: int
@@ -39,14 +39,14 @@ class FittedRule(Strict):
     """Rules that compensate it: the rows show only their sum."""
 
 
-class SiliconFigure(Strict):
+class SiliconFigure(StrictModel):
     """A kernel figure as silicon gave it, in cycles."""
 
     repeats: tuple[float, ...] = Field(min_length=1)
     error_cycles: float = Field(ge=0)
 
 
-class KernelFigures(Strict):
+class KernelFigures(StrictModel):
     """All kernel figures that were measured on silicon with one kernel."""
 
     kernel: str
@@ -64,7 +64,7 @@ class KernelFigures(Strict):
         return BoardFigures(seen, self.missing, self.images)
 
 
-class SiliconFile(Strict):
+class SiliconFile(StrictModel):
     """The content of a silicon.json: a real board's calibration rows and the fit to them."""
 
     format: Literal[1]
@@ -84,9 +84,9 @@ class SiliconFile(Strict):
     sha256: str
     """SHA-256 of all other content."""
 
-    def readings(self) -> Readings:
+    def calibration_readings(self) -> CalibrationReadings:
         """Returns the raw readings of the calibration rows."""
-        return Readings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
+        return CalibrationReadings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
 def figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
@@ -106,7 +106,7 @@ def make_silicon_file(
     clock_hz: int,
     image_sha256: str,
     about: str,
-    silicon: Readings,
+    silicon: CalibrationReadings,
     fit_result: SettingsFit,
     figures: KernelFigures | None = None,
 ) -> SiliconFile:
@@ -136,12 +136,12 @@ def make_silicon_file(
         "rows": {name: row.tolist() for name, row in silicon.rows.items()},
         "kernel_figures": None if figures is None else figures.model_dump(mode="json"),
     }
-    return SiliconFile.model_validate({**body, "sha256": _digest(body)})
+    return SiliconFile.model_validate({**body, "sha256": _content_digest(body)})
 
 
 def write_silicon(path: Path, silicon: SiliconFile) -> None:
     """Writes a silicon.json. Raises StoreError."""
-    write_whole(path, canonical(silicon.model_dump(mode="json")) + "\n", "the calibration")
+    write_whole(path, to_canonical_json(silicon.model_dump(mode="json")) + "\n", "the calibration")
 
 
 def read_silicon(path: Path) -> SiliconFile:
@@ -157,7 +157,7 @@ def read_silicon(path: Path) -> SiliconFile:
                 )
     except ValidationError as cause:
         raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None
-    if silicon.sha256 != _digest({key: value for key, value in table.items() if key != "sha256"}):
+    if silicon.sha256 != _content_digest({key: value for key, value in table.items() if key != "sha256"}):
         raise AlteredError(f"{path_text(path)} was changed after it was written; restore it from a copy.")
     return silicon
 
@@ -184,5 +184,5 @@ def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
     return grades_
 
 
-def _digest(body: Mapping[str, Any]) -> str:
-    return hashlib.sha256(canonical(body).encode()).hexdigest()
+def _content_digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(to_canonical_json(body).encode()).hexdigest()

@@ -18,7 +18,7 @@ from rtoslab.captures.rates import parse_rate_hz
 from rtoslab.captures.recording import OUT
 from rtoslab.captures.sampling import snap_to_samples
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.hardware import TRIES, Analyzer, Recorder, Target, measure_with_retries
+from rtoslab.hardware import TRIES, AnalyzerRecording, ConnectedBoard, LogicAnalyzer, measure_with_retries
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
 from rtoslab.records import read_wire_constants
@@ -36,8 +36,8 @@ class LiveRun:
     """One point's run on a board with an analyzer at its pins."""
 
     point: Point
-    target: Target
-    analyzer: Analyzer
+    target: ConnectedBoard
+    analyzer: LogicAnalyzer
 
     @property
     def limit_s(self) -> float:
@@ -89,26 +89,31 @@ def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Pro
     raw = recording_path(output)
     progress("recording", 0.0)
     with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
-        recorder = Recorder(live.analyzer, live.limit_s, raw, Path(folder) / "reply")
+        recorder = AnalyzerRecording(live.analyzer, live.limit_s, raw, Path(folder) / "reply")
         try:
             window_s = live.point.window_ms / 1000
             measure_with_retries(
-                live.target, built.elf, built.expected, read_wire_constants(catalogue.root), window_s, lambda _: None
+                live.target,
+                built.elf_path,
+                built.expected,
+                read_wire_constants(catalogue.root),
+                window_s,
+                lambda _: None,
             )
         except BaseException:
-            recorder.stop()
+            recorder.stop_recording()
             raw.unlink(missing_ok=True)
             raise
         try:
-            recorder.finish()
+            recorder.finish_recording()
             return _read_recording(raw, live.analyzer)
         except CaptureError as cause:
             raise CaptureError(f"{cause} The recording up to then is in {raw}.") from None
         finally:
-            recorder.stop()
+            recorder.stop_recording()
 
 
-def _read_recording(raw: Path, analyzer: Analyzer) -> Capture:
+def _read_recording(raw: Path, analyzer: LogicAnalyzer) -> Capture:
     with raw.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     match = _RATE.search(head)

@@ -27,7 +27,7 @@ class PackedSamples:
         self._ticks: list[list[NDArray[np.int64]]] = [[] for _ in channels]
         self._levels: list[list[NDArray[np.int8]]] = [[] for _ in channels]
 
-    def add(self, piece: bytes) -> None:
+    def add_piece(self, piece: bytes) -> None:
         """Adds the next part, which may be cut anywhere. Raises CaptureError for too many changes."""
         data = self._partial_sample + piece if self._partial_sample else piece
         whole = len(data) // self._sample_bytes * self._sample_bytes
@@ -50,7 +50,7 @@ class PackedSamples:
         self._count += len(rows)
         self._last_sample = rows[-1].copy()
 
-    def capture(self, tick_s: Fraction) -> Capture:
+    def to_capture(self, tick_s: Fraction) -> Capture:
         """Returns the capture of all pieces. Raises CaptureError if they do not end with a whole sample."""
         if self._partial_sample:
             total = self._count * self._sample_bytes + len(self._partial_sample)

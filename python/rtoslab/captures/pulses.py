@@ -12,7 +12,7 @@ from rtoslab.captures.capture import Channel
 
 
 @dataclass(frozen=True, slots=True)
-class Pulses:
+class PulseTrain:
     """Pulses in the order of time. A pulse that began before the capture, or did not end in it, is not among them."""
 
     tick_s: Fraction
@@ -37,17 +37,19 @@ class Pulses:
         """Returns the widths in seconds."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s)
 
-    def last(self, count: int) -> "Pulses":
+    def last_pulses(self, count: int) -> "PulseTrain":
         """Returns the last `count` pulses."""
         first = max(0, len(self.width_ticks) - count)
-        return self.select(np.arange(first, len(self.width_ticks)))
+        return self.pulses_at(np.arange(first, len(self.width_ticks)))
 
-    def select(self, places: NDArray[np.int64]) -> "Pulses":
+    def pulses_at(self, places: NDArray[np.int64]) -> "PulseTrain":
         """Returns the pulses at these indices, with all unsure ticks."""
-        return Pulses(self.tick_s, self.start_ticks[places], self.width_ticks[places], self.unsure_ticks, self.sample_s)
+        return PulseTrain(
+            self.tick_s, self.start_ticks[places], self.width_ticks[places], self.unsure_ticks, self.sample_s
+        )
 
 
-def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = None) -> Pulses:
+def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = None) -> PulseTrain:
     """Returns the pulses of a channel: high between two known lows. Intervals with an unknown level are unsure.
     `sample_s` is the interval between the capture's samples, if its ticks are shorter."""
     lows = np.flatnonzero(channel.levels == 0)
@@ -55,7 +57,7 @@ def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = 
     # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
     highs = befores[(afters - befores == 2) & (channel.levels[befores + 1] == 1)] + 1
     rises, falls = channel.ticks[highs], channel.ticks[highs + 1]
-    return Pulses(tick_s, rises, falls - rises, _first_unsure_ticks(channel, lows), sample_s)
+    return PulseTrain(tick_s, rises, falls - rises, _first_unsure_ticks(channel, lows), sample_s)
 
 
 def _first_unsure_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:

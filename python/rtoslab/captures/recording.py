@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rtoslab.base import CaptureError, PlanError, RunError, count_text
 from rtoslab.captures.capture import Capture, Channel
 from rtoslab.captures.pins import capture_from_events
-from rtoslab.captures.pulses import Pulses, find_pulses
+from rtoslab.captures.pulses import PulseTrain, find_pulses
 from rtoslab.catalogue import Benchmark, Catalogue
 from rtoslab.images import build_point_image
 from rtoslab.plan import Options, Point, make_plan
@@ -48,7 +48,7 @@ LEAST_MATCHED_PART: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class PinRecording:
     """The pin edges of a run on the virtual board, with the series of each pulse."""
 
     title: str
@@ -61,7 +61,7 @@ class Recording:
     pulses_after_window: int
     """How many pulses come after the window."""
 
-    def pulses_by_series(self, channel: Channel, capture: Capture) -> dict[str, Pulses]:
+    def pulses_by_series(self, channel: Channel, capture: Capture) -> dict[str, PulseTrain]:
         """Returns the window's pulses of this or another capture of the image, by series, without unseen ones.
 
         Raises CaptureError if the pulses do not match those of the image.
@@ -72,21 +72,21 @@ class Recording:
         places, order = places[: len(self.pulse_series)], np.array(self.pulse_series)
         _require_known_series(pulses, places)
         seen = places >= 0
-        return {ident: pulses.select(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
+        return {ident: pulses.pulses_at(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
 
     def count_shorter_than(self, length_s: float) -> tuple[int, int]:
         """Returns how many pulses from the window's opening on are shorter than a time, and how many there are."""
         seconds = self._image_pulses().seconds()
         return int((seconds < length_s).sum()), len(seconds)
 
-    def _image_pulses(self) -> Pulses:
+    def _image_pulses(self) -> PulseTrain:
         """Returns the image's own pulses from the window's opening on."""
-        return find_pulses(self.capture.channels[0], self.capture.tick_s).last(
+        return find_pulses(self.capture.channels[0], self.capture.tick_s).last_pulses(
             len(self.pulse_series) + self.pulses_after_window
         )
 
 
-def _require_known_series(pulses: Pulses, places: NDArray[np.int64]) -> None:
+def _require_known_series(pulses: PulseTrain, places: NDArray[np.int64]) -> None:
     """Raises CaptureError if an unknown level after the first of these pulses makes their series unsure."""
     starts = pulses.start_ticks[places[places >= 0]]
     late = pulses.unsure_ticks[pulses.unsure_ticks > starts[0]] if len(starts) else pulses.unsure_ticks
@@ -98,7 +98,7 @@ def _require_known_series(pulses: Pulses, places: NDArray[np.int64]) -> None:
         )
 
 
-def _match_by_order(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
+def _match_by_order(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
     """Returns the indices in `pulses` of the image's pulses: its last ones."""
     missing = len(image_pulses.width_ticks) - len(pulses.width_ticks)
     if missing > 0:
@@ -111,7 +111,7 @@ def _match_by_order(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
     return np.arange(len(image_pulses.width_ticks)) - missing
 
 
-def _match_by_time(image_pulses: Pulses, pulses: Pulses) -> NDArray[np.int64]:
+def _match_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
     """Returns the indices in `pulses` of the image's pulses by their start times, back from the last. -1: not seen."""
     sample_s = float(pulses.resolution_s)
     long_enough = np.flatnonzero(image_pulses.seconds() > sample_s)
@@ -146,17 +146,17 @@ def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
 
 def record_virtual(
     catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None
-) -> Recording:
+) -> PinRecording:
     """Builds the image that measures by pin, and records it on the virtual board. Raises PlanError, BuildError,
     RunError."""
     point = pin_point(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
     facts = catalogue.benchmark(point.benchmark).facts.for_kernel(catalogue.kernel(point.kernel).facts)
-    return _record_run(catalogue, point, facts, built.elf.read_bytes(), progress)
+    return _record_run(catalogue, point, facts, built.elf_path.read_bytes(), progress)
 
 
-def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress) -> Recording:
+def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: bytes, progress: Progress) -> PinRecording:
     """Runs the image to its end and returns its pin edges, with the series of each pulse in the window."""
     board = catalogue.board(point.board).facts
     machine = make_machine(board, cores=point.cores)
@@ -196,7 +196,7 @@ def _record_run(catalogue: Catalogue, point: Point, facts: Benchmark, image: byt
         raise RunError(
             f"{len(order)} intervals, but {len(intervals.pulses)} pulses were observed in the measured window."
         )
-    return Recording(
+    return PinRecording(
         title=f"{facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
         capture=capture,
         clock_hz=clock_hz,

@@ -20,7 +20,7 @@ _ZEROS_AND_SIGNS: Final = re.compile(r"[-+.]|[eE].*")
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class SampleInterval:
     """The same interval from each sample to the next, in the unit of the times."""
 
     length: Fraction
@@ -34,7 +34,9 @@ class IrregularRow:
     reason: str
 
 
-def regular_interval(texts: Sequence[str], times: NDArray[np.float64], *, is_exact: bool) -> Interval | IrregularRow:
+def regular_interval(
+    texts: Sequence[str], times: NDArray[np.float64], *, is_exact: bool
+) -> SampleInterval | IrregularRow:
     """Returns the interval of samples, at least two, or the first row that does not fit it.
 
     Times are written with few digits. So the interval is the time between the first and the last row, divided by the
@@ -58,7 +60,7 @@ def regular_interval(texts: Sequence[str], times: NDArray[np.float64], *, is_exa
     slack = 1.001 * rounding + 1e-6 * float(length)
     wrong = np.flatnonzero(np.abs(times - float(first) - np.arange(steps + 1) * float(length)) > slack)
     if not len(wrong):
-        return Interval(length)
+        return SampleInterval(length)
     jumps = np.flatnonzero(np.abs(np.diff(times) - median) > slack) + 1
     row = int(jumps[0]) if len(jumps) else int(wrong[0])
     step = float(times[row] - times[row - 1])

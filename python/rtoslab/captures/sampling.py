@@ -15,12 +15,12 @@ def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> C
     """
     ratio = capture.tick_s * rate_hz
 
-    def sample(tick: int) -> int:
+    def first_sample_after(tick: int) -> int:
         return math.ceil(tick * ratio - phase)
 
-    channels, end = [], sample(capture.end_tick)
+    channels, end = [], first_sample_after(capture.end_tick)
     for channel in capture.channels:
-        numbers = np.array([sample(int(tick)) for tick in channel.ticks], np.int64)
+        numbers = np.array([first_sample_after(int(tick)) for tick in channel.ticks], np.int64)
         last = np.concatenate((numbers[1:] != numbers[:-1], [True])) if len(numbers) else np.zeros(0, bool)
         last &= numbers < end
         numbers, levels = numbers[last], channel.levels[last]

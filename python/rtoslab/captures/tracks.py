@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import Capture, Channel
-from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK, quote
+from rtoslab.intake import CHANGES, CHANNELS, LAST_TICK, quote_text
 
 _PLACES: Final = re.compile(r"[^.]*(?:\.(\d*))?", re.ASCII)
 _MOST_PLACES: Final = 18
 """Attoseconds."""
 
 
-class Track:
+class ChannelTrack:
     """The rows of one channel. A repeated level adds no row. The last of several levels at one tick counts."""
 
     __slots__ = ("levels", "ticks")
@@ -65,14 +65,14 @@ class RepeatedRows:
         self._same_times += 1
         self._same_time_line = self._same_time_line or line
 
-    def add(self, line: int, *, is_repeat: bool) -> None:
+    def count_row(self, line: int, *, is_repeat: bool) -> None:
         """Counts the next row of the file."""
         self._is_last = is_repeat
         self._count += is_repeat
         if is_repeat and not self._first_line:
             self._first_line = line
 
-    def notes(self) -> tuple[str, ...]:
+    def note_sentences(self) -> tuple[str, ...]:
         """One sentence if a row other than the last repeats the levels before it, and one if times are repeated."""
         notes: list[str] = []
         if count := self._count - self._is_last:
@@ -85,18 +85,18 @@ class RepeatedRows:
         return tuple(notes)
 
 
-class Tracks:
+class ChannelTracks:
     """All channels of a file that is being read. `name` is the file's, for messages."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._tracks: dict[str, Track] = {}
+        self._tracks: dict[str, ChannelTrack] = {}
         self._twins: dict[str, int] = {}
         self._rows = 0
 
-    def add_channel(self, label: str) -> Track:
+    def add_channel(self, label: str) -> ChannelTrack:
         """Adds a channel. Its name gets a number if another one has it. Raises CaptureError if there are too many."""
-        track = self._tracks[self._free_label(label)] = Track()
+        track = self._tracks[self._free_label(label)] = ChannelTrack()
         return track
 
     def _free_label(self, label: str) -> str:
@@ -114,7 +114,7 @@ class Tracks:
         return label in self._tracks
 
     @property
-    def labels(self) -> list[str]:
+    def channel_names(self) -> list[str]:
         """Returns the names of the channels, in order."""
         return list(self._tracks)
 
@@ -124,7 +124,7 @@ class Tracks:
         if self._rows > CHANGES:
             raise too_many_changes_error(self.name)
 
-    def capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
+    def to_capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
         """Returns the capture of all channels."""
         channels = tuple(
             Channel(label, _tick_array(track), _level_array(track)) for label, track in self._tracks.items()
@@ -134,10 +134,10 @@ class Tracks:
 
 def distinct_labels(name: str, labels: Iterable[str]) -> list[str]:
     """Returns the labels, with a number after each repeated one. Raises CaptureError for too many."""
-    tracks = Tracks(name)
+    tracks = ChannelTracks(name)
     for label in labels:
         tracks.add_channel(label)
-    return tracks.labels
+    return tracks.channel_names
 
 
 def too_many_changes_error(name: str) -> CaptureError:
@@ -151,7 +151,7 @@ def decimal_places(time: str, where: str) -> int:
     places = len(match[1] or "") if match else 0
     if places > _MOST_PLACES:
         raise CaptureError(
-            f"{where}: the time {quote(time.strip())} has {places} decimal places, more than an analyzer can "
+            f"{where}: the time {quote_text(time.strip())} has {places} decimal places, more than an analyzer can "
             "measure; export it again."
         )
     return places
@@ -165,7 +165,7 @@ def require_tick(tick: int, where: str) -> int:
 
 
 def set_changed_levels(
-    tracks: Tracks, columns: Sequence[Track], tick: int, last_levels: Sequence[int], levels: Sequence[int]
+    tracks: ChannelTracks, columns: Sequence[ChannelTrack], tick: int, last_levels: Sequence[int], levels: Sequence[int]
 ) -> None:
     """Sets the level of each channel that changed since the last row. Raises CaptureError for too many changes."""
     tracks.count_rows(
@@ -177,9 +177,9 @@ def set_changed_levels(
     )
 
 
-def _tick_array(track: Track) -> NDArray[np.int64]:
+def _tick_array(track: ChannelTrack) -> NDArray[np.int64]:
     return np.frombuffer(track.ticks, np.int64) if track.ticks else np.zeros(0, np.int64)
 
 
-def _level_array(track: Track) -> NDArray[np.int8]:
+def _level_array(track: ChannelTrack) -> NDArray[np.int8]:
     return np.frombuffer(track.levels, np.int8) if track.levels else np.zeros(0, np.int8)

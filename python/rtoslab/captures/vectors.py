@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rtoslab.captures.capture import UNKNOWN
-from rtoslab.captures.tracks import Track
+from rtoslab.captures.tracks import ChannelTrack
 
 _FEW: Final = 4
 _BITS: Final = b"01xXzZ"
@@ -17,12 +17,12 @@ def is_bit_value(text: bytes) -> bool:
     return bool(text) and not text.translate(None, _BITS)
 
 
-class Vector:
+class BitVector:
     """The tracks of a variable's bits, the highest first."""
 
     __slots__ = ("_mask", "_ones", "_unknowns", "tracks", "width")
 
-    def __init__(self, tracks: Sequence[Track]) -> None:
+    def __init__(self, tracks: Sequence[ChannelTrack]) -> None:
         self.tracks = tracks
         self.width = len(tracks)
         self._mask = (1 << self.width) - 1
@@ -40,11 +40,11 @@ class Vector:
         ones, unknowns = ones & self._mask, unknowns & self._mask
         changed = self._mask if self._ones is None else (ones ^ self._ones) | (unknowns ^ self._unknowns)
         self._ones, self._unknowns = ones, unknowns
-        for place, one, unknown in self._levels(changed, ones, unknowns):
+        for place, one, unknown in self._bit_changes(changed, ones, unknowns):
             self.tracks[place].set_level(tick, UNKNOWN if unknown else one)
         return changed.bit_count()
 
-    def _levels(self, changed: int, ones: int, unknowns: int) -> Iterator[tuple[int, int, bool]]:
+    def _bit_changes(self, changed: int, ones: int, unknowns: int) -> Iterator[tuple[int, int, bool]]:
         """Yields each changed bit: its place from the highest bit on, its level, and whether it is unknown.
 
         Few bits cost little in a wide vector, and many no more than its width.

@@ -22,7 +22,7 @@ _BINS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold:
+class VoltageThreshold:
     """The border between low and high voltages. A value that is None is chosen for each channel, by its voltages."""
 
     volts: float | None = None
@@ -32,7 +32,7 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
-class LevelBorder:
+class LevelThreshold:
     """The voltages at which a channel's level changes."""
 
     volts: float
@@ -41,7 +41,7 @@ class LevelBorder:
     """The difference between high and low."""
 
 
-def channel_border(volts: NDArray[np.float64], threshold: Threshold) -> LevelBorder | None:
+def channel_border(volts: NDArray[np.float64], threshold: VoltageThreshold) -> LevelThreshold | None:
     """Returns the border of a channel's levels. None if no threshold is given and the voltage hardly changes.
 
     Low and high are the most frequent voltages below and above the middle of the range, so a short overshoot, slow
@@ -55,7 +55,7 @@ def channel_border(volts: NDArray[np.float64], threshold: Threshold) -> LevelBor
     hysteresis_v = threshold.hysteresis_v
     if hysteresis_v is None:
         hysteresis_v = (high - low) * float(HYSTERESIS_PART)
-    return LevelBorder((low + high) / 2 if threshold.volts is None else threshold.volts, hysteresis_v, high - low)
+    return LevelThreshold((low + high) / 2 if threshold.volts is None else threshold.volts, hysteresis_v, high - low)
 
 
 def _most_frequent(volts: NDArray[np.float64]) -> float:
@@ -68,7 +68,7 @@ def _most_frequent(volts: NDArray[np.float64]) -> float:
     return float(volts[places == np.argmax(np.bincount(places))].mean())
 
 
-def logic_channel(name: str, volts: NDArray[np.float64], border: LevelBorder | None) -> Channel:
+def logic_channel(name: str, volts: NDArray[np.float64], border: LevelThreshold | None) -> Channel:
     """Returns the levels of samples, in ticks of `STEPS` a sample. Without a border the level is unknown.
 
     A level changes when the voltage passes the border by half the hysteresis. The edge is where it last crossed the
@@ -91,7 +91,7 @@ def logic_channel(name: str, volts: NDArray[np.float64], border: LevelBorder | N
     return make_channel(name, [tick for tick, _ in rows], [level for _, level in rows])
 
 
-def _crossing_tick(volts: NDArray[np.float64], sample: int, border: LevelBorder) -> int:
+def _crossing_tick(volts: NDArray[np.float64], sample: int, border: LevelThreshold) -> int:
     """Returns the tick at which the voltage last crossed the border before a sample that is beyond it."""
     is_above = volts[sample] >= border.volts
     while (volts[sample - 1] >= border.volts) == is_above:

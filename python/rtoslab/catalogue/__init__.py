@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     )
     from rtoslab.catalogue.boards import find_board, read_boards
     from rtoslab.catalogue.catalogue import FILES_OUTSIDE_IMAGES, SILICON_FILE, Catalogue
-    from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, Claim, Resolution
-    from rtoslab.catalogue.conformance_table import Check
+    from rtoslab.catalogue.claim_schemas import TIMED, AxisChoices, AxisPlaces, InstrumentResolution, PaperClaim
+    from rtoslab.catalogue.conformance_table import ConformanceCheck
     from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
     from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
     from rtoslab.catalogue.folder_entries import Entry
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable
     from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow, find_paper, read_papers
     from rtoslab.catalogue.paper_schemas import (
-        Condition,
+        PaperCondition,
+        PaperMistake,
         PaperSection,
+        PaperSetup,
         RedrawnFigure,
         RedrawnTable,
         SampleTrace,
-        Setup,
-        Slip,
         WeighedProgram,
     )
     from rtoslab.catalogue.schemas import Board, FlashNames
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.suites import Experiment, Suite
     from rtoslab.catalogue.trees import (
         PORTS_VARIABLE,
-        Tree,
+        SourceTree,
         description_path,
         export_key,
         make_tree,

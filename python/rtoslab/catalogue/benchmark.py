@@ -5,12 +5,12 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import PlanError, Strict
+from rtoslab.base import PlanError, StrictModel
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.intake import parse_integer, quote
+from rtoslab.intake import parse_integer, quote_text
 
 
-class Metric(Strict):
+class BenchmarkMetric(StrictModel):
     """The table `metric` of benchmark.toml: what a benchmark counts, in which unit and on which cores."""
 
     id: str
@@ -37,7 +37,7 @@ INSTRUMENTS = ("counter", "pin", "probe")
 """The instruments for latencies. firmware/instruments/ has their code."""
 
 
-class SeriesFacts(Strict):
+class SeriesFacts(StrictModel):
     """The entry `[[series]]` of benchmark.toml: one interval that a latency benchmark samples, in cycles."""
 
     id: str
@@ -68,14 +68,14 @@ class SeriesFacts(Strict):
         return self
 
 
-class Handlers(Strict):
+class HandlerTable(StrictModel):
     """The table `handlers` of benchmark.toml: the kernel's exception handlers that are shown beside the counts."""
 
     show: Literal["tick", "switch"]
     """The tick's handler by the number of tasks it releases, or those that switch by pair of tasks."""
 
 
-class Phase(Strict):
+class SweepPhase(StrictModel):
     """The table `phase` of benchmark.toml: the interrupt of a phase sweep, and the place in the image that it watches.
     See `worst_case`.
     """
@@ -88,7 +88,7 @@ class Phase(Strict):
     """Tag of the mark at which the task that the handler wakes executes first. An image without tasks has none."""
 
 
-class StackNeed(Strict):
+class StackNeed(StrictModel):
     """The stack size of each task in a configuration that needs another one than `stack_bytes`."""
 
     cores: int = Field(ge=1)
@@ -96,7 +96,7 @@ class StackNeed(Strict):
     bytes: int = Field(ge=1)
 
 
-class Benchmark(Strict):
+class Benchmark(StrictModel):
     """The content of `firmware/benchmarks/<id>/benchmark.toml`."""
 
     id: str
@@ -120,7 +120,7 @@ class Benchmark(Strict):
     services: tuple[str, ...]
     kind: Literal["counts", "latency"] = "counts"
     """Its results: counts in a window, or samples of intervals."""
-    metric: Metric = Metric(id="", unit="", tasks=())
+    metric: BenchmarkMetric = BenchmarkMetric(id="", unit="", tasks=())
     """The metric of counts."""
     window_ms: int = Field(default=0, ge=0)
     """For counts: the shortest window in which everything happens that its proofs need. A suite's shorter
@@ -133,12 +133,12 @@ class Benchmark(Strict):
     """The longest that taking the samples may last."""
     series: tuple[SeriesFacts, ...] = ()
     """Of kind counts: intervals that only the virtual board observes, as many as there are in the window."""
-    handlers: Handlers | None = None
+    handlers: HandlerTable | None = None
     """The handlers of a benchmark of kind counts whose tasks make the kernel do what is timed."""
     params: dict[str, int] = Field(default_factory=dict)
     picks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Keyed by parameter: the service of the kernel that each of its values, counted from 0, stands for and needs."""
-    phase: Phase | None = None
+    phase: SweepPhase | None = None
     """The phase of a benchmark that can be swept."""
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule. Each rule checks its own keys, see `proofs`."""
@@ -184,7 +184,7 @@ class Benchmark(Strict):
                 picked.append(services[parse_integer(value, 0, len(services) - 1)])
             except ValueError:
                 meanings = ", ".join(f"{number} ({service})" for number, service in enumerate(services))
-                raise PlanError(f"{self.id} has no {name}={quote(value)}; choose one of {meanings}.") from None
+                raise PlanError(f"{self.id} has no {name}={quote_text(value)}; choose one of {meanings}.") from None
         return (*self.services, *picked)
 
     @property
@@ -195,7 +195,7 @@ class Benchmark(Strict):
         return (EMPTY_SERIES, *(facts.id for facts in self.series))
 
     @property
-    def instruments(self) -> tuple[str, ...]:
+    def usable_instruments(self) -> tuple[str, ...]:
         """Returns the names of the instruments that can measure at least one of its series."""
         return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 

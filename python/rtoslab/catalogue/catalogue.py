@@ -21,7 +21,7 @@ from rtoslab.catalogue.kernel_tasks import KernelTasks
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
-from rtoslab.catalogue.trees import PORTS_VARIABLE, Tree, port_folders, read_trees
+from rtoslab.catalogue.trees import PORTS_VARIABLE, SourceTree, port_folders, read_trees
 
 FLASH_FILE: Final = "flash.toml"
 """A file in a board's folder that no image depends on, as is SILICON_FILE."""
@@ -39,15 +39,15 @@ class Catalogue:
         self.root = root
 
     @cached_property
-    def ports(self) -> Mapping[str, Entry[Kernel]]:
+    def ports(self) -> Mapping[str, CatalogueEntry[Kernel]]:
         """Returns the ports of the checkout and of the user by id, without the trees that users named."""
-        entries: dict[str, Entry[Kernel]] = {}
+        entries: dict[str, CatalogueEntry[Kernel]] = {}
         for folder in port_folders(self.root):
             entries = {**self._scan_entries(folder, "kernel.toml", Kernel), **entries}
         return entries
 
     @cached_property
-    def kernels(self) -> Mapping[str, Entry[Kernel]]:
+    def kernels(self) -> Mapping[str, CatalogueEntry[Kernel]]:
         """Returns the kernels by id: the ports, and each source tree that the user named.
 
         A tree may have the id of its port, whose place it takes then.
@@ -58,13 +58,13 @@ class Catalogue:
         return dict(sorted(entries.items()))
 
     @cached_property
-    def known_ports(self) -> Sequence[Entry[Kernel]]:
+    def known_ports(self) -> Sequence[CatalogueEntry[Kernel]]:
         """Returns one entry for each port's folder: the ports, and those that only a tree of the user names."""
         by_folder = {entry.folder: entry for entry in (*self.kernels.values(), *self.ports.values())}
         return [by_folder[folder] for folder in sorted(by_folder)]
 
     @cached_property
-    def buildable_kernels(self) -> Mapping[str, Entry[Kernel]]:
+    def buildable_kernels(self) -> Mapping[str, CatalogueEntry[Kernel]]:
         """Returns the kernels that can be built here: not the ports that need a tree or export that nobody named."""
         return {
             name: kernel
@@ -73,17 +73,17 @@ class Catalogue:
         }
 
     @cached_property
-    def boards(self) -> Mapping[str, Entry[Board]]:
+    def boards(self) -> Mapping[str, CatalogueEntry[Board]]:
         """Returns the boards by id: the checkout's and the user's own, for images that their user builds."""
         return read_boards(self.root)
 
     @cached_property
-    def benchmarks(self) -> Mapping[str, Entry[Benchmark]]:
+    def benchmarks(self) -> Mapping[str, CatalogueEntry[Benchmark]]:
         """Returns the benchmarks by id."""
         return self._scan_entries(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
 
     @cached_property
-    def footprint_programs(self) -> Mapping[str, Entry[FootprintProgram]]:
+    def footprint_programs(self) -> Mapping[str, CatalogueEntry[FootprintProgram]]:
         """Returns the footprint programs by id. A kernel's folder may contain some for this kernel alone."""
         firmware = self.root / "firmware"
         entries = self._scan_entries(firmware / "footprint", "footprint.toml", FootprintProgram)
@@ -92,7 +92,7 @@ class Catalogue:
         return entries
 
     @cached_property
-    def suites(self) -> Mapping[str, Entry[Suite]]:
+    def suites(self) -> Mapping[str, CatalogueEntry[Suite]]:
         """Returns the suites by id: each folder under papers/, and each file in its folder `suites`."""
         papers = self.root / "papers"
         entries = self._scan_entries(papers, "suite.toml", Suite)
@@ -121,7 +121,7 @@ class Catalogue:
         path = self.board(board).folder / FLASH_FILE
         return read_toml(path, FlashNames) if path.is_file() else FlashNames()
 
-    def kernel(self, name: str) -> Entry[Kernel]:
+    def kernel(self, name: str) -> CatalogueEntry[Kernel]:
         """Returns the kernel with this id, or with the only id that begins so. Raises UnknownNameError."""
         return find_entry("kernel", self.kernels, name)
 
@@ -132,28 +132,28 @@ class Catalogue:
         path = self.kernel(name).folder / TASKS_FILE
         return read_toml(path, KernelTasks) if path.is_file() else KernelTasks()
 
-    def read_port(self, folder: Path) -> Entry[Kernel]:
+    def read_port(self, folder: Path) -> CatalogueEntry[Kernel]:
         """Returns the port of a kernel in a user's folder. Raises CatalogueError."""
         entry = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
         require_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
-    def port_name(self, entry: Entry[Kernel]) -> str:
+    def port_name(self, entry: CatalogueEntry[Kernel]) -> str:
         """Returns the text that names a port in a command: its id, or its folder if it is in a user's folder."""
         ours = entry.folder.parent == self.root / "firmware" / "kernels"
         return entry.folder.name if ours else str(entry.folder)
 
-    def with_kernel(self, entry: Entry[Kernel]) -> "Catalogue":
+    def with_kernel(self, entry: CatalogueEntry[Kernel]) -> "Catalogue":
         """Returns a catalogue with one more kernel, which no folder declares."""
         other = Catalogue(self.root)
         other.__dict__["kernels"] = {**self.kernels, entry.id: entry}
         return other
 
-    def board(self, name: str) -> Entry[Board]:
+    def board(self, name: str) -> CatalogueEntry[Board]:
         """Returns the board with this id, or with the only id that begins so. Raises UnknownNameError."""
         return find_entry("board", self.boards, name)
 
-    def core_map(self, board: Entry[Board]) -> CoreMap | None:
+    def core_map(self, board: CatalogueEntry[Board]) -> CoreMap | None:
         """Returns the map that divides a board between two kernels. None if there is none. Raises CatalogueError."""
         path = self.core_map_folder / board.id / MAP_FILE
         if not path.is_file():
@@ -167,11 +167,11 @@ class Catalogue:
         """Returns the folder of the firmware for two kernels on one board, which has a folder for each board."""
         return self.root / "firmware" / "amp"
 
-    def benchmark(self, name: str) -> Entry[Benchmark]:
+    def benchmark(self, name: str) -> CatalogueEntry[Benchmark]:
         """Returns the benchmark with this id, or with the only id that begins so (`t1`). Raises UnknownNameError."""
         return find_entry("benchmark", self.benchmarks, name)
 
-    def find_experiments(self, name: str) -> tuple[Entry[Suite] | None, tuple[Experiment, ...]]:
+    def find_experiments(self, name: str) -> tuple[CatalogueEntry[Suite] | None, tuple[Experiment, ...]]:
         """Returns the experiments of a suite, a benchmark, or a kind of benchmarks, and the suite if it is one.
 
         Raises UnknownNameError.
@@ -188,16 +188,16 @@ class Catalogue:
         names = of_kind or (benchmark.id if benchmark else "",)
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
-    def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, Entry[Item]]:
+    def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, CatalogueEntry[Item]]:
         """Returns an entry for each subfolder that has a file of this name, by id."""
-        entries: dict[str, Entry[Item]] = {}
+        entries: dict[str, CatalogueEntry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
             entries[path.parent.name] = read_entry(path, path.parent.name, path.parent, model)
             require_services(entries[path.parent.name].facts, path, self.services)
         return entries
 
 
-def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Kernel]:
+def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]]) -> CatalogueEntry[Kernel]:
     """Returns the kernel that consists of a user's source tree and its port, under the tree's id."""
     if Path(tree.port).is_absolute():
         folder = Path(tree.port)
@@ -215,4 +215,4 @@ def _kernel_of_tree(tree: Tree, ports: Mapping[str, Entry[Kernel]]) -> Entry[Ker
         reasons = {**facts.reasons, "smp": facts.tree.one_core}
         facts = facts.model_copy(update={"smp": False, "reasons": reasons})
     facts = facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
-    return Entry(tree.id, port.folder, facts, tree)
+    return CatalogueEntry(tree.id, port.folder, facts, tree)

@@ -23,7 +23,7 @@ from typing import Final, Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 AxisPlaces = dict[str, str | int]
 """Axis -> where a value is on it. The axes are those of `analyses.axis_values.Value.axis`."""
@@ -31,7 +31,7 @@ AxisChoices = Mapping[str, str | int | tuple[str | int, ...]]
 """Axis -> the places where values may be on it."""
 
 
-class Claim(Strict):
+class PaperClaim(StrictModel):
     """One statement of a paper that is checked, from claims.toml. `analyses.claim_rules` has the rule of each kind."""
 
     id: str
@@ -115,7 +115,7 @@ class Claim(Strict):
         return list(dict.fromkeys(str(kernel) for item in several for kernel in item))
 
     @model_validator(mode="after")
-    def _is_whole(self) -> "Claim":
+    def _is_whole(self) -> "PaperClaim":
         """Refuses a claim whose kind needs a key that it lacks, or does not know one that it has."""
         if (self.kind == "not computed") != bool(self.why):
             raise ValueError("a claim needs `why` if it is of kind `not computed`, and only then")
@@ -150,14 +150,14 @@ TIMED: Final = frozenset(
 """Kinds that may compare times, and then need the resolution of the paper's instrument."""
 
 
-class Resolution(Strict):
+class InstrumentResolution(StrictModel):
     """The smallest difference of two times that a paper's instrument can show."""
 
     seconds: float = Field(ge=0)
     source: str
 
 
-class ClaimFile(Strict):
+class ClaimFile(StrictModel):
     """The content of `papers/<key>/claims.toml`."""
 
-    claim: tuple[Claim, ...] = ()
+    claim: tuple[PaperClaim, ...] = ()

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 
-class CheckOverride(Strict):
+class CheckOverride(StrictModel):
     """What a conformance check requires of a kernel that declares another behaviour than the contract assumes."""
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
@@ -17,7 +17,7 @@ class CheckOverride(Strict):
     ticks: tuple[int, ...] = ()
 
 
-class Check(Strict):
+class ConformanceCheck(StrictModel):
     """One check of the conformance suite: what the program of the check must report."""
 
     id: str
@@ -38,7 +38,7 @@ class Check(Strict):
     total_tolerance_percent: float = 0
 
 
-class ConformanceSuite(Strict):
+class ConformanceSuite(StrictModel):
     """The content of `firmware/conformance/conformance.toml`."""
 
     id: Literal["conformance"]
@@ -47,4 +47,4 @@ class ConformanceSuite(Strict):
     stack_bytes: int
     services: tuple[str, ...]
     params: dict[str, int]
-    check: tuple[Check, ...]
+    check: tuple[ConformanceCheck, ...]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from rtoslab.base import CatalogueError, Strict
+from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.kernel_facts import Kernel
@@ -14,7 +14,7 @@ from rtoslab.catalogue.schemas import FootprintProgram
 from rtoslab.catalogue.strict_files import read_toml
 
 
-class ServicesFile(Strict):
+class ServicesFile(StrictModel):
     """The content of `spec/services.toml`."""
 
     services: dict[str, str]

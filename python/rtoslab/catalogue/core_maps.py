@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import CatalogueError, Strict
+from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue.schemas import Board
 
 MAP_FILE: Final = "map.toml"
@@ -20,7 +20,7 @@ _ALIAS: Final = {"rp2040": (0x2100_0000, 0x4_0000)}
 """Chip -> the start and bytes of an alias of its SRAM."""
 
 
-class CoreImage(Strict):
+class CoreImage(StrictModel):
     """The place of one core's image in the flash, its stack, and its FIFO's interrupt."""
 
     flash_start: int
@@ -31,7 +31,7 @@ class CoreImage(Strict):
     """The interrupt line of the words that the other core sends."""
 
 
-class SramDivision(Strict):
+class SramDivision(StrictModel):
     """A division of the SRAM between two cores, with the page that both use."""
 
     core0_start: int
@@ -42,14 +42,14 @@ class SramDivision(Strict):
     shared_bytes: int
 
 
-class SpinlockMap(Strict):
+class SpinlockMap(StrictModel):
     """The hardware spinlocks of a map: which number is for messages, which ones belong to core 1."""
 
     message: int
     core1_last_word: int
 
 
-class PeripheralMap(Strict):
+class PeripheralMap(StrictModel):
     """The core that alone sets up or uses each shared part of the chip."""
 
     clocks: int = Field(ge=0, le=1)
@@ -57,7 +57,7 @@ class PeripheralMap(Strict):
     boot_block: int = Field(ge=0, le=1)
 
 
-class CoreMap(Strict):
+class CoreMap(StrictModel):
     """The content of `firmware/amp/<board>/map.toml`."""
 
     core0: CoreImage
@@ -71,7 +71,7 @@ class CoreMap(Strict):
     def _parts_are_apart(self) -> "CoreMap":
         """Refuses parts that overlap, and two cores with one interrupt line."""
         for name in DIVISIONS:
-            parts = list(self.parts(name))
+            parts = list(self.map_parts(name))
             for (one, start, size), (two, other_start, other_size) in combinations(parts, 2):
                 if start < other_start + other_size and other_start < start + size:
                     raise ValueError(f"{one} and {two} overlap at {max(start, other_start):#010x} in [{name}]")
@@ -86,17 +86,17 @@ class CoreMap(Strict):
         """Returns the image places of core 0 and core 1."""
         return self.core0, self.core1
 
-    def division(self, name: str) -> SramDivision:
+    def find_division(self, name: str) -> SramDivision:
         """Returns the division of the SRAM of this name, one of DIVISIONS."""
         division: SramDivision = getattr(self, name)
         return division
 
-    def parts(self, name: str) -> Iterator[tuple[str, int, int]]:
+    def map_parts(self, name: str) -> Iterator[tuple[str, int, int]]:
         """Yields the name, start and size in bytes of every part of the map, under one division of the SRAM."""
         for core, image in enumerate(self.images):
             yield f"core{core}.flash", image.flash_start, image.flash_bytes
             yield f"core{core}.stack", image.stack_start, image.stack_bytes
-        division = self.division(name)
+        division = self.find_division(name)
         yield f"{name}.core0", division.core0_start, division.core0_bytes
         yield f"{name}.core1", division.core1_start, division.core1_bytes
         yield f"{name}.shared", division.shared_start, division.shared_bytes
@@ -111,7 +111,7 @@ def require_fits(core_map: CoreMap, board: Board, source: str) -> None:
     if board.chip in _ALIAS:
         memories.append(_ALIAS[board.chip])
     for name in DIVISIONS:
-        for part, start, size in core_map.parts(name):
+        for part, start, size in core_map.map_parts(name):
             if not any(first <= start and start + size <= first + length for first, length in memories):
                 raise CatalogueError(
                     f"{source}: {part} from {start:#010x} on, {size:#x} bytes, is outside the memories of "

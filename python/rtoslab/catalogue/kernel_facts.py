@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 from rtoslab.catalogue.user_kernels import ExportRequirements, TreeRequirements
 
 
-class Probes(Strict):
+class KernelProbes(StrictModel):
     """The table `probes` of kernel.toml: the kernel's symbols that the virtual board watches.
     The image is not touched.
     """
@@ -42,7 +42,7 @@ class Probes(Strict):
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
-class Behaviour(Strict):
+class KernelBehaviour(StrictModel):
     """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
     Conformance measures all but the last six. The virtual board's probes report these.
     """
@@ -72,7 +72,7 @@ class Behaviour(Strict):
     """Which tasks have a floating-point context: those that have used the unit, or all."""
 
 
-class WaitFunctions(Strict):
+class WaitFunctions(StrictModel):
     """The kernel functions that run when a blocking call has to wait. They are counted, not watched."""
 
     collided: tuple[str, ...]
@@ -83,7 +83,7 @@ class WaitFunctions(Strict):
     """Once for each time the task was put into the object's list of waiting tasks."""
 
 
-class CriticalNesting(Strict):
+class CriticalNesting(StrictModel):
     """The kernel's variable that counts how deep critical sections are nested."""
 
     nesting: tuple[str, ...]
@@ -91,7 +91,7 @@ class CriticalNesting(Strict):
     stride_bytes: int = 4
 
 
-class MulticoreFacts(Strict):
+class MulticoreFacts(StrictModel):
     """The facts of a kernel that are different on several cores."""
 
     ask: tuple[str, ...] = ()
@@ -103,13 +103,13 @@ class MulticoreFacts(Strict):
     """
 
 
-class CpuDifferences(Strict):
+class CpuDifferences(StrictModel):
     """The facts of kernel.toml that are different in a kernel's port for one architecture."""
 
     symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
-class TaskBlock(Strict):
+class TaskBlock(StrictModel):
     """The members of a kernel's task control block that a debugger reads, named as in the kernel's sources."""
 
     type: str
@@ -134,7 +134,7 @@ class TaskBlock(Strict):
     """From that argument to the stack's true end."""
 
 
-class FreeList(Strict):
+class FreeList(StrictModel):
     """The list of a heap's free pieces, in the order of their addresses. Its last member is no memory."""
 
     head: str
@@ -147,7 +147,7 @@ class FreeList(Strict):
     """A variable that these pointers are combined with by exclusive or, where the image has it."""
 
 
-class BlockChain(Strict):
+class BlockChain(StrictModel):
     """The chain of all blocks of a heap, used and free, in the order of their addresses. The last one is no memory."""
 
     first: str
@@ -162,7 +162,7 @@ class BlockChain(Strict):
     """Its member that is 0 in a free block."""
 
 
-class KernelMemory(Strict):
+class KernelMemory(StrictModel):
     """The memory that a kernel allocates at run time, and where it comes from."""
 
     pool_symbol: str
@@ -177,7 +177,7 @@ class KernelMemory(Strict):
     block_chain: BlockChain | None = None
 
 
-class ObjectFacts(Strict):
+class ObjectFacts(StrictModel):
     """The members of a kernel's object structure (such as a semaphore), named as in its sources, for proofs."""
 
     type: str
@@ -192,7 +192,7 @@ Argument = str | int
 """What R0 or R1 holds as a function begins: a word for what a proof names, or a number that it must be."""
 
 
-class EarlierVersion(Strict):
+class EarlierVersion(StrictModel):
     """The names that earlier versions of a kernel lack, and their replacements.
     Whether a tree has it is read in the tree: what headers say of their version has been wrong.
     """
@@ -219,7 +219,7 @@ class EarlierVersion(Strict):
     """Members of `[memory.task_block]`."""
 
 
-class Kernel(Strict):
+class Kernel(StrictModel):
     """The content of `firmware/kernels/<id>/kernel.toml`."""
 
     id: str
@@ -246,10 +246,10 @@ class Kernel(Strict):
     services: dict[str, bool]
     reasons: dict[str, str] = Field(default_factory=dict)
     """Why a service (or `smp`) is lacking, in a reader's words."""
-    behaviour: Behaviour = Field(default_factory=Behaviour)
+    behaviour: KernelBehaviour = Field(default_factory=KernelBehaviour)
     deviations: dict[str, str] = Field(default_factory=dict)
     """Conformance checks that the kernel is known to fail -> why. Its numbers count, and are marked."""
-    probes: Probes | None = None
+    probes: KernelProbes | None = None
     memory: KernelMemory | None = None
     tree: TreeRequirements | None = None
     """By what its parts are known in a tree that the user names. None: it is built from no tree."""
@@ -308,7 +308,7 @@ class Kernel(Strict):
         """Returns the declared value of a service or of a fact of `behaviour`, as a word. None if there is none."""
         if name in self.services:
             return str(self.services[name]).lower()
-        value = getattr(self.behaviour, name, None) if name in Behaviour.model_fields else None
+        value = getattr(self.behaviour, name, None) if name in KernelBehaviour.model_fields else None
         return None if value is None else str(value)
 
     def observed_arguments(self, service: str) -> tuple[Argument, ...]:
@@ -356,8 +356,8 @@ def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
         "results": {service: value for service, value in kernel.results.items() if service not in change.silent},
         "objects": {**kernel.objects, **change.objects},
         "waits": change.waits or kernel.waits,
-        "behaviour": Behaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
-        "probes": kernel.probes and Probes.model_validate({**kernel.probes.model_dump(), **change.probes}),
+        "behaviour": KernelBehaviour.model_validate({**kernel.behaviour.model_dump(), **change.behaviour}),
+        "probes": kernel.probes and KernelProbes.model_validate({**kernel.probes.model_dump(), **change.probes}),
         "memory": kernel.memory and _memory_before(kernel.memory, change),
     }
     return kernel.without_services(change.lacks).model_copy(update=update)

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 
-class TaskRing(Strict):
+class TaskRing(StrictModel):
     """Circular lists of a kernel's tasks. The last entry of each list leads back to the list's head."""
 
     heads: dict[str, str]
@@ -26,7 +26,7 @@ class TaskRing(Strict):
     """The member of a task's control block that is the node. This or `owner`."""
 
 
-class TaskChain(Strict):
+class TaskChain(StrictModel):
     """A linked list of a kernel's tasks that ends with zero, or comes back to its first one."""
 
     first: dict[str, str]
@@ -35,7 +35,7 @@ class TaskChain(Strict):
     """The member of the control block that points at the next one."""
 
 
-class TaskTable(Strict):
+class TaskTable(StrictModel):
     """A kernel's array of pointers to task control blocks, with holes."""
 
     table: str
@@ -44,7 +44,7 @@ class TaskTable(Strict):
     """Variable with the number of its places."""
 
 
-class KernelTasks(Strict):
+class KernelTasks(StrictModel):
     """The content of `firmware/kernels/<id>/tasks.toml`: where a debugger finds the kernel's tasks.
     Names of structures and members are those of its sources.
 

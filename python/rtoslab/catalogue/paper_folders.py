@@ -9,16 +9,16 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rtoslab.base import CatalogueError, Strict, UnknownNameError
+from rtoslab.base import CatalogueError, StrictModel, UnknownNameError
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.claim_schemas import Claim, ClaimFile
-from rtoslab.catalogue.paper_schemas import Paper, Slip, SlipFile
+from rtoslab.catalogue.claim_schemas import ClaimFile, PaperClaim
+from rtoslab.catalogue.paper_schemas import Paper, PaperMistake, SlipFile
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Suite
 from rtoslab.intake import parse_decimal, read_text, validation_problem
 
 
-class PublishedRow(Strict):
+class PublishedRow(StrictModel):
     """A row of published.csv: a figure of a paper and, in the `lab_` columns, where to find our value of it."""
 
     id: int
@@ -83,12 +83,12 @@ class PaperFolder:
         return parse_published_rows(read_text(path, "the published figures", CatalogueError), path)
 
     @cached_property
-    def claims(self) -> tuple[Claim, ...]:
+    def claims(self) -> tuple[PaperClaim, ...]:
         """Returns the paper's statements of claims.toml."""
         return read_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
-    def slips(self) -> tuple[Slip, ...]:
+    def slips(self) -> tuple[PaperMistake, ...]:
         """Returns the mistakes and preconditions of the paper, from slips.toml."""
         return read_toml(self.folder / "slips.toml", SlipFile).slip
 

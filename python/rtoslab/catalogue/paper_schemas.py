@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from rtoslab.base import Strict
-from rtoslab.catalogue.claim_schemas import Resolution
+from rtoslab.base import StrictModel
+from rtoslab.catalogue.claim_schemas import InstrumentResolution
 
 
-class Condition(Strict):
+class PaperCondition(StrictModel):
     """One condition of a paper's measurement: the paper's value and ours."""
 
     what: str
@@ -22,7 +22,7 @@ class Condition(Strict):
     """For a list in the manifest: only items that begin so."""
 
 
-class RedrawnTable(Strict):
+class RedrawnTable(StrictModel):
     """A table of a paper, redrawn with our figures beside the published ones."""
 
     title: str
@@ -37,7 +37,7 @@ class RedrawnTable(Strict):
     log: bool = False
 
 
-class PublishedMark(Strict):
+class PublishedMark(StrictModel):
     """The place of a published figure in a redrawn figure."""
 
     row: int
@@ -48,7 +48,7 @@ class PublishedMark(Strict):
     """Its places on the axes that make the figure's series."""
 
 
-class RedrawnFigure(Strict):
+class RedrawnFigure(StrictModel):
     """A figure of a paper, redrawn from our values. The paper's text has no numbers for it."""
 
     title: str
@@ -74,7 +74,7 @@ class RedrawnFigure(Strict):
     note: str = ""
 
 
-class SampleTrace(Strict):
+class SampleTrace(StrictModel):
     """A chart of a run's samples one after another, as a logic analyser's trace shows them."""
 
     title: str
@@ -88,7 +88,7 @@ class SampleTrace(Strict):
     note: str = ""
 
 
-class PaperSection(Strict):
+class PaperSection(StrictModel):
     """A section of a paper's report: one experiment of the paper."""
 
     id: str
@@ -99,7 +99,7 @@ class PaperSection(Strict):
     over_time: tuple[SampleTrace, ...] = ()
 
 
-class WeighedProgram(Strict):
+class WeighedProgram(StrictModel):
     """A program of firmware/footprint/ whose size is measured for a paper's report."""
 
     kernel: str
@@ -108,7 +108,7 @@ class WeighedProgram(Strict):
     config: dict[str, str] = Field(default_factory=dict)
 
 
-class KernelVersion(Strict):
+class KernelVersion(StrictModel):
     """The version of a kernel that a paper measured, and the version measured here in its place."""
 
     kernel: str
@@ -122,7 +122,7 @@ class KernelVersion(Strict):
     """Why another version stands for it, where the paper's is not to be had."""
 
 
-class Substitute(Strict):
+class SubstituteSeries(StrictModel):
     """A series that is shown in place of one that a kernel does not offer, in every figure and statement."""
 
     kernel: str
@@ -136,7 +136,7 @@ class Substitute(Strict):
     """The substituted operation, in a few words."""
 
 
-class Setup(Strict):
+class PaperSetup(StrictModel):
     """Another configuration in which a paper's authors may have built their firmware."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
@@ -159,7 +159,7 @@ class Setup(Strict):
         return {**self.config, **self.kernel.get(kernel, {})}
 
 
-class Paper(Strict):
+class Paper(StrictModel):
     """The content of `papers/<key>/paper.toml`."""
 
     title: str
@@ -173,15 +173,15 @@ class Paper(Strict):
     """Kernels the paper measured: the id a folder in firmware/kernels/ would have -> its name."""
     version: tuple[KernelVersion, ...] = ()
     """The versions of these kernels that it measured."""
-    resolution: Resolution | None = None
+    resolution: InstrumentResolution | None = None
     """The resolution of the instrument its times were taken with. None: it counted cycles or iterations."""
-    substitute: tuple[Substitute, ...] = ()
+    substitute: tuple[SubstituteSeries, ...] = ()
     names: dict[str, str] = Field(default_factory=dict)
     """A place on an axis -> its name in verdicts and figures, if its own title is unsuitable."""
-    condition: tuple[Condition, ...]
+    condition: tuple[PaperCondition, ...]
     part: tuple[PaperSection, ...]
     footprint: tuple[WeighedProgram, ...] = ()
-    setup: tuple[Setup, ...] = ()
+    setup: tuple[PaperSetup, ...] = ()
 
     @property
     def kernel_by_tree(self) -> dict[str, str]:
@@ -189,7 +189,7 @@ class Paper(Strict):
         return {tree: version.kernel for version in self.version for tree in version.trees}
 
 
-class Slip(Strict):
+class PaperMistake(StrictModel):
     """A mistake or a precondition of a paper, with the figures that it concerns."""
 
     id: str
@@ -208,7 +208,7 @@ class Slip(Strict):
     """The printed figure cannot be what its name says, so that ours over it says nothing. The reason is `says`."""
 
 
-class SlipFile(Strict):
+class SlipFile(StrictModel):
     """The content of `papers/<key>/slips.toml`."""
 
-    slip: tuple[Slip, ...] = ()
+    slip: tuple[PaperMistake, ...] = ()

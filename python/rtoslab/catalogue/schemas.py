@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 
-class Irq(Strict):
+class InterruptFacts(StrictModel):
     """The table `irq` of board.toml: facts of the interrupt controller."""
 
     lines: int
@@ -19,7 +19,7 @@ class Irq(Strict):
     """The line of a timer that counts on, whatever the core does. Firmware/include/bench/async.h."""
 
 
-class Clock(Strict):
+class ClockTree(StrictModel):
     """The table `clock` of board.toml: the frequencies and factors of the clock tree, in hertz."""
 
     crystal_hz: int
@@ -37,7 +37,7 @@ class Clock(Strict):
     pll_post2: int = 1
 
 
-class ClockChoice(Strict):
+class ClockChoice(StrictModel):
     """One core clock that a board can be set to.
     With a PLL: input / pll_m * pll_n / pll_p; every clock then / ahb_div.
     """
@@ -65,14 +65,14 @@ class ClockChoice(Strict):
         return inputs[self.pll_input or "hse"] / self.pll_m * self.pll_n / self.pll_p / self.ahb_div
 
 
-class Timer(Strict):
+class TimerFacts(StrictModel):
     """The table `timer` of board.toml: the timer that gives the time stamps."""
 
     hz: int
     bits: int
 
 
-class Uart(Strict):
+class SerialPort(StrictModel):
     """The table `uart` of board.toml: the serial port that the records are sent through."""
 
     index: int
@@ -81,7 +81,7 @@ class Uart(Strict):
     rx_pin: int | str
 
 
-class Pins(Strict):
+class MeasurementPins(StrictModel):
     """The output pin of a measurement, and the input pin with its interrupt that it may be connected to."""
 
     out: int | str
@@ -89,7 +89,7 @@ class Pins(Strict):
     in_irq: int
 
 
-class Rest(Strict):
+class RestLevels(StrictModel):
     """The levels of pins that nothing drives, because a resistor of the board holds them: buttons, pull-ups.
 
     The virtual board has them from reset. A pin that is driven from outside has the driven level. The chip's own pull
@@ -100,7 +100,7 @@ class Rest(Strict):
     low: tuple[str, ...] = ()
 
     @model_validator(mode="after")
-    def _pins_are_named_once(self) -> "Rest":
+    def _pins_are_named_once(self) -> "RestLevels":
         names = [*self.high, *self.low]
         for name in names:
             if re.fullmatch(r"P[A-K]([0-9]|1[0-5])", name) is None:
@@ -110,7 +110,7 @@ class Rest(Strict):
         return self
 
 
-class Memory(Strict):
+class MemoryFacts(StrictModel):
     """The table `memory` of board.toml: the address map and the flash settings that affect timing."""
 
     flash_start: int
@@ -138,7 +138,7 @@ class Memory(Strict):
     """Where data and stacks lie: the name of one of the memories above."""
 
 
-class Limits(Strict):
+class BoardLimits(StrictModel):
     """The table `limits` of board.toml: what a benchmark may use at most on a board with a small memory.
     Without them the benchmark's own request holds.
     """
@@ -153,7 +153,7 @@ class Limits(Strict):
     """Room for the samples of a latency benchmark, 4 bytes each. Absent: plenty."""
 
 
-class Flash(Strict):
+class FlashProgram(StrictModel):
     """The table `flash` of board.toml: the program that writes an image to the real board, and its format."""
 
     tool: str
@@ -161,7 +161,7 @@ class Flash(Strict):
     uf2_family: int | None = None
 
 
-class FlashNames(Strict):
+class FlashNames(StrictModel):
     """The content of `firmware/boards/<id>/flash.toml`: the names that flash programs use for the board's chip.
 
     It is a file apart because no image is made of it.
@@ -177,7 +177,7 @@ class FlashNames(Strict):
     """Whether the board has a boot loader on USB that takes UF2."""
 
 
-class Board(Strict):
+class Board(StrictModel):
     """The content of `firmware/boards/<id>/board.toml`."""
 
     id: str
@@ -191,20 +191,20 @@ class Board(Strict):
     """Folders of firmware/chips/ with code that boards of one maker share."""
     cores: int
     core_id_address: int | None = None
-    irq: Irq
-    clock: Clock
+    irq: InterruptFacts
+    clock: ClockTree
     clocks: dict[int, ClockChoice] = Field(default_factory=dict)
     """Keyed by the core's clock in hertz. Empty: only `clock.sys_hz`."""
-    timer: Timer
-    uart: Uart
-    pins: Pins
-    rest: Rest = Rest()
+    timer: TimerFacts
+    uart: SerialPort
+    pins: MeasurementPins
+    rest: RestLevels = RestLevels()
     """No image depends on it."""
     features: dict[str, bool] = Field(default_factory=dict)
     """Caches and prefetchers that an image switches on or off, with what it does unless told otherwise."""
-    memory: Memory
-    limits: Limits
-    flash: Flash
+    memory: MemoryFacts
+    limits: BoardLimits
+    flash: FlashProgram
 
     @model_validator(mode="after")
     def _clocks_are_what_they_are_called(self) -> "Board":
@@ -232,7 +232,7 @@ class Board(Strict):
         return "-mfloat-abi=hard" in self.gcc_flags
 
 
-class FootprintProgram(Strict):
+class FootprintProgram(StrictModel):
     """The content of `firmware/footprint/<id>/footprint.toml`: a program whose size is measured, but not its speed."""
 
     id: str

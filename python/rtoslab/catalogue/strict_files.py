@@ -16,7 +16,7 @@ Item = TypeVar("Item", bound=BaseModel)
 def read_toml(path: Path, model: type[Item]) -> Item:
     """Returns the content of a TOML file as a strict model. Raises CatalogueError naming file and key."""
     try:
-        parsed: Item = _parse(path, file_stamp(path), model)
+        parsed: Item = _parse_file(path, file_stamp(path), model)
     except (OSError, ValueError) as cause:
         reason = getattr(cause, "strerror", None) or str(cause)
         raise CatalogueError(f"Cannot read {path_text(path)} ({reason}); check the path.") from None
@@ -32,5 +32,5 @@ def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> 
 
 
 @cache
-def _parse(path: Path, _: FileStamp, model: type[Item]) -> Item:
+def _parse_file(path: Path, _: FileStamp, model: type[Item]) -> Item:
     return validate_table(read_table(path, "the file", CatalogueError), path_text(path), model)

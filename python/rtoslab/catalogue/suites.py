@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 
-class Experiment(Strict):
+class Experiment(StrictModel):
     """A group of measurements: each benchmark with each kernel, board, number of cores and step of the sweep."""
 
     benchmarks: tuple[str, ...]

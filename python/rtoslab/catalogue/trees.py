@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 import platformdirs
 from pydantic import AfterValidator, Field, ValidationError
 
-from rtoslab.base import CatalogueError, Strict
+from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue.defaults import DEFAULT_OPT
 from rtoslab.catalogue.strict_files import validate_table
 from rtoslab.intake import escape_unprintable, read_table, validation_problem
@@ -59,7 +59,7 @@ InsidePath = Annotated[str, AfterValidator(_check_inside_path)]
 PlainText = Annotated[str, AfterValidator(_check_plain_text)]
 
 
-class TreePart(Strict):
+class TreePart(StrictModel):
     """The compiled part of a tree: file patterns (`!` before one excludes files), header folders, macros."""
 
     sources: tuple[InsidePath, ...] = ()
@@ -68,7 +68,7 @@ class TreePart(Strict):
     flags: tuple[PlainWord, ...] = ()
 
 
-class Tree(TreePart):
+class SourceTree(TreePart):
     """A kernel's source tree that a user named: the content of `<id>.toml` in the user's folder of trees."""
 
     id: Annotated[str, AfterValidator(_check_id)]
@@ -89,7 +89,7 @@ class Tree(TreePart):
     cores: dict[str, TreePart] = Field(default_factory=dict)
     """Keyed by a board's core, beside what is for all of them."""
 
-    def export_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "Tree":
+    def export_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "SourceTree":
         """Returns one of the kernel's exports (libraries and headers built by its own build system) as a tree."""
         part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
         return self.model_copy(update=part)
@@ -131,10 +131,10 @@ def description_path(ident: str) -> Path:
         raise CatalogueError(f"{escape_unprintable(ident)!r} cannot be the name of a tree: {cause}.") from None
 
 
-def make_tree(facts: Mapping[str, Any]) -> Tree:
+def make_tree(facts: Mapping[str, Any]) -> SourceTree:
     """Returns a tree's description from its facts. Raises CatalogueError for names that it cannot contain."""
     try:
-        return Tree(**facts)
+        return SourceTree(**facts)
     except ValidationError as cause:
         raise CatalogueError(
             f"{facts['path']} cannot be described, {validation_problem(cause)}; rename that file or folder, or use "
@@ -147,16 +147,16 @@ def path_variable(ident: str) -> str:
     return PATH_VARIABLE + re.sub(r"[^A-Z0-9]", "_", ident.upper())
 
 
-def read_trees() -> Mapping[str, Tree]:
+def read_trees() -> Mapping[str, SourceTree]:
     """Returns the trees that the user named, by id. Raises CatalogueError naming the file and what to do."""
     return {path.stem: read_tree(path) for path in sorted(trees_folder().glob("*.toml"))}
 
 
-def read_tree(path: Path) -> Tree:
+def read_tree(path: Path) -> SourceTree:
     """Returns the tree of a description file, with the path of its environment variable if that is set.
     Raises CatalogueError.
     """
-    tree = validate_table(read_table(path, "the tree's description", CatalogueError), str(path), Tree)
+    tree = validate_table(read_table(path, "the tree's description", CatalogueError), str(path), SourceTree)
     if tree.id != path.stem:
         raise CatalogueError(
             f"{path} has id = {tree.id!r}, but the id must be the file's name; rename one, or run "
@@ -177,7 +177,7 @@ def port_folders(root: Path) -> list[Path]:
     return [root / "firmware" / "kernels", *(Path(part).absolute() for part in named.split(os.pathsep) if part)]
 
 
-def tree_toml(tree: Tree) -> str:
+def tree_toml(tree: SourceTree) -> str:
     """Returns the description as TOML with each list on one line, as CMake needs it."""
     lines = [
         f"# The sources of `--kernel {tree.id}`. You may edit this file; `rtoslab tree check {tree.id}` tests it.",

@@ -1,10 +1,10 @@
 """The part of kernel.toml for kernels that users name: how a tree's parts are recognised, the contents an export must
 have."""
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 
-class TreeRequirements(Strict):
+class TreeRequirements(StrictModel):
     """The table `tree` of kernel.toml: how `rtoslab tree add` recognises the parts of the kernel's source tree.
 
     Nothing here is a list of the kernel's files: header names are those that our own port and configuration include.
@@ -33,7 +33,7 @@ class TreeRequirements(Strict):
     """Why a tree is built for one core alone, though the port knows more."""
 
 
-class ExportRequirements(Strict):
+class ExportRequirements(StrictModel):
     """The table `export` of kernel.toml: what an export from the kernel's own build system must contain.
 
     `config/common.defconfig` is for every export, `<board>.defconfig` for one board, `<need>.defconfig` for one need.

@@ -7,7 +7,7 @@ report.
 
 from rtoslab.choose.answer import answer_sentences, partly_present_text
 from rtoslab.choose.board_comparison import KernelComparison, make_comparison
-from rtoslab.choose.compared_operations import Operation, OperationFile, make_question, read_operations
+from rtoslab.choose.compared_operations import ComparedOperation, OperationFile, make_question, read_operations
 from rtoslab.choose.coverage import board_coverage
 from rtoslab.choose.document import MARKS, cell_text, choice_document
 from rtoslab.choose.explorer import explorer_page

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rtoslab.analyses import Ratio
+from rtoslab.analyses import FigureRatio
 from rtoslab.base import count_text
-from rtoslab.choose.board_comparison import KernelComparison, Score
-from rtoslab.choose.compared_operations import Operation
+from rtoslab.choose.board_comparison import KernelComparison, KernelScore
+from rtoslab.choose.compared_operations import ComparedOperation
 
 _WORTH_TELLING: Final = 1.1
 """The least factor of a disadvantage that the answer names."""
@@ -17,7 +17,7 @@ _MANY: Final = 3
 
 def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns the answer to which kernel is best for a use, as sentences. `names`: titles of kernels and board."""
-    scores = comparison.scores
+    scores = comparison.kernel_scores
     left_out = [
         _lacking_sentence(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]
     ]
@@ -39,9 +39,9 @@ def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> 
     return [*sentences, _against_sentence(comparison, scores[0].kernel, names), *left_out]
 
 
-def _is_behind(first: Score, other: Score) -> bool:
+def _is_behind(first: KernelScore, other: KernelScore) -> bool:
     """Whether a kernel is clearly behind the first one."""
-    return other is not first and other.ratio.is_known and other.ratio.least > 1
+    return other is not first and other.ratio.is_known and other.ratio.smallest > 1
 
 
 def _purpose_phrase(comparison: KernelComparison) -> str:
@@ -50,7 +50,7 @@ def _purpose_phrase(comparison: KernelComparison) -> str:
     return "By " + use if use.startswith("your") else "Over all" if use == "general" else f"For {use}"
 
 
-def _leader_sentence(comparison: KernelComparison, scores: Sequence[Score], names: Mapping[str, str]) -> str:
+def _leader_sentence(comparison: KernelComparison, scores: Sequence[KernelScore], names: Mapping[str, str]) -> str:
     """Returns the sentence on the leading kernel and the distance of the others."""
     first, second, last = scores[0], scores[1], scores[-1]
     sentence = (
@@ -64,7 +64,7 @@ def _leader_sentence(comparison: KernelComparison, scores: Sequence[Score], name
     return f"{sentence}. It is the best, or as good as the best, in {first.firsts} of {first.operations}."
 
 
-def _tie_sentence(comparison: KernelComparison, leaders: Sequence[Score], names: Mapping[str, str]) -> str:
+def _tie_sentence(comparison: KernelComparison, leaders: Sequence[KernelScore], names: Mapping[str, str]) -> str:
     """Returns the sentence on kernels that lead together."""
     known = all(leader.ratio.is_known for leader in leaders)
     reason = (
@@ -78,7 +78,7 @@ def _tie_sentence(comparison: KernelComparison, leaders: Sequence[Score], names:
 
 def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[str, str]) -> str:
     """Returns the sentence on the disadvantages of a kernel."""
-    result = disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
+    result = clear_disadvantages(comparison, kernel)[:_MOST_ARGUMENTS]
     arguments = [f"{operation.title} {times_text(ratio)} that of {names[other]}" for operation, other, ratio in result]
     lacks = comparison.services.get(kernel, {})
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
@@ -89,17 +89,17 @@ def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[
     return f"Against {names[kernel]}: {'; '.join(arguments)}."
 
 
-def disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple[Operation, str, Ratio]]:
+def clear_disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple[ComparedOperation, str, FigureRatio]]:
     """Returns the operations in which another ranked kernel is clearly better, the largest factor first."""
     arguments = []
     for operation in comparison.operations:
         best = comparison.best_kernels(operation, comparison.kernel_ranking)
-        mine = comparison.cell(kernel, operation).band
-        if not best or mine is None or kernel in best or not mine.least:
+        mine = comparison.operation_cell(kernel, operation).band
+        if not best or mine is None or kernel in best or not mine.smallest:
             continue
-        theirs = comparison.cell(best[0], operation).band
-        if theirs is not None and theirs.least > 0:
-            ratio = comparison.ratio(kernel, best[0], operation)
+        theirs = comparison.operation_cell(best[0], operation).band
+        if theirs is not None and theirs.smallest > 0:
+            ratio = comparison.figure_ratio(kernel, best[0], operation)
             if ratio.is_claimed and ratio.value >= _WORTH_TELLING:
                 arguments.append((operation, best[0], ratio))
     return sorted(arguments, key=lambda row: -row[2].value)
@@ -110,9 +110,9 @@ def _lacking_sentence(kernel: str, comparison: KernelComparison, names: Mapping[
     return f"{names[kernel]} is not ranked: it has no {_names_text(comparison.lacking[kernel])}."
 
 
-def times_text(ratio: Ratio) -> str:
+def times_text(ratio: FigureRatio) -> str:
     """Returns a ratio as `1.72 times`, with its range if the placement of the code changes it."""
-    text, least, most = (f"{number:.2f}" for number in (ratio.value, ratio.least, ratio.most))
+    text, least, most = (f"{number:.2f}" for number in (ratio.value, ratio.smallest, ratio.largest))
     return f"{text} times" if least == most else f"{text} times ({least} to {most})"
 
 

@@ -10,18 +10,18 @@ from functools import cached_property
 from math import exp, log
 from typing import Final
 
-from rtoslab.analyses import Band, Ratio, Value, select_values
-from rtoslab.choose.compared_operations import Operation, Question
+from rtoslab.analyses import FigureRatio, MeasuredValue, PlacementBand, select_values
+from rtoslab.choose.compared_operations import ChoiceQuestion, ComparedOperation
 from rtoslab.reference import StoredRow
 
 NOT_MEASURED: Final = "it was not measured"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class OperationFigure:
     """The figure of one kernel for one operation, or the reason why there is none."""
 
-    band: Band | None
+    band: PlacementBand | None
     """None: `reason` says why there is no figure."""
     reason: str = ""
     clock_hz: int = 0
@@ -34,11 +34,11 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class KernelScore:
     """How much more a kernel needs than the leading one, over the operations that both have."""
 
     kernel: str
-    ratio: Ratio
+    ratio: FigureRatio
     """The weighted geometric mean: 1 of the leader, above 1 of who needs more."""
     operations: int
     """The number of operations that both have. For the leader: all that count."""
@@ -51,18 +51,18 @@ class KernelComparison:
     """The kernels on one board compared by operations, with ranking."""
 
     board: str
-    question: Question
+    question: ChoiceQuestion
     kernels: tuple[str, ...]
-    operations: tuple[Operation, ...]
+    operations: tuple[ComparedOperation, ...]
     """The operations of which at least one kernel has a figure."""
-    cells: Mapping[tuple[str, str], Cell]
+    cells: Mapping[tuple[str, str], OperationFigure]
     """Keyed by kernel and operation."""
     lacking: Mapping[str, tuple[str, ...]]
     """Kernel -> services that the question needs and it does not have."""
     services: Mapping[str, Mapping[str, str]]
     """Kernel -> all services that it lacks, each with the reason."""
 
-    def cell(self, kernel: str, operation: Operation) -> Cell:
+    def operation_cell(self, kernel: str, operation: ComparedOperation) -> OperationFigure:
         """Returns the figure of a kernel for an operation, or the reason why there is none."""
         return self.cells[kernel, operation.id]
 
@@ -71,19 +71,21 @@ class KernelComparison:
         """Returns the kernels that have all required services and are therefore ranked."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
-    def best_kernels(self, operation: Operation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
+    def best_kernels(self, operation: ComparedOperation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
         """Returns the kernel with the best figure for an operation, then those that do not differ from it."""
         among = self.kernels if kernels is None else kernels
-        known = [(kernel, band) for kernel in among if (band := self.cell(kernel, operation).band) is not None]
+        known = [
+            (kernel, band) for kernel in among if (band := self.operation_cell(kernel, operation).band) is not None
+        ]
         if not known:
             return ()
         ordered = sorted(known, key=lambda pair: pair[1].median, reverse=operation.better == "more")
         first = ordered[0]
-        near = [kernel for kernel, band in ordered[1:] if not _differ(first[1], band)]
+        near = [kernel for kernel, band in ordered[1:] if not _differ_everywhere(first[1], band)]
         return (first[0], *near)
 
     @cached_property
-    def counted_operations(self) -> tuple[Operation, ...]:
+    def counted_operations(self) -> tuple[ComparedOperation, ...]:
         """Returns the operations that count for the ranking."""
         return tuple(
             operation
@@ -92,7 +94,7 @@ class KernelComparison:
         )
 
     @property
-    def partly_present(self) -> list[tuple[Operation, list[str]]]:
+    def partly_present(self) -> list[tuple[ComparedOperation, list[str]]]:
         """Returns the weighted operations that some ranked kernels lack, with these kernels."""
         missing = [
             (operation, [name for name in self.kernel_ranking if not self._is_counted(name, operation)])
@@ -111,7 +113,7 @@ class KernelComparison:
         }
 
     @cached_property
-    def scores(self) -> list[Score]:
+    def kernel_scores(self) -> list[KernelScore]:
         """Returns the scores of the ranked kernels with enough figures, the leading kernel first.
         Empty if no operation counts.
 
@@ -123,11 +125,11 @@ class KernelComparison:
             return []
         leader = min(known, key=lambda kernel: self._ratio_to_best(kernel, known).value)
         scores_ = [
-            Score(
+            KernelScore(
                 kernel,
                 self._mean_by_weight(
                     [
-                        (operation, self.ratio(kernel, leader, operation))
+                        (operation, self.figure_ratio(kernel, leader, operation))
                         for operation in self._shared_operations(kernel, leader)
                     ]
                 ),
@@ -139,20 +141,20 @@ class KernelComparison:
         return sorted(scores_, key=lambda score: (score.kernel != leader, score.ratio.value))
 
     @property
-    def _operations_by_weight(self) -> list[Operation]:
+    def _operations_by_weight(self) -> list[ComparedOperation]:
         """Returns the operations that have a weight."""
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
-    def _total_weight(self, operations: Iterable[Operation]) -> float:
+    def _total_weight(self, operations: Iterable[ComparedOperation]) -> float:
         """Returns the sum of the operations' weights."""
         return sum(self.question.weights[operation.id] for operation in operations)
 
-    def _is_counted(self, kernel: str, operation: Operation) -> bool:
+    def _is_counted(self, kernel: str, operation: ComparedOperation) -> bool:
         """Whether a figure can be in a ratio: it is above zero, and another placement cannot change it."""
-        cell = self.cell(kernel, operation)
-        return cell.band is not None and cell.band.least > 0 and not cell.is_single_placement
+        cell = self.operation_cell(kernel, operation)
+        return cell.band is not None and cell.band.smallest > 0 and not cell.is_single_placement
 
-    def _shared_operations(self, *kernels: str) -> list[Operation]:
+    def _shared_operations(self, *kernels: str) -> list[ComparedOperation]:
         """Returns the counted operations for which all these kernels have a figure."""
         return [
             operation
@@ -160,59 +162,63 @@ class KernelComparison:
             if all(self._is_counted(kernel, operation) for kernel in kernels)
         ]
 
-    def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> Ratio:
+    def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> FigureRatio:
         """Returns the mean ratio of a kernel to the best kernel of each operation."""
         ratios = []
         for operation in self._shared_operations(kernel):
             having = [name for name in known if self._is_counted(name, operation)]
             sign = -1 if operation.better == "more" else 1
-            best = min(having, key=lambda name: sign * _cell_median(self.cell(name, operation)))
-            ratios.append((operation, self.ratio(kernel, best, operation)))
+            best = min(having, key=lambda name: sign * _cell_median(self.operation_cell(name, operation)))
+            ratios.append((operation, self.figure_ratio(kernel, best, operation)))
         return self._mean_by_weight(ratios)
 
-    def _mean_by_weight(self, ratios: Sequence[tuple[Operation, Ratio]]) -> Ratio:
+    def _mean_by_weight(self, ratios: Sequence[tuple[ComparedOperation, FigureRatio]]) -> FigureRatio:
         """Returns the weighted geometric mean of ratios. It is not known without any."""
         whole = self._total_weight(operation for operation, _ in ratios)
         if not whole:
-            return Ratio(1.0, 1.0, 1.0, is_known=False)
+            return FigureRatio(1.0, 1.0, 1.0, is_known=False)
 
-        def mean(numbers: Iterable[float]) -> float:
+        def weighted_mean(numbers: Iterable[float]) -> float:
             """Returns the weighted geometric mean of the numbers."""
             weights = (self.question.weights[operation.id] for operation, _ in ratios)
             return exp(sum(weight * log(number) for weight, number in zip(weights, numbers, strict=True)) / whole)
 
-        return Ratio(
-            mean(ratio.value for _, ratio in ratios),
-            mean(ratio.least for _, ratio in ratios),
-            mean(ratio.most for _, ratio in ratios),
+        return FigureRatio(
+            weighted_mean(ratio.value for _, ratio in ratios),
+            weighted_mean(ratio.smallest for _, ratio in ratios),
+            weighted_mean(ratio.largest for _, ratio in ratios),
             all(ratio.is_known for _, ratio in ratios),
         )
 
-    def ratio(self, kernel: str, other: str, operation: Operation) -> Ratio:
+    def figure_ratio(self, kernel: str, other: str, operation: ComparedOperation) -> FigureRatio:
         """Returns how many times worse a kernel is than another one in one operation. Above 1 is worse."""
-        mine, theirs = self.cell(kernel, operation).band, self.cell(other, operation).band
+        mine, theirs = self.operation_cell(kernel, operation).band, self.operation_cell(other, operation).band
         if mine is None or theirs is None:
             raise ValueError(f"{operation.id} has no figure of {kernel} and {other}")
         if kernel == other:
-            return Ratio(1.0, 1.0, 1.0)
+            return FigureRatio(1.0, 1.0, 1.0)
         return theirs.ratio_to(mine) if operation.better == "more" else mine.ratio_to(theirs)
 
 
-def _cell_median(cell: Cell) -> float:
+def _cell_median(cell: OperationFigure) -> float:
     """Returns the median of a figure."""
     assert cell.band is not None
     return cell.band.median
 
 
-def _differ(one: Band, other: Band) -> bool:
+def _differ_everywhere(one: PlacementBand, other: PlacementBand) -> bool:
     """Whether two figures differ in every placement of their code. Figures that are exactly alike never do."""
-    return one.ratio_to(other).is_claimed if other.median and other.least and other.most else one.median != other.median
+    return (
+        one.ratio_to(other).is_claimed
+        if other.median and other.smallest and other.largest
+        else one.median != other.median
+    )
 
 
 def make_comparison(
     board: str,
-    question: Question,
-    operations: Sequence[Operation],
+    question: ChoiceQuestion,
+    operations: Sequence[ComparedOperation],
     rows: Mapping[str, Sequence[StoredRow]],
     services: Mapping[str, Mapping[str, str]],
 ) -> KernelComparison:
@@ -232,22 +238,22 @@ def make_comparison(
     return KernelComparison(board, question, kernels, shown, cells, lacking, services)
 
 
-def _find_cell(rows: Sequence[StoredRow], operation: Operation, lacks: Mapping[str, str]) -> Cell:
+def _find_cell(rows: Sequence[StoredRow], operation: ComparedOperation, lacks: Mapping[str, str]) -> OperationFigure:
     """Returns the figure for an operation among a kernel's rows, or the reason why there is none."""
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
-        values = select_values(row.values, operation.place)
+        values = select_values(row.values, operation.figure_selector)
         if values:
             return _value_cell(values[0], one_of_many=row.single_placement)
     for service in operation.services:
         if service in lacks:
-            return Cell(None, lacks[service])
+            return OperationFigure(None, lacks[service])
     reasons = [row.reason for row in own if row.reason]
-    return Cell(None, reasons[0] if reasons else NOT_MEASURED)
+    return OperationFigure(None, reasons[0] if reasons else NOT_MEASURED)
 
 
-def _value_cell(value: Value, *, one_of_many: bool) -> Cell:
+def _value_cell(value: MeasuredValue, *, one_of_many: bool) -> OperationFigure:
     """Returns a value as the figure of an operation."""
     band = value.placement_band
-    return Cell(Band(band.values, is_known=not one_of_many), "", value.clock_hz, value.n)
+    return OperationFigure(PlacementBand(band.values, is_known=not one_of_many), "", value.clock_hz, value.n)

@@ -9,13 +9,13 @@ from typing import Final, Literal
 from pydantic import Field
 
 from rtoslab.analyses import Selector
-from rtoslab.base import PlanError, Strict, UnknownNameError
+from rtoslab.base import PlanError, StrictModel, UnknownNameError
 from rtoslab.catalogue import read_toml
 
 GENERAL: Final = "general"
 
 
-class Operation(Strict):
+class ComparedOperation(StrictModel):
     """One operation by which kernels are compared, and where its figure is found."""
 
     id: str = Field(pattern=r"^[a-z0-9_]+$")
@@ -33,15 +33,15 @@ class Operation(Strict):
     """Use -> how much it counts there. A use that is not named counts nothing."""
 
     @property
-    def place(self) -> Selector:
+    def figure_selector(self) -> Selector:
         """Returns the coordinates (metric, benchmark, cores and others) that select the operation's figure."""
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
 
 
-class OperationFile(Strict):
+class OperationFile(StrictModel):
     """The content of operations.toml: the operations by which kernels are compared."""
 
-    operation: tuple[Operation, ...]
+    operation: tuple[ComparedOperation, ...]
     needs: dict[str, tuple[str, ...]]
     """Use -> services without which a kernel is not ranked for it."""
     masking: tuple[str, ...]
@@ -50,14 +50,14 @@ class OperationFile(Strict):
     """The service that the background calls in the phase sweep."""
 
 
-class WeightFile(Strict):
+class WeightFile(StrictModel):
     """The content of the file that `--weights` reads: how much each operation counts, by its id."""
 
     weights: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChoiceQuestion:
     """A user's question to `rtoslab choose`: how much each operation counts, and which services a kernel must have."""
 
     use: str
@@ -77,7 +77,7 @@ def make_question(
     use: str = GENERAL,
     needs: Sequence[str] = (),
     weights: Path | None = None,
-) -> Question:
+) -> ChoiceQuestion:
     """Returns the question for a use, with further services and weights of the user's own.
 
     `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that is none, and
@@ -92,7 +92,7 @@ def make_question(
     if weights is not None:
         own = _own_weights(operation_file, weights)
     counted = {name: weight for name, weight in own.items() if weight > 0}
-    return Question(
+    return ChoiceQuestion(
         "your weights" if weights else use, counted, tuple(dict.fromkeys([*operation_file.needs[use], *needs]))
     )
 

@@ -7,7 +7,7 @@ from rtoslab.choose.matrix_file import KernelMatrix
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class FigureCoverage:
     """How many points of one kernel on one board have a figure."""
 
     measured: int
@@ -16,13 +16,13 @@ class Coverage:
     """Benchmarks without a figure, each with the reason, once for each number of cores."""
 
 
-def board_coverage(matrix: KernelMatrix) -> dict[str, Coverage]:
+def board_coverage(matrix: KernelMatrix) -> dict[str, FigureCoverage]:
     """Returns for each board how many points have a figure."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
         rows = [row for row in matrix.rows if row.stands_for.board == board]
         missing = tuple((row.stands_for.benchmark, row.reason) for row in rows if not row.values)
-        cells[board] = Coverage(len(rows) - len(missing), len(rows), missing)
+        cells[board] = FigureCoverage(len(rows) - len(missing), len(rows), missing)
     return cells
 
 

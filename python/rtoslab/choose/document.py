@@ -5,13 +5,13 @@ from typing import Any
 
 from rtoslab.base import count_text
 from rtoslab.choose.answer import answer_sentences, partly_present_text
-from rtoslab.choose.board_comparison import Cell, KernelComparison
-from rtoslab.choose.compared_operations import Operation
-from rtoslab.parity import Unfairness
+from rtoslab.choose.board_comparison import KernelComparison, OperationFigure
+from rtoslab.choose.compared_operations import ComparedOperation
+from rtoslab.parity import UnfairDifference
 from rtoslab.reports import (
     ChartData,
-    Document,
-    Section,
+    ReportDocument,
+    ReportSection,
     TableData,
     band_ends,
     band_text,
@@ -34,7 +34,7 @@ _HOW = (
 )
 
 
-def cell_text(cell: Cell, *, is_best: bool) -> str:
+def cell_text(cell: OperationFigure, *, is_best: bool) -> str:
     """Returns a figure's cell in the table: the median with its marks, or a dash."""
     if cell.band is None:
         return ABSENT
@@ -45,9 +45,9 @@ def cell_text(cell: Cell, *, is_best: bool) -> str:
 def choice_document(
     comparison: KernelComparison,
     names: Mapping[str, str],
-    unequal: Sequence[Unfairness],
+    unequal: Sequence[UnfairDifference],
     deviations: Mapping[str, Mapping[str, str]],
-) -> Document:
+) -> ReportDocument:
     """Returns the report of a comparison of kernels. `unequal` are the findings of the parity lint on the builds."""
     kernels = [names[kernel] for kernel in comparison.kernels]
     sections = [
@@ -56,7 +56,7 @@ def choice_document(
         _unequal_section(unequal),
         _absent_section(comparison, names),
     ]
-    document = Document(
+    document = ReportDocument(
         title=f"{count_text(len(kernels), 'kernel')} on the {names[comparison.board]}",
         subtitle=", ".join(kernels),
         summary=" ".join(answer_sentences(comparison, names)),
@@ -68,10 +68,10 @@ def choice_document(
     return mark_deviations_by(document, deviations, also, all_deviate=set(deviations) >= set(comparison.kernels))
 
 
-def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
+def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report's section with the table of figures."""
     prose = tuple(filter(None, (_HOW, partly_present_text(comparison, names))))
-    return Section("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
+    return ReportSection("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
 
 
 def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, str], title: str) -> TableData:
@@ -88,46 +88,46 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
     return TableData(title, columns, rows, MARKS)
 
 
-def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: Operation) -> str:
+def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
     """Returns a figure's cell in the table, with its range over placements."""
-    cell = comparison.cell(kernel, operation)
+    cell = comparison.operation_cell(kernel, operation)
     if cell.band is None:
         return ABSENT
     marks = cell_text(cell, is_best=kernel in comparison.best_kernels(operation)).lstrip("0123456789,.")
     return f"{band_text(cell.band, cycles_text)}{marks}"
 
 
-def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
+def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report's section with charts: one for each unit, with a panel for each operation."""
     charts = []
     for unit in dict.fromkeys(operation.unit for operation in comparison.operations):
         rows: list[dict[str, Any]] = []
         for operation in comparison.operations:
             for kernel in comparison.kernels:
-                band = comparison.cell(kernel, operation).band
+                band = comparison.operation_cell(kernel, operation).band
                 if operation.unit == unit and band is not None:
                     mark = {"x": operation.title, "series": names[kernel], "kernel": kernel, "y": band.median}
                     rows.append({**mark, "text": f"{band.median:,.0f}", **band_ends(band)})
         caption = f"Each operation in {unit}, with its own scale from zero."
         charts.append(ChartData("panels", rows, caption, "", unit))
-    return Section("bars", "Operation by operation", (), tuple(charts))
+    return ReportSection("bars", "Operation by operation", (), tuple(charts))
 
 
-def _unequal_section(unequal: Sequence[Unfairness]) -> Section:
+def _unequal_section(unequal: Sequence[UnfairDifference]) -> ReportSection:
     """Returns the report's section on unequal conditions."""
     rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost_text] for unfairness in unequal]
     table = TableData("Unequal conditions", ("what", "how", "its cost"), rows)
-    return Section("unequal", "Unequal conditions", (), (), (table,))
+    return ReportSection("unequal", "Unequal conditions", (), (), (table,))
 
 
-def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> Section:
+def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
     """Returns the report's section on missing figures."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for kernel in comparison.kernels:
         for operation in comparison.operations:
-            cell = comparison.cell(kernel, operation)
+            cell = comparison.operation_cell(kernel, operation)
             if cell.band is None:
                 reasons.setdefault((names[kernel], cell.reason), []).append(operation.title)
     rows = [[kernel, ", ".join(titles), reason] for (kernel, reason), titles in reasons.items()]
     table = TableData("Cells without a figure", ("kernel", "operations", "why"), rows)
-    return Section("absent", "Missing figures", (), (), (table,))
+    return ReportSection("absent", "Missing figures", (), (), (table,))

@@ -7,8 +7,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from rtoslab.base import web_page
-from rtoslab.choose.board_comparison import Cell, make_comparison
-from rtoslab.choose.compared_operations import OperationFile, Question
+from rtoslab.choose.board_comparison import OperationFigure, make_comparison
+from rtoslab.choose.compared_operations import ChoiceQuestion, OperationFile
 from rtoslab.choose.matrix_file import KernelMatrix
 
 _CHOICES: Final = (
@@ -71,11 +71,11 @@ def explorer_data(
 ) -> dict[str, Any]:
     """Returns the data of the page's script: what can be chosen, and all figures."""
     rows = {matrix.kernel: matrix.rows for matrix in matrices}
-    boards = list(dict.fromkeys(board for matrix in matrices for board in matrix.boards))
+    boards = list(dict.fromkeys(board for matrix in matrices for board in matrix.board_names))
     shown = set(shown_kernels)
     figures: dict[str, dict[str, dict[str, Any]]] = {}
     for board in sorted(boards):
-        compared = make_comparison(board, Question("general", {}), operation_file.operation, rows, lacks)
+        compared = make_comparison(board, ChoiceQuestion("general", {}), operation_file.operation, rows, lacks)
         figures[board] = {
             kernel: {
                 operation.id: _figure_data(cell)
@@ -100,10 +100,10 @@ def explorer_data(
     }
 
 
-def _figure_data(cell: Cell) -> dict[str, Any]:
+def _figure_data(cell: OperationFigure) -> dict[str, Any]:
     """Returns a figure as the page's script reads it."""
     assert cell.band is not None
     return {
-        "median": cell.band.median, "least": cell.band.least, "most": cell.band.most,
+        "median": cell.band.median, "least": cell.band.smallest, "most": cell.band.largest,
         "known": not cell.is_single_placement,
     }  # fmt: skip

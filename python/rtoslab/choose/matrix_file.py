@@ -28,12 +28,12 @@ class KernelMatrix:
     rows: tuple[StoredRow, ...]
 
     @property
-    def boards(self) -> list[str]:
+    def board_names(self) -> list[str]:
         """Returns the boards for which there is a figure."""
         return list(dict.fromkeys(row.stands_for.board for row in self.rows if row.values))
 
     @property
-    def versions(self) -> list[str]:
+    def kernel_versions(self) -> list[str]:
         """Returns the kernel's versions, as its sources tell them."""
         return list(dict.fromkeys(row.version for row in self.rows if row.version))
 

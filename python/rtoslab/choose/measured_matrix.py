@@ -12,7 +12,7 @@ from rtoslab.choose.matrix_points import MatrixPoint
 from rtoslab.choose.measured_code import firmware_digest
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_from_points
-from rtoslab.results import Failed, MeasuredPoint
+from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 from rtoslab.targets import timing_version
 
@@ -30,12 +30,12 @@ def matrix_rows(
 ) -> list[StoredRow]:
     """Returns the figures of a run as rows of a matrix file, one for each point."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
-    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
+    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedPoint)}
     return [_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
 
 
 def _matrix_row(
-    catalogue: Catalogue, needed: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, Failed]
+    catalogue: Catalogue, needed: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, FailedPoint]
 ) -> StoredRow:
     """Returns the figures of one point as a row of a matrix file."""
     names = [point_id(catalogue, point).model_dump_json() for point in needed.points]

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
-from rtoslab.analyses import Value
-from rtoslab.base import BuildError, PlanError, RtoslabError, architecture
+from rtoslab.analyses import MeasuredValue
+from rtoslab.base import BuildError, PlanError, RtoslabError, load_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose.compared_operations import read_operations
 from rtoslab.footprint import survey_services
@@ -54,12 +54,12 @@ def observed_rows(
     return rows
 
 
-def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[Value]:
+def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[MeasuredValue]:
     """Yields figures as values over all placements."""
     clock_hz = catalogue.board(point.board).facts.clock.sys_hz
     for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]
-        value = Value(point, "", clock_hz, {}, point.benchmark, metric, stat, number, unit, n)
+        value = MeasuredValue(point, "", clock_hz, {}, point.benchmark, metric, stat, number, unit, n)
         yield with_placement_values(value, [figure[2] for figure in alike])
 
 
@@ -93,7 +93,7 @@ def _masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> It
     """Yields the longest time in which the kernel masked the least urgent interrupt, over several benchmarks.
 
     Sections that the benchmarks mask themselves are left out."""
-    level = architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
+    level = load_architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     lengths = [0]
     count = 0
     for benchmark in read_operations().masking:

@@ -13,7 +13,7 @@ from rtoslab.choose.board_comparison import KernelComparison, make_comparison
 from rtoslab.choose.compared_operations import GENERAL, make_question, read_operations
 from rtoslab.choose.document import kernel_comparison_table
 from rtoslab.reference import StoredRow, row_from_points
-from rtoslab.reports import Document, Section, mark_deviations
+from rtoslab.reports import ReportDocument, ReportSection, mark_deviations
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import RunDirectory, StoredPoint
 
@@ -32,7 +32,7 @@ def rows_of_runs(
     A kernel that only a run holds is added. If a run has the benchmark of a row on its board with as many cores, its
     own figure replaces the one that comes with rtoslab.
     """
-    points = {path: RunDirectory.open(path).points() for path in runs}
+    points = {path: RunDirectory.open(path).read_points() for path in runs}
     for path, stored in points.items():
         if not any(isinstance(item.result, MeasuredPoint) and item.result.point.board == board for item in stored):
             raise StoreError(
@@ -52,7 +52,7 @@ def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     )
     bound = place_dependent_results(points)
     own: dict[str, list[StoredRow]] = {}
-    for group in sorted(groups, key=lambda group: _disturbance(group[0].point)):
+    for group in sorted(groups, key=lambda group: _disturbance_rank(group[0].point)):
         point = without_placement(group[0].point)
         row = row_from_points(point, point.kernel, [by_run_id[item.run_id] for item in group], "")
         is_single = len(group) == 1 and id(group[0]) in bound
@@ -60,7 +60,7 @@ def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
     return own
 
 
-def _disturbance(point: PointId) -> int:
+def _disturbance_rank(point: PointId) -> int:
     """Returns the rank of a point's instrument by its disturbance, 0 for the probe."""
     instrument = point.config.get("instrument", _BY_DISTURBANCE[0])
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
@@ -107,7 +107,7 @@ def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -
     }
 
 
-def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Section | None:
+def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> ReportSection | None:
     """Returns the report's section that compares the points' kernels. None if there is nothing to compare."""
     compared = run_comparisons(catalogue, points)
     if not compared:
@@ -119,7 +119,7 @@ def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> Sect
         kernel_comparison_table(comparison, _titles_by_id(catalogue, comparison), _table_title(comparison, compared))
         for comparison in compared
     )
-    return Section("kernels", "Kernels compared", prose, (), tables)
+    return ReportSection("kernels", "Kernels compared", prose, (), tables)
 
 
 def _table_title(comparison: KernelComparison, compared: Sequence[KernelComparison]) -> str:
@@ -136,7 +136,9 @@ def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str,
     return {**kernels, compared.board: board.facts.title if board is not None else compared.board}
 
 
-def with_kernels_section(catalogue: Catalogue, document: Document, points: Sequence[StoredPoint]) -> Document:
+def with_kernels_section(
+    catalogue: Catalogue, document: ReportDocument, points: Sequence[StoredPoint]
+) -> ReportDocument:
     """Returns the report with a section that compares its kernels, or unchanged if it has one kernel."""
     section = kernels_section(catalogue, points)
     if section is None:

@@ -27,7 +27,7 @@ from rtoslab.cli.overview import SECTIONS
 from rtoslab.intake import escape_unprintable, make_output_printable
 
 
-class _Commands(click.Group):
+class _CommandGroup(click.Group):
     """The group of all `rtoslab` commands. Imports a command only when it is used, so that `rtoslab` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -42,7 +42,8 @@ class _Commands(click.Group):
         """Returns the command of that name, or None."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = importlib.import_module(f"{__name__}.{_PREFIX}{cmd_name.replace('-', '_')}").command
+        name = cmd_name.replace("-", "_")
+        command = getattr(importlib.import_module(f"{__name__}.{_PREFIX}{name}"), f"{name}_command")
         assert isinstance(command, click.Command)
         return command
 
@@ -76,7 +77,7 @@ class _Commands(click.Group):
 _PREFIX = "cmd_"
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=_CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="rtoslab")
 @click.option(
     "--tree",

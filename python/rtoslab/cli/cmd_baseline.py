@@ -13,7 +13,7 @@ from rtoslab.cli.display import announce_plan, short_path, show_progress
 from rtoslab.cli.own_project import baseline_project, project_folder, require_unstated
 from rtoslab.compare import (
     Baseline,
-    Side,
+    ComparisonSide,
     baseline_path,
     baseline_points,
     find_baseline,
@@ -31,7 +31,7 @@ from rtoslab.measure import run_plan
 @jobs_option
 @dry_run_option
 @click.pass_context
-def command(
+def baseline_command(
     context: click.Context, name: str | None, runs: tuple[Path, ...], jobs: int, *, dry_run: bool
 ) -> int | None:
     """Store the figures of RUNs as the baseline NAME (baselines/NAME.toml in this folder). Its rules stay.
@@ -74,7 +74,7 @@ def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
 
 def measure_again(
     root: Path, baseline: Baseline, name: str, out: Path | None, jobs: int, *, dry_run: bool
-) -> Side | None:
+) -> ComparisonSide | None:
     """Measures the baseline's points with this checkout. Returns None if only the plan was shown."""
     catalogue = Catalogue(root)
     plan = baseline_points(catalogue, baseline)

@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 from rtoslab.api import choose_targets
-from rtoslab.base import EXIT_OK, PlanError, Table, find_root
+from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root
 from rtoslab.calibrate import (
-    Readings,
+    CalibrationReadings,
     SettingsFit,
     calibration_image,
     findings_table,
@@ -35,7 +35,7 @@ from rtoslab.cli.kernel_figures import (
     measure_on_silicon,
     repeat_request,
 )
-from rtoslab.cli.names import CatalogueName, Duration
+from rtoslab.cli.names import CatalogueName, DurationParam
 from rtoslab.hardware import flash_command_texts
 from rtoslab.instruments import rich_table
 from rtoslab.targets import timing_settings
@@ -61,7 +61,7 @@ BOARD = "nucleo-f446re"
     help="Also measure these kernel figures, or `all`: the tests T1 to T8, single calls, switches and interrupts.",
 )
 @kernel_option
-@click.option("--for", "--window", "window", type=Duration(), help="Length of a kernel figure's measured window.")
+@click.option("--for", "--window", "window", type=DurationParam(), help="Length of a kernel figure's measured window.")
 @click.option(
     "--repeats",
     type=click.IntRange(1, 100),
@@ -77,7 +77,7 @@ BOARD = "nucleo-f446re"
 )
 @click.option("--dry-run", is_flag=True, help="Show the commands and measure nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(
+def calibrate_command(
     board: str | None,
     target: str | None,
     bench: Path | None,
@@ -110,7 +110,7 @@ def command(
     built = calibration_image(catalogue, table, name, None)
     if dry_run:
         for device in on_desk.values():
-            click.echo("\n".join(flash_command_texts(device, built.elf)))
+            click.echo("\n".join(flash_command_texts(device, built.elf_path)))
         return EXIT_OK
     request = None
     if figures is not None:
@@ -121,7 +121,7 @@ def command(
         kernel_figures = measure_on_silicon(request, on_desk) if request else None
     else:
         _require_same_image(silicon.image_sha256, built.elf_sha256)
-        seen, kernel_figures = silicon.readings(), silicon.kernel_figures
+        seen, kernel_figures = silicon.calibration_readings(), silicon.kernel_figures
     runs = virtual_board_runner(catalogue, table, built, name)
     facts = catalogue.board(name).facts
     defaults = {key: setting for key, setting, _, _ in timing_settings(facts.chip) if key.startswith("timing.")}
@@ -154,13 +154,13 @@ def _require_same_image(stored: str, built: str) -> None:
 
 
 def _as_json(
-    board: str, fit_result: SettingsFit, tables: list[Table], seen: Readings, after: Readings
+    board: str, fit_result: SettingsFit, tables: list[ValueTable], seen: CalibrationReadings, after: CalibrationReadings
 ) -> dict[str, Any]:
     """Returns a calibration's fit and tables as a JSON object."""
     return {
         "board": board,
         "settings": dict(fit_result.settings),
-        "differs": [finding.key for finding in fit_result.findings if finding.differs],
+        "differs": [finding.key for finding in fit_result.findings if finding.is_default_refuted],
         "together": [{"rules": list(group.keys), "differs": group.differs} for group in fit_result.groups],
         "before_cycles": fit_result.before_cycles,
         "after_cycles": fit_result.after_cycles,
@@ -170,7 +170,7 @@ def _as_json(
     }
 
 
-def _print_result(fit_result: SettingsFit, tables: list[Table], left: dict[str, float]) -> None:
+def _print_result(fit_result: SettingsFit, tables: list[ValueTable], left: dict[str, float]) -> None:
     """Prints a calibration's tables, settings, and the cycles that no setting explains."""
     console = PlainConsole()
     for table in tables:

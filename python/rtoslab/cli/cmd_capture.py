@@ -9,7 +9,7 @@ from rtoslab.captures import capture_forms, record_virtual, resample, write_capt
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import bench_option, board_option, config_option, kernel_option, target_option
 from rtoslab.cli.live_capture import CaptureSetup, capture_live
-from rtoslab.cli.names import CatalogueName, Frequency
+from rtoslab.cli.names import CatalogueName, FrequencyParam
 from rtoslab.plan import Options
 
 
@@ -24,7 +24,7 @@ from rtoslab.plan import Options
 )
 @click.option(
     "--sample-rate",
-    type=Frequency(),
+    type=FrequencyParam(),
     help=("Write the samples that a logic analyzer with this rate would record, such as 8MHz."),
 )
 @click.option(
@@ -44,7 +44,7 @@ from rtoslab.plan import Options
 @click.option("--port", metavar="DEVICE", help="The board's serial port.  [default: the probe's]")
 @click.option("--dry-run", is_flag=True, help="Show the commands for a real board and run none of them.")
 @click.pass_context
-def command(
+def capture_command(
     context: click.Context,
     benchmark: str,
     kernel: str,

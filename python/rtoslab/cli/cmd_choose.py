@@ -11,9 +11,9 @@ from rtoslab.base import EXIT_OK, PlanError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.choose import (
     MARKS,
+    ComparedOperation,
     KernelComparison,
     KernelMatrix,
-    Operation,
     OperationFile,
     answer_sentences,
     cell_text,
@@ -30,7 +30,7 @@ from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, CatalogueNames, file_form, report_files, split_names
-from rtoslab.parity import LintSubject, Unfairness, find_unfairness, read_costs
+from rtoslab.parity import LintSubject, UnfairDifference, find_unfairness, read_costs
 from rtoslab.reports import report_formats
 from rtoslab.results import PointId
 
@@ -65,7 +65,7 @@ from rtoslab.results import PointId
 )
 @report_files("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(
+def choose_command(
     board: str | None,
     use: str,
     needs: tuple[str, ...],
@@ -151,7 +151,7 @@ def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
 def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
     """Returns the kernel's title with the version of its figures."""
     title = catalogue.kernels[kernel].facts.title if kernel in catalogue.kernels else kernel
-    version = matrix.versions[0] if matrix is not None and matrix.versions else ""
+    version = matrix.kernel_versions[0] if matrix is not None and matrix.kernel_versions else ""
     return f"{title} {version.lstrip('vV')}".strip()
 
 
@@ -165,7 +165,7 @@ def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
 
 def _build_differences(
     catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]
-) -> list[Unfairness]:
+) -> list[UnfairDifference]:
     """Returns the unfair differences between the kernels' builds on the board."""
     benchmark = comparison.operations[0].benchmark
     point = PointId(benchmark=benchmark, title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={})
@@ -202,12 +202,12 @@ _FIGURE_COLUMNS: Final = 11
 
 
 def _print_comparison(
-    comparison: KernelComparison, names: Mapping[str, str], unequal: Sequence[Unfairness], summary: str
+    comparison: KernelComparison, names: Mapping[str, str], unequal: Sequence[UnfairDifference], summary: str
 ) -> None:
     """Prints the answer, the figures of all kernels, and unfair differences."""
     console = PlainConsole()
     console.print(summary, markup=False)
-    ranking = [score.kernel for score in comparison.scores]
+    ranking = [score.kernel for score in comparison.kernel_scores]
     ordered = [*ranking, *(kernel for kernel in comparison.kernels if kernel not in ranking)]
     beside = max(2, (console.width - _LABEL_COLUMNS) // _FIGURE_COLUMNS)
     for first in range(0, len(ordered), beside):
@@ -226,12 +226,12 @@ def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kerne
         table.add_column(names[kernel], justify="right", width=_FIGURE_COLUMNS - 1)
     for operation in comparison.operations:
         best = comparison.best_kernels(operation)
-        cells = (cell_text(comparison.cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
+        cells = (cell_text(comparison.operation_cell(kernel, operation), is_best=kernel in best) for kernel in kernels)
         table.add_row(_operation_label(operation), *cells)
     return table
 
 
-def _operation_label(operation: Operation) -> str:
+def _operation_label(operation: ComparedOperation) -> str:
     """Returns the title of an operation, with its unit if that is not cycles."""
     return operation.title if operation.unit in {"cycles", "1/s"} else f"{operation.title}, {operation.unit}"
 
@@ -239,7 +239,7 @@ def _operation_label(operation: Operation) -> str:
 def _as_json(
     comparison: KernelComparison,
     names: Mapping[str, str],
-    unequal: Sequence[Unfairness],
+    unequal: Sequence[UnfairDifference],
     deviations: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
     """Returns a comparison of kernels as a JSON object."""
@@ -251,8 +251,13 @@ def _as_json(
         "kernels": {kernel: names[kernel] for kernel in comparison.kernels},
         "deviations": {kernel: dict(item) for kernel, item in deviations.items()},
         "ranking": [
-            {"kernel": score.kernel, "ratio": score.ratio.value, "least": score.ratio.least, "most": score.ratio.most}
-            for score in comparison.scores
+            {
+                "kernel": score.kernel,
+                "ratio": score.ratio.value,
+                "least": score.ratio.smallest,
+                "most": score.ratio.largest,
+            }
+            for score in comparison.kernel_scores
         ],
         "operations": [_operation_as_json(comparison, operation) for operation in comparison.operations],
         "unequal": [
@@ -262,16 +267,16 @@ def _as_json(
     }
 
 
-def _operation_as_json(comparison: KernelComparison, operation: Operation) -> dict[str, Any]:
+def _operation_as_json(comparison: KernelComparison, operation: ComparedOperation) -> dict[str, Any]:
     """Returns the figures of one operation as a JSON object."""
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
-        cell = comparison.cell(kernel, operation)
+        cell = comparison.operation_cell(kernel, operation)
         if cell.band is None:
             figures[kernel] = {"reason": cell.reason}
         else:
             figures[kernel] = {
-                "median": cell.band.median, "least": cell.band.least, "most": cell.band.most,
+                "median": cell.band.median, "least": cell.band.smallest, "most": cell.band.largest,
                 "placements": len(cell.band.values), "one_of_many": cell.is_single_placement, "n": cell.n,
                 "clock_hz": cell.clock_hz,
             }  # fmt: skip

@@ -12,8 +12,8 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.names import file_form, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
-    Comparison,
-    Side,
+    ComparisonSide,
+    RunComparison,
     as_json,
     as_junit,
     compare_sides,
@@ -23,7 +23,7 @@ from rtoslab.compare import (
     read_side,
 )
 from rtoslab.parity import LintSubject, find_unfairness, read_costs
-from rtoslab.reports import Section, parity_section, report_formats
+from rtoslab.reports import ReportSection, parity_section, report_formats
 
 FORMS = ("html", "md", "json", "xml")
 
@@ -35,7 +35,7 @@ FORMS = ("html", "md", "json", "xml")
 @click.option(
     "--format", "form", type=click.Choice(FORMS[1:]), help="Print this format on stdout instead of the tables."
 )
-def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> int:
+def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], form: str | None) -> int:
     """Compare runs with a REFERENCE run: which figures differ, by how much, and in which functions.
 
     On virtual boards, differences are exact and are attributed to functions. Points in several placements (`run
@@ -51,16 +51,16 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     comparisons = [compare_sides(base, _read_run_side(other)) for other in others]
     document = comparison_document(comparisons, _parity_sections(comparisons))
 
-    def render(kind: str) -> str:
+    def render_comparison(kind: str) -> str:
         """Returns the report of the comparison in one format."""
         if kind == "json":
             return as_json(comparisons)
         return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
 
     for output in outputs:
-        write_report(render(file_form(output)), output)
+        write_report(render_comparison(file_form(output)), output)
     if form is not None:
-        click.echo(render(form), nl=False)
+        click.echo(render_comparison(form), nl=False)
     elif not outputs:
         show_document(document, PlainConsole())
         for comparison in comparisons:
@@ -71,12 +71,12 @@ def command(reference: str, others: tuple[str, ...], outputs: tuple[Path, ...], 
     return EXIT_POINT_FAILED
 
 
-def _read_run_side(text: str) -> Side:
+def _read_run_side(text: str) -> ComparisonSide:
     """Returns the figures of run directories separated by commas, as one side of a comparison."""
     return join_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 
-def _parity_sections(comparisons: Sequence[Comparison]) -> list[Section]:
+def _parity_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:
     """Returns a section on unfair differences between the compared points."""
     catalogue = Catalogue(find_root())
     groups = [

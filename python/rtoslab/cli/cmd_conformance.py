@@ -13,25 +13,30 @@ from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_answer, report_if_interrupted
 from rtoslab.cli.image_options import image_board_and_timing
-from rtoslab.cli.names import CoreCountsParam, Frequency, split_names
-from rtoslab.conformance import Conformance, Outcome, examine_image, examine_port
+from rtoslab.cli.names import CoreCountsParam, FrequencyParam, split_names
+from rtoslab.conformance import CheckOutcome, ConformanceVerdict, examine_image, examine_port
 from rtoslab.plan import Options, Point, conformance_points
 from rtoslab.targets import read_external_image
 
-_COLOURS = {Outcome.HOLDS: "green", Outcome.FAILS: "red", Outcome.DEVIATES: "yellow", Outcome.UNSEEN: "yellow"}
+_COLOURS = {
+    CheckOutcome.HOLDS: "green",
+    CheckOutcome.FAILS: "red",
+    CheckOutcome.DEVIATES: "yellow",
+    CheckOutcome.UNSEEN: "yellow",
+}
 
 
 @click.command("conformance")
 @kernels_option()
 @boards_option()
 @click.option("--cores", type=CoreCountsParam(), help="Numbers of cores to run with.  [default: 1]")
-@click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
+@click.option("--clock", type=FrequencyParam(), help="The boards' clock, one of those in board.toml.")
 @config_option
 @click.option(
     "--image", type=click.Path(path_type=Path), metavar="ELF", help="An image of the suite that you built yourself."
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
-def command(
+def conformance_command(
     kernels: tuple[str, ...],
     boards: tuple[str, ...],
     cores: tuple[int, ...] | None,
@@ -60,11 +65,11 @@ def command(
             print_answer(_as_json([verdict]), indent=2)
         else:
             _print_verdict(PlainConsole(), verdict)
-        return EXIT_OK if verdict.holds else EXIT_POINT_FAILED
+        return EXIT_OK if verdict.is_conformant else EXIT_POINT_FAILED
     chosen = dict(config) if clock is None else {**dict(config), "clock_hz": str(clock)}
     kernel_names, board_names = split_names(kernels, catalogue.buildable_kernels), split_names(boards, catalogue.boards)
     points = conformance_points(catalogue, Options(kernel_names, board_names, cores, config=chosen))
-    verdicts: list[Conformance] = []
+    verdicts: list[ConformanceVerdict] = []
     with report_if_interrupted(lambda: {"conformance": _as_json(verdicts)}):
         built = _examine_points(catalogue, points, verdicts, None if as_json else PlainConsole())
     if as_json:
@@ -75,16 +80,20 @@ def command(
         click.echo(
             "No port was checked, because none of the suites can run; the lines above give the reasons.", err=True
         )
-    return EXIT_OK if built and verdicts and all(conformance.holds for conformance in verdicts) else EXIT_POINT_FAILED
+    return (
+        EXIT_OK
+        if built and verdicts and all(conformance.is_conformant for conformance in verdicts)
+        else EXIT_POINT_FAILED
+    )
 
 
-def _as_json(verdicts: Sequence[Conformance]) -> list[dict[str, Any]]:
+def _as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[str, Any]]:
     """Returns the conformance verdicts as JSON objects."""
-    return [{**verdict.model_dump(mode="json"), "holds": verdict.holds} for verdict in verdicts]
+    return [{**verdict.model_dump(mode="json"), "holds": verdict.is_conformant} for verdict in verdicts]
 
 
 def _examine_points(
-    catalogue: Catalogue, points: Sequence[Point], verdicts: list[Conformance], console: PlainConsole | None
+    catalogue: Catalogue, points: Sequence[Point], verdicts: list[ConformanceVerdict], console: PlainConsole | None
 ) -> bool:
     """Runs the conformance suite for some points and appends each verdict. Returns False if a suite could not be built.
 
@@ -110,17 +119,17 @@ def _examine_points(
     return built
 
 
-def _summary_table(verdicts: Sequence[Conformance]) -> Table:
+def _summary_table(verdicts: Sequence[ConformanceVerdict]) -> Table:
     """Returns a table of conformance verdicts, failed ones first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
-    for conformance in sorted(verdicts, key=lambda verdict: verdict.holds):
-        failing = [finding.title for finding in conformance.findings if finding.outcome is Outcome.FAILS]
+    for conformance in sorted(verdicts, key=lambda verdict: verdict.is_conformant):
+        failing = [finding.title for finding in conformance.findings if finding.outcome is CheckOutcome.FAILS]
         words = (
             "holds"
-            if conformance.holds
+            if conformance.is_conformant
             else f"fails: {', '.join(failing) or conformance.failure or 'nothing was checked'}"
         )
-        colour = "green" if conformance.holds else "red"
+        colour = "green" if conformance.is_conformant else "red"
         table.add_row(
             conformance.kernel,
             conformance.board,
@@ -131,17 +140,19 @@ def _summary_table(verdicts: Sequence[Conformance]) -> Table:
     return table
 
 
-def _print_verdict(console: PlainConsole, verdict: Conformance) -> None:
+def _print_verdict(console: PlainConsole, verdict: ConformanceVerdict) -> None:
     """Prints the conformance checks of one suite."""
     name = f"{verdict.kernel} on {verdict.board}, {count_text(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}
     for finding in verdict.findings:
-        if finding.outcome is Outcome.NOT_APPLICABLE:
+        if finding.outcome is CheckOutcome.NOT_APPLICABLE:
             absent.setdefault(finding.saw, []).append(finding.title)
             continue
         saw = (
-            f"{finding.demands}: {finding.saw}" if finding.outcome in (Outcome.FAILS, Outcome.DEVIATES) else finding.saw
+            f"{finding.demands}: {finding.saw}"
+            if finding.outcome in (CheckOutcome.FAILS, CheckOutcome.DEVIATES)
+            else finding.saw
         )
         table.add_row(
             finding.title, str(finding.core), saw, colour_text(finding.outcome.value, _COLOURS[finding.outcome])

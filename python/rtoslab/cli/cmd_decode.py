@@ -11,9 +11,9 @@ from rtoslab.base import EXIT_OK, PlanError, find_root
 from rtoslab.captures import (
     OUT,
     Capture,
-    Pulses,
-    Recording,
-    Threshold,
+    PinRecording,
+    PulseTrain,
+    VoltageThreshold,
     find_pulses,
     read_capture,
     record_virtual,
@@ -24,7 +24,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.choices import config_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import CatalogueName, Frequency, Voltage
+from rtoslab.cli.names import CatalogueName, FrequencyParam, VoltageParam
 from rtoslab.plan import Options
 
 
@@ -37,21 +37,21 @@ from rtoslab.plan import Options
 @click.option("--channel", help="The channel of the measurement pin.  [default: the only one with edges]")
 @click.option(
     "--sample-rate",
-    type=Frequency(),
+    type=FrequencyParam(),
     help=("Also show the pulses that an analyzer with this rate would measure on the virtual pin."),
 )
 @click.option(
     "--threshold",
-    type=Voltage(),
+    type=VoltageParam(),
     help="The voltage between low and high in an oscilloscope's capture.  [default: midway, for each channel]",
 )
 @click.option(
     "--hysteresis",
-    type=Voltage(),
+    type=VoltageParam(),
     help="A level changes when the voltage is past the threshold by half of this.  [default: a fifth of the swing]",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(
+def decode_command(
     capture: Path,
     benchmark: str | None,
     kernel: str | None,
@@ -74,7 +74,7 @@ def command(
     if hysteresis is not None and hysteresis < 0:
         raise PlanError("--hysteresis is less than 0; give a voltage of 0 or more.")
     has_threshold = threshold is not None or hysteresis is not None
-    capture_ = read_capture(capture, Threshold(threshold, hysteresis) if has_threshold else None)
+    capture_ = read_capture(capture, VoltageThreshold(threshold, hysteresis) if has_threshold else None)
     notes = [*capture_.notes, *(note for item in capture_.channels if (note := unsure_note(item, capture_.tick_s)))]
     if benchmark is None:
         rows = [
@@ -107,12 +107,12 @@ def command(
     return EXIT_OK
 
 
-def _virtual_pulses(recording: Recording) -> dict[str, Pulses]:
+def _virtual_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
     """Returns the virtual board's pulses by series."""
     return recording.pulses_by_series(recording.capture.find_channel(OUT), recording.capture)
 
 
-def _pulse_figures(name: str, pulses: Pulses, clock_hz: int | None = None) -> dict[str, Any]:
+def _pulse_figures(name: str, pulses: PulseTrain, clock_hz: int | None = None) -> dict[str, Any]:
     """Returns the figures of pulses, in cycles if a clock is known, else in microseconds."""
     lengths = pulses.cycles(clock_hz) if clock_hz is not None else pulses.seconds() * 1e6
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}

@@ -7,7 +7,7 @@ import click
 from rtoslab.base import install_extra_text, missing_extra_package
 from rtoslab.catalogue import DEMO_SUITE
 from rtoslab.cli.choices import dry_run_option, jobs_option, out_option
-from rtoslab.cli.cmd_run import command as run
+from rtoslab.cli.cmd_run import run_command as run
 from rtoslab.images import require_tools
 
 
@@ -16,7 +16,7 @@ from rtoslab.images import require_tools
 @jobs_option
 @dry_run_option
 @click.pass_context
-def command(context: click.Context, out: Path | None, jobs: int, *, dry_run: bool) -> int:
+def demo_command(context: click.Context, out: Path | None, jobs: int, *, dry_run: bool) -> int:
     """Measure eight kernel tests (T1 to T8) with FreeRTOS on the virtual Raspberry Pi Pico, on one core and on two.
     Write a report.
 

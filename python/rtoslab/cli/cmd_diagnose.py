@@ -12,20 +12,20 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import CatalogueName, Duration
+from rtoslab.cli.names import CatalogueName, DurationParam
 from rtoslab.cli.own_project import build_options_text, project_folder
 from rtoslab.diagnose import (
     Diagnosis,
     Limits,
     closing_lines,
-    diagnose,
+    diagnose_image,
     diagnosis_as_json,
     diagnosis_page,
     finding_lines,
     heading_lines,
     load_table,
 )
-from rtoslab.instruments import Subject, make_subject, rich_table
+from rtoslab.instruments import ObservedImage, make_subject, rich_table
 from rtoslab.intake import is_file, path_text
 from rtoslab.project import Project, build_image, project_subject, read_project
 
@@ -46,7 +46,7 @@ _STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
 @click.option(
     "--for",
     "length_ms",
-    type=Duration(),
+    type=DurationParam(),
     default="500ms",
     show_default=True,
     help="Observed time after start-up, at the board's default clock.",
@@ -61,7 +61,7 @@ _STRETCH: Final = ("board", "attached", "cores", "kernel", "length_ms")
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
-def command(
+def diagnose_command(
     context: click.Context,
     image: Path | None,
     board: str,
@@ -104,7 +104,7 @@ def command(
             catalogue, str(image), kernel=kernel, board=board, cores=cores, window_ms=length_ms, devices=devices
         )
         subjects = iter([(image.name, subject)])
-    results: dict[str, Diagnosis] = {name: diagnose(subject, _limits(project)) for name, subject in subjects}
+    results: dict[str, Diagnosis] = {name: diagnose_image(subject, _limits(project)) for name, subject in subjects}
     if page is not None:
         write_whole(page, diagnosis_page(results), "the page")
     if not as_json:
@@ -113,7 +113,7 @@ def command(
     else:
         answers = {name: diagnosis_as_json(result) for name, result in results.items()}
         print_answer(answers[image.name] if image is not None else {"images": answers})
-    return EXIT_POINT_FAILED if any(result.failures for result in results.values()) else EXIT_OK
+    return EXIT_POINT_FAILED if any(result.failing_findings for result in results.values()) else EXIT_OK
 
 
 def _limits(project: Project | None) -> Limits:
@@ -121,7 +121,7 @@ def _limits(project: Project | None) -> Limits:
     return (project.diagnose if project is not None else None) or Limits()
 
 
-def _project_subjects(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, Subject]]:
+def _project_subjects(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, ObservedImage]]:
     """Builds every image of a project, and yields its name and the run to observe."""
     for name, image in project.image.items():
         build_image(name, image, folder)

@@ -13,7 +13,7 @@ from rtoslab.cli.early_end import print_answer
 
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
-def command(as_json: bool) -> int:
+def doctor_command(as_json: bool) -> int:
     """Check the tools that rtoslab needs. Exit code 1 if something is missing."""
     examined = check_installation(find_root())
     if as_json:

@@ -9,15 +9,15 @@ from pathlib import Path
 import click
 from rich.table import Table as RichTable
 
-from rtoslab.base import EXIT_OK, PlanError, Table, find_root
+from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import boards_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import CatalogueName, KeyValue, split_names
 from rtoslab.footprint import (
-    Footprint,
-    Survey,
+    ImageFootprint,
+    ServiceSurvey,
     board_regions,
     build_program,
     compare_footprints,
@@ -51,7 +51,7 @@ _LARGE = "symbols"
 @click.option("--table", "tables", multiple=True, help="Show only this table: symbols, objects, sections, services ...")
 @click.option("--csv", "as_csv", is_flag=True, help="Print one table (--table) as CSV on stdout.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(
+def footprint_command(
     image: Path | None,
     map_file: Path | None,
     kernels: tuple[str, ...],
@@ -91,7 +91,7 @@ def command(
 
 def _image_footprint(
     catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
-) -> Sequence[Table]:
+) -> Sequence[ValueTable]:
     """Returns the tables of an image's size, or of its difference from another image."""
     regions = board_regions(catalogue.board(boards[0]).facts) if boards else ()
     weighed = read_footprint(image, map_file, regions)
@@ -109,18 +109,18 @@ def _kernel_differences(
     against_kernel: str | None,
     against_config: dict[str, str],
     programs: Sequence[str],
-) -> Sequence[Table]:
+) -> Sequence[ValueTable]:
     """Returns the difference between the sizes of two kernels or configurations."""
     if len(kernels) != 1 or len(boards) != 1 or len(programs) > 1:
         raise PlanError("A comparison needs one --kernel, one --board and at most one --program.")
     program = programs[0] if programs else "minimal"
 
-    def image(kernel: str, chosen: dict[str, str]) -> Footprint:
+    def program_footprint(kernel: str, chosen: dict[str, str]) -> ImageFootprint:
         """Returns the bytes by owner of a program with a kernel and configuration."""
         return build_program(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
 
-    before = image(against_kernel or kernels[0], {**config, **against_config})
-    return difference_tables(compare_footprints(before, image(kernels[0], config)))
+    before = program_footprint(against_kernel or kernels[0], {**config, **against_config})
+    return difference_tables(compare_footprints(before, program_footprint(kernels[0], config)))
 
 
 def _kernel_footprints(
@@ -132,9 +132,9 @@ def _kernel_footprints(
     programs: Sequence[str],
     *,
     quiet: bool,
-) -> Sequence[Table]:
+) -> Sequence[ValueTable]:
     """Builds every program of firmware/footprint/ for the kernels and boards. Returns the tables of their sizes."""
-    surveys: list[Survey] = []
+    surveys: list[ServiceSurvey] = []
     for kernel, board in product(kernels, boards):
         surveys.append(
             survey_services(
@@ -146,7 +146,7 @@ def _kernel_footprints(
     return (*single, *survey_tables(surveys))
 
 
-def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
+def _choose_tables(tables: Sequence[ValueTable], names: Sequence[str]) -> Sequence[ValueTable]:
     """Returns the tables with these names, or all. Raises PlanError for an unknown name."""
     known = [table.name for table in tables]
     for name in names:
@@ -155,7 +155,7 @@ def _choose_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Ta
     return [table for table in tables if not names or table.name in names]
 
 
-def _print_tables(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_json: bool) -> None:
+def _print_tables(tables: Sequence[ValueTable], *, listed: bool, as_csv: bool, as_json: bool) -> None:
     """Prints tables as JSON, as CSV or for a terminal."""
     if as_json:
         print_answer({table.name: table.as_json() for table in tables})
@@ -179,7 +179,7 @@ def _print_tables(tables: Sequence[Table], *, listed: bool, as_csv: bool, as_jso
 _PLACE = ("kernel", "board")
 
 
-def _rich_table(table: Table) -> RichTable:
+def _rich_table(table: ValueTable) -> RichTable:
     """Returns a table for a terminal. If all rows name the same kernel and board, its title names them instead."""
     shown = RichTable(title=table.title, title_justify="left")
     everywhere = table.columns[:2] == _PLACE and len({tuple(row[:2]) for row in table.rows}) == 1

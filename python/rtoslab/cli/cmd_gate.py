@@ -15,8 +15,8 @@ from rtoslab.cli.own_project import gate_project, require_project, require_unsta
 from rtoslab.cli.sections import show_document
 from rtoslab.compare import (
     FigureChange,
-    Judgement,
-    Rules,
+    FigureLimits,
+    GateJudgement,
     as_json,
     as_junit,
     find_baseline,
@@ -65,7 +65,7 @@ from rtoslab.reports import report_formats
     "--json", "as_json", is_flag=True, help=("Print the result of a project's gate as one JSON object on stdout.")
 )
 @click.pass_context
-def command(
+def gate_command(
     context: click.Context,
     runs: tuple[Path, ...],
     name: str | None,
@@ -99,7 +99,7 @@ def command(
     root = find_root()
     path = find_baseline(root, name)
     baseline = read_baseline(path)
-    rules = Rules.from_texts(baseline.rules, arguments)
+    rules = FigureLimits.from_texts(baseline.rules, arguments)
     require_measuring(runs, dry_run=dry_run)
     side = read_side(runs) if runs else measure_again(root, baseline, name, out, jobs, dry_run=dry_run)
     if side is None:
@@ -114,7 +114,7 @@ def command(
     return _print_judgement(judgement, name)
 
 
-def _print_judgement(judgement: Judgement, name: str) -> int:
+def _print_judgement(judgement: GateJudgement, name: str) -> int:
     """Prints the gate's regressions and verdict. Returns the exit code."""
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
@@ -144,19 +144,19 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
     raise PlanError(f"{sentence_}; use the same compiler, write your own baseline, or add --other-compiler compare.")
 
 
-def _render_report(judgement: Judgement, rules: Rules, output: Path) -> str:
+def _render_report(judgement: GateJudgement, rules: FigureLimits, output: Path) -> str:
     """Returns the gate's report in the format of the output's suffix."""
     kind = file_form(output)
     if kind == "json":
         return as_json([judgement.comparison])
 
-    def complaint(change: FigureChange) -> str | None:
+    def broken_limit(change: FigureChange) -> str | None:
         """Returns the limit that a change broke, as a clause. None if it broke none."""
         limit = rules.broken_limit(change)
         return None if limit is None else f"exceeded its limit {limit}"
 
     return (
-        as_junit([judgement.comparison], complaint)
+        as_junit([judgement.comparison], broken_limit)
         if kind == "xml"
         else report_formats()[kind](gate_document(judgement))
     )

@@ -35,7 +35,7 @@ from rtoslab.targets import require_cores, serve_gdb
     help="Override a setting: clock_hz=N, flash.wait_states=N, timing.KEY=N ...",
 )
 @click.option("--strict", is_flag=True, help="Stop at the first access to hardware that is not modelled.")
-def command(
+def gdb_command(
     image: Path,
     board: str,
     cores: int | None,
@@ -57,7 +57,7 @@ def command(
     facts = catalogue.board(board).facts
     require_cores(facts, cores)
 
-    def ready(address: str) -> None:
+    def print_connect_command(address: str) -> None:
         """Prints the command with which gdb connects."""
         click.echo(f"Waiting for gdb: gdb-multiarch {image} -ex 'target remote {address}'", err=True)
 
@@ -72,9 +72,9 @@ def command(
         strict=strict,
         until=until,
         devices=parse_devices(attached),
-        ready=ready,
-        on_text=lambda channel, text: lines.show(channel or "uart", text),
+        ready=print_connect_command,
+        on_text=lambda channel, text: lines.write_output(channel or "uart", text),
         note=lambda sentence: click.echo(sentence, err=True),
-        tasks=TaskList(catalogue, image, facts.cpu, cores or facts.cores).of,
+        tasks=TaskList(catalogue, image, facts.cpu, cores or facts.cores).tasks_at,
     )
     return EXIT_OK

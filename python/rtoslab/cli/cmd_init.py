@@ -9,7 +9,7 @@ import click
 from rtoslab.base import EXIT_OK, PROJECT_FILE, PlanError, count_text, find_root, toml_key, toml_value, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.names import CatalogueName
-from rtoslab.instruments import Profile, Stretch, make_subject, profile_subject, sums_by_function
+from rtoslab.instruments import Profile, RunSection, make_subject, profile_subject, sums_by_function
 from rtoslab.intake import read_image
 from rtoslab.targets import APPLICATION, fitting_boards, likely_boards, same_core_boards
 
@@ -27,7 +27,7 @@ _OF_NO_KERNEL: Final = "image"
 @click.option(
     "--board", type=CatalogueName("boards"), help="The board.  [default: the only one on which the image starts]"
 )
-def command(image: Path, board: str | None) -> int:
+def init_command(image: Path, board: str | None) -> int:
     """Write rtoslab.toml for the firmware IMAGE, an ELF file: its board and the functions that take most of its time.
 
     The image must fit the board's memories and core. If it fits several boards, the command starts it on each, and
@@ -43,7 +43,7 @@ def command(image: Path, board: str | None) -> int:
     catalogue = Catalogue(find_root())
     chosen = catalogue.board(board).id if board else _guess_board(image)
     clock_hz = catalogue.board(chosen).facts.clock.sys_hz
-    subject = make_subject(catalogue, str(image), board=chosen, stretch=Stretch(cycles=int(_LOOKED_AT_S * clock_hz)))
+    subject = make_subject(catalogue, str(image), board=chosen, stretch=RunSection(cycles=int(_LOOKED_AT_S * clock_hz)))
     functions = list(_hottest_functions(profile_subject(subject)))
     write_whole(path, _project_text(image, chosen, functions), "the project file")
     click.echo(f"Created {path}: {image.name} on {chosen}, {count_text(len(functions), 'function')}.")

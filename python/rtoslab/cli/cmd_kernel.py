@@ -11,11 +11,11 @@ from rtoslab.trees import OPTIMISATIONS, build_files
 
 
 @click.group("kernel")
-def command() -> None:
+def kernel_command() -> None:
     """Kernels with their own build system, outside rtoslab: see docs/trees.md."""
 
 
-@command.command("files", short_help="Write the files that the kernel's own build system needs.")
+@kernel_command.command("files", short_help="Write the files that the kernel's own build system needs.")
 @click.argument("ident", metavar="KERNEL", type=CatalogueName("kernels"))
 @click.option("--board", required=True, type=CatalogueName("boards"), help="The board that the kernel is for.")
 @click.option(
@@ -35,7 +35,9 @@ def command() -> None:
 @click.option(
     "-o", "--output", "folder", required=True, type=click.Path(path_type=Path), help="Folder to write them to."
 )
-def files(ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path) -> int:
+def kernel_files_command(
+    ident: str, board: str, needs: tuple[str, ...], opt: str, version: str | None, folder: Path
+) -> int:
     """Write the files that your own build of KERNEL needs: its configuration, and a README with instructions."""
     catalogue = Catalogue(find_root())
     entry, place = catalogue.kernel(ident), catalogue.board(board).id

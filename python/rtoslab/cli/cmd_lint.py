@@ -10,7 +10,14 @@ from rtoslab.api import load
 from rtoslab.base import EXIT_OK, EXIT_REGRESSION, StoreError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.early_end import print_answer
-from rtoslab.parity import Unfairness, costs_from_runs, find_unfairness, group_comparable, lint_subjects, read_costs
+from rtoslab.parity import (
+    UnfairDifference,
+    costs_from_runs,
+    find_unfairness,
+    group_comparable,
+    lint_subjects,
+    read_costs,
+)
 from rtoslab.reference import substitute_points
 from rtoslab.results import MeasuredPoint
 
@@ -29,7 +36,7 @@ from rtoslab.results import MeasuredPoint
 )
 @click.option("--strict", is_flag=True, help="Exit with code 3 if anything is unequal.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of findings on stdout.")
-def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, strict: bool, as_json: bool) -> int:
+def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, strict: bool, as_json: bool) -> int:
     """Show where a comparison is unfair: points of one run, or of several RUNs, that were measured under different
     conditions.
 
@@ -77,7 +84,7 @@ def command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bool, s
     return EXIT_REGRESSION if strict and findings else EXIT_OK
 
 
-def _print_findings(findings: Sequence[Unfairness]) -> None:
+def _print_findings(findings: Sequence[UnfairDifference]) -> None:
     """Prints each unfair difference with its cost."""
     if not findings:
         click.echo("The comparison is fair: all compared points were measured under equal conditions.")

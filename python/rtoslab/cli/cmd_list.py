@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 
 from rtoslab.base import find_root
-from rtoslab.catalogue import RESULT_KINDS, Catalogue, Entry, Kernel, Tree
+from rtoslab.catalogue import RESULT_KINDS, Catalogue, CatalogueEntry, Kernel, SourceTree
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 
@@ -18,7 +18,7 @@ KINDS = ("kernels", "boards", "benchmarks", "suites")
 @click.command("list")
 @click.argument("kinds", nargs=-1, type=click.Choice(KINDS))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(kinds: tuple[str, ...], as_json: bool) -> None:
+def list_command(kinds: tuple[str, ...], as_json: bool) -> None:
     """List kernels, boards, benchmarks and suites, or only those that you name.
 
     `rtoslab list kernels` also shows the services that each kernel lacks, and why. `rtoslab list boards` also shows how
@@ -88,7 +88,7 @@ def _missing_services_table(row: dict[str, Any]) -> Table:
     return table
 
 
-def _entry_row(entry: Entry[Any]) -> dict[str, Any]:
+def _entry_row(entry: CatalogueEntry[Any]) -> dict[str, Any]:
     """Returns a kernel, board, benchmark or suite as a JSON object."""
     facts = entry.facts
     if isinstance(facts, Kernel):
@@ -98,10 +98,10 @@ def _entry_row(entry: Entry[Any]) -> dict[str, Any]:
             "about": _kernel_source(facts, entry.tree),
             "lacks": facts.lacking_services(),
         }
-    return {"id": entry.id, "title": facts.title, "about": _description(facts)}
+    return {"id": entry.id, "title": facts.title, "about": _describe_entry(facts)}
 
 
-def _description(facts: Any) -> str:
+def _describe_entry(facts: Any) -> str:
     """Returns a line that describes a kernel, board, benchmark or suite."""
     for name in ("question", "paper", "chip"):
         value = getattr(facts, name, None)
@@ -110,7 +110,7 @@ def _description(facts: Any) -> str:
     return ""
 
 
-def _kernel_source(facts: Kernel, tree: Tree | None) -> str:
+def _kernel_source(facts: Kernel, tree: SourceTree | None) -> str:
     """Returns where a kernel's sources come from, as text."""
     if tree is not None:
         return f"tree {tree.path}"

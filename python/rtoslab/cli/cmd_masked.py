@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, architecture, find_root
+from rtoslab.base import EXIT_OK, PlanError, find_root, load_architecture
 from rtoslab.catalogue import DEFAULT_KERNEL, Catalogue
 from rtoslab.cli.choices import board_option, config_option, kernels_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer, report_if_interrupted
-from rtoslab.cli.names import CatalogueName, Duration, parse_option_integer, split_names
+from rtoslab.cli.names import CatalogueName, DurationParam, parse_option_integer, split_names
 from rtoslab.instruments import (
     Profile,
     SubjectOptions,
@@ -38,14 +38,14 @@ IMAGE_MS = 100
     "--for",
     "--window",
     "window_ms",
-    type=Duration(),
+    type=DurationParam(),
     help=(
         "Observed time: the window of a benchmark, or the time from reset of an image.  [default: 20ms; 250ms "
         "for latencies; 100ms for an image]"
     ),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON on stdout.")
-def command(
+def masked_command(
     names: tuple[str, ...],
     kernels: tuple[str, ...],
     board: str,
@@ -63,7 +63,7 @@ def command(
     """
     catalogue = Catalogue(find_root())
     facts = catalogue.board(board).facts
-    priorities = architecture().interrupt_priorities(facts.irq.priority_bits)
+    priorities = load_architecture().interrupt_priorities(facts.irq.priority_bits)
     level = parse_option_integer(priority, "--priority") if priority is not None else priorities[-1]
     if level not in priorities:
         known = ", ".join(f"{item:#04x}" for item in priorities)

@@ -13,14 +13,14 @@ from rtoslab.cli.choices import board_option
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import Duration
+from rtoslab.cli.names import DurationParam
 from rtoslab.cli.own_project import build_options_text, project_folder
 from rtoslab.instruments import (
     EndedMeasureError,
     MeasuredCalls,
     MeasuredIntervals,
-    Stretch,
-    Subject,
+    ObservedImage,
+    RunSection,
     call_heading,
     call_lines,
     call_notes,
@@ -60,7 +60,7 @@ _STRETCH = ("board", "attached", "cores", "length_ms", "start", "end", "interval
 @click.option(
     "--for",
     "length_ms",
-    type=Duration(),
+    type=DurationParam(),
     default="1s",
     show_default=True,
     help="Longest time to measure, at the board's default clock.",
@@ -84,7 +84,7 @@ _STRETCH = ("board", "attached", "cores", "length_ms", "start", "end", "interval
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
-def command(
+def measure_command(
     context: click.Context,
     functions: tuple[str, ...],
     image: Path | None,
@@ -123,7 +123,7 @@ def command(
         )
     if not is_file(image):
         raise ImageFileError(f"There is no image {path_text(image)}; check the path, or build it.")
-    stretch = Stretch(start=start, end=end)
+    stretch = RunSection(start=start, end=end)
     subject = make_subject(
         catalogue,
         str(image),
@@ -151,7 +151,7 @@ def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None
 
 
 def _measure_subject(
-    subject: Subject, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
+    subject: ObservedImage, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
     """Measures the calls and the intervals of an image. If it is interrupted, the finished part is reported."""
     try:

@@ -20,7 +20,7 @@ _NEXT = {
 
 
 @click.group("new")
-def command() -> None:
+def new_command() -> None:
     """Create a benchmark, a kernel's port, a board or a paper from a template.
 
     The new folder builds and passes its checks before you change anything in it. CONTRIBUTING.md describes the next
@@ -49,13 +49,13 @@ def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
 def _add_template_command(kind: str, about: str) -> Callable[[], None]:
     """Adds a subcommand of `rtoslab new` that makes a folder from a name and a title."""
 
-    @command.command(kind, help=about, short_help=f"Create a {kind}.")
+    @new_command.command(kind, help=about, short_help=f"Create a {kind}.")
     @click.argument("name")
     @_title_option
-    def create(name: str, title: str) -> int:
+    def create_from_template(name: str, title: str) -> int:
         return _print_new_folder(kind, name, make_new_folder(Catalogue(find_root()), kind, name, title=title))
 
-    return create
+    return create_from_template
 
 
 _add_template_command(
@@ -67,28 +67,28 @@ _add_template_command(
 )
 
 
-@command.command("kernel", short_help="Create the port of a kernel.")
+@new_command.command("kernel", short_help="Create the port of a kernel.")
 @click.argument("name")
 @_title_option
 @click.option(
     "--in", "folder", type=click.Path(path_type=Path), metavar="FOLDER",
     help="Your folder of ports, which RTOSLAB_PORTS must name.  [default: the folder of the checkout]",
 )  # fmt: skip
-def kernel(name: str, title: str, folder: Path | None) -> int:
+def new_kernel_command(name: str, title: str, folder: Path | None) -> int:
     """Create the port NAME of a kernel, at first with a semaphore and without tasks. Then add services one by one."""
     return _print_new_folder(
         "kernel", name, make_new_folder(Catalogue(find_root()), "kernel", name, title=title, folder=folder)
     )
 
 
-@command.command("board", short_help="Create a board from another one with the same chip.")
+@new_command.command("board", short_help="Create a board from another one with the same chip.")
 @click.argument("name")
 @_title_option
 @click.option(
     "--like", type=CatalogueName("boards"), default=DEFAULT_BOARD, show_default=True,
     help="The board to copy: one with the same chip.",
 )  # fmt: skip
-def board(name: str, title: str, like: str) -> int:
+def new_board_command(name: str, title: str, like: str) -> int:
     """Create the board NAME as a copy of a board with the same chip. Then correct its facts by its manual."""
     return _print_new_folder(
         "board", name, make_new_folder(Catalogue(find_root()), "board", name, title=title, copied_board=like)

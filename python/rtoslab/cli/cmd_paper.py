@@ -21,7 +21,7 @@ from rtoslab.cli.names import PaperName
 from rtoslab.measure import run_plan
 from rtoslab.papers import (
     ComparedRow,
-    Reproduction,
+    PaperReproduction,
     SetupResults,
     missing_benchmarks,
     paper_document,
@@ -58,7 +58,7 @@ from rtoslab.store import AnyResult, StoredPoint
 @jobs_option
 @dry_run_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(
+def paper_command(
     name: str,
     full: bool,
     setups: tuple[str, ...],
@@ -133,7 +133,7 @@ def _points_outside_store(
     return [StoredPoint(folder, item, {}) for item in lost]
 
 
-def _as_json(folder: Path, done: Reproduction) -> dict[str, Any]:
+def _as_json(folder: Path, done: PaperReproduction) -> dict[str, Any]:
     """Returns the comparison with a paper as a JSON object."""
     return {
         "paper": done.paper.key,
@@ -169,8 +169,8 @@ def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
         "here": figure.our_value,
         "ratio": figure.ratio,
         "no_ratio": figure.no_ratio,
-        "ratio_least": figure.ratios[0] if figure.ratios else None,
-        "ratio_most": figure.ratios[1] if figure.ratios else None,
+        "ratio_least": figure.ratio_range[0] if figure.ratio_range else None,
+        "ratio_most": figure.ratio_range[1] if figure.ratio_range else None,
         "deviates": figure.deviates,
         "state": figure.state,
         "why": figure.reason,
@@ -185,7 +185,7 @@ def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
         "id": verdict.claim.id,
         "section": verdict.claim.section,
         "says": verdict.claim.says,
-        "outcome": verdict.outcome,
+        "outcome": verdict.overall_outcome,
         "held": verdict.count_held,
         "cases": [
             {"case": one.name, "outcome": one.outcome or "not computed", "seen": one.explanation}

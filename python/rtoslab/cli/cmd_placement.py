@@ -13,7 +13,7 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce_plan, print_reused_points, short_path, show_progress
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code
-from rtoslab.cli.names import CatalogueName, Duration, file_form, report_files
+from rtoslab.cli.names import CatalogueName, DurationParam, file_form, report_files
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, placement_document, placements_as_json
@@ -35,14 +35,14 @@ from rtoslab.results import MeasuredPoint
     show_default=True,
     help="Number of placements.",
 )
-@click.option("--for", "--window", "window_ms", type=Duration(), help="Length of the measured window.")
+@click.option("--for", "--window", "window_ms", type=DurationParam(), help="Length of the measured window.")
 @config_option
 @out_option
 @jobs_option
 @dry_run_option
 @report_files("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(
+def placement_command(
     benchmark: str,
     kernel: str,
     board: str,

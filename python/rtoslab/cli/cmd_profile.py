@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from rtoslab.base import EXIT_OK, PlanError, Table, find_root, write_whole
+from rtoslab.base import EXIT_OK, PlanError, ValueTable, find_root, write_whole
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import EndedError, print_answer, report_if_interrupted
@@ -56,7 +56,7 @@ _FIRST = ("cores", "functions", "masked", "locks")
 @click.option("--folded", "folded_file", type=_FILE, metavar="FILE", help="Write folded stacks for flame graph tools.")
 @click.option("--speedscope", "speedscope_file", type=_FILE, metavar="FILE", help="Write a file for speedscope.app.")
 @click.option("--json", "as_json", is_flag=True, help="Print all tables as one JSON object on stdout.")
-def command(
+def profile_command(
     subject: str | None,
     choice: SubjectOptions,
     against_kernel: str | None,
@@ -138,7 +138,7 @@ def _store_files(
             write_whole(path, text(profile), "the profile")
 
 
-def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[str]:
+def _check_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> list[str]:
     """Returns the names of the tables. Raises PlanError if a chosen one is unknown."""
     known = [table.name for table in tables]
     for name in chosen:
@@ -147,14 +147,14 @@ def _check_tables(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> list[st
     return known
 
 
-def _as_json(tables: tuple[Table, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
+def _as_json(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
     """Returns the chosen tables of a profile, or all, as a JSON object."""
     known = _check_tables(tables, chosen)
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
 
 def _print_tables(
-    tables: tuple[Table, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
+    tables: tuple[ValueTable, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
 ) -> None:
     """Prints the chosen tables, else those in `first`, else all."""
     if as_json:

@@ -25,7 +25,9 @@ from rtoslab.instruments import NAMED_QUERIES, TraceDatabase, read_trace, rich_t
     "--top", type=click.IntRange(1), default=40, show_default=True, help="Number of rows to show. --json prints all."
 )
 @click.option("--json", "as_json", is_flag=True, help="All rows as JSON on stdout.")
-def command(trace: Path, question: str, names: tuple[str, ...], limit_cycles: int, top: int, *, as_json: bool) -> int:
+def query_command(
+    trace: Path, question: str, names: tuple[str, ...], limit_cycles: int, top: int, *, as_json: bool
+) -> int:
     """Query a trace that `rtoslab trace -o` wrote, by the name of a query or in SQL.
 
     \b

@@ -24,12 +24,12 @@ from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code, print_failures
 from rtoslab.cli.names import CatalogueNames, PaperName, split_names
 from rtoslab.cli.reference_folders import new_run_folder, reference_placements
-from rtoslab.cli.reference_matrix import command as matrix_command
+from rtoslab.cli.reference_matrix import matrix_command
 from rtoslab.measure import run_plan
 from rtoslab.papers import paper_plan, weigh_programs, with_needed_placements
 from rtoslab.plan import Options, Plan
 from rtoslab.reference import (
-    Reference,
+    ReferenceFile,
     add_code_digests,
     changes_since_reference,
     compiled_files,
@@ -48,19 +48,19 @@ _SHOWN = 3
 
 
 @click.group("reference")
-def command() -> None:
+def reference_command() -> None:
     """Reference results: figures of the papers' kernels that come with rtoslab, in the folder reference/.
 
     Reports and papers show them for kernels that a run does not contain, marked as reference.
     """
 
 
-command.add_command(matrix_command)
+reference_command.add_command(matrix_command)
 
 
-@command.command("list", short_help="Show every paper and kernel that has results.")
+@reference_command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
-def list_references(*, as_json: bool) -> int:
+def reference_list_command(*, as_json: bool) -> int:
     """List the reference results: each paper and kernel with its boards, its number of points, and what has changed
     since.
 
@@ -92,7 +92,7 @@ def list_references(*, as_json: bool) -> int:
     return EXIT_OK
 
 
-@command.command("refresh", short_help="Measure the reference results of papers again.")
+@reference_command.command("refresh", short_help="Measure the reference results of papers again.")
 @click.argument("names", nargs=-1, type=PaperName(), metavar="[PAPER]...")
 @click.option(
     "--kernel",
@@ -104,7 +104,9 @@ def list_references(*, as_json: bool) -> int:
 @reference_placements
 @jobs_option
 @dry_run_option
-def refresh(names: tuple[str, ...], kernels: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
+def reference_refresh_command(
+    names: tuple[str, ...], kernels: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool
+) -> int:
     """Measure the papers' points again with every kernel whose sources are available, and store them in reference/.
 
     A point is measured in several placements of its code if they can change its figures. The results of a kernel
@@ -152,7 +154,7 @@ def _refresh_paper(
         return EXIT_OK
     with show_progress(plan.points, folder, quiet=False) as display:
         outcomes = run_plan(catalogue.root, plan, folder, jobs=jobs, listener=display.show_progress_of)
-    stored = RunDirectory.open(folder).points()
+    stored = RunDirectory.open(folder).read_points()
     failed = [outcome.result for outcome in outcomes if outcome.result.status == "failed"]
     print_failures(failed)
     weights, unbuilt = weigh_programs(catalogue, paper, kernels)
@@ -181,7 +183,7 @@ def _reference_kernels(paper: PaperFolder) -> list[str]:
     return list(dict.fromkeys([*named, *paper.facts.kernel_by_tree]))
 
 
-def _reference_row(catalogue: Catalogue, reference: Reference) -> dict[str, Any]:
+def _reference_row(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, Any]:
     """Returns a summary of the reference results of a paper and kernel, as a JSON object."""
     measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
     versions = dict.fromkeys(
@@ -204,8 +206,8 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
     return {
         "paper": _MATRIX,
         "kernel": matrix.kernel,
-        "version": ", ".join(matrix.versions),
-        "boards": matrix.boards,
+        "version": ", ".join(matrix.kernel_versions),
+        "boards": matrix.board_names,
         "measured": sum(cell.measured for cell in covered),
         "not_applicable": sum(cell.requested - cell.measured for cell in covered),
         "changed_since": matrix_changes(root, matrix),

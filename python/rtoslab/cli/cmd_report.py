@@ -12,7 +12,7 @@ from rtoslab.choose import with_kernels_section
 from rtoslab.cli.failures import stored_points_exit_code
 from rtoslab.cli.names import file_form
 from rtoslab.reference import substitute_points
-from rtoslab.reports import Document, make_document, report_formats
+from rtoslab.reports import ReportDocument, make_document, report_formats
 from rtoslab.store import RunDirectory, StoredPoint
 
 FORMATS = ("html", "md", "csv", "json")
@@ -38,12 +38,12 @@ READ = ("html", "md")
         "include them."
     ),
 )
-def command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None, *, reference: bool) -> int:
+def report_command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str | None, *, reference: bool) -> int:
     """Write a report of one or more run directories: HTML (self-contained), Markdown, CSV or JSON."""
     if not outputs and (form or "html") == "html":
         raise ReportError("An HTML report is written to a file; add -o report.html, or choose --format md.")
     points = load(*runs)
-    documents: dict[bool, Document] = {}
+    documents: dict[bool, ReportDocument] = {}
     for output in outputs or (None,):
         chosen = form or (file_form(output) if output and file_form(output) in FORMATS else "html")
         beside = reference and chosen in READ
@@ -63,7 +63,7 @@ def write_report(text: str, output: Path) -> None:
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
-def load_document(runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False) -> Document:
+def load_document(runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False) -> ReportDocument:
     """Returns the report document of several run directories together. It names the suite only if all are of one."""
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     beside = substitute_points(find_root(), points) if reference else ()

@@ -16,9 +16,9 @@ from rtoslab.cli.choices import board_option, config_option, kernel_option
 from rtoslab.cli.cmd_report import write_report
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_answer
-from rtoslab.cli.names import CatalogueName, Duration, Frequency
+from rtoslab.cli.names import CatalogueName, DurationParam, FrequencyParam
 from rtoslab.reports import TableData
-from rtoslab.rta import SHAPES, Overheads, TaskSet, TaskSetStudy, read_overheads, read_task_set, write_overheads
+from rtoslab.rta import SHAPES, KernelOverheads, TaskSet, TaskSetStudy, read_overheads, read_task_set, write_overheads
 
 _FILE = click.Path(path_type=Path)
 
@@ -43,11 +43,11 @@ class _Bounds(click.Group):
 
 
 @click.group("rta", cls=_Bounds)
-def command() -> None:
+def rta_command() -> None:
     """Compute bounds of response times: `rtoslab rta TASKS` is short for `rtoslab rta bounds TASKS`."""
 
 
-@command.command("bounds", short_help="Compute bounds of a task set's response times.")
+@rta_command.command("bounds", short_help="Compute bounds of a task set's response times.")
 @click.argument("tasks", type=_FILE)
 @click.option("--kernel", type=CatalogueName("kernels"), help="Measure this kernel's overheads on the virtual board.")
 @click.option(
@@ -62,7 +62,7 @@ def command() -> None:
 @click.option(
     "--clock",
     "clock_hz",
-    type=Frequency(),
+    type=FrequencyParam(),
     help=("Clock frequency for times in cycles, if the overheads do not state one."),
 )
 @click.option(
@@ -72,13 +72,13 @@ def command() -> None:
     help=("Run the task set on the virtual board and compare every job with its bound."),
 )
 @click.option(
-    "--for", "span_ms", type=Duration(), help="How long to run.  [default: whole hyperperiods, 200 to 2000 ticks]"
+    "--for", "span_ms", type=DurationParam(), help="How long to run.  [default: whole hyperperiods, 200 to 2000 ticks]"
 )
 @click.option("--save-image", type=_FILE, help="Write the image of --check, an ELF file that you can flash.")
 @click.option("-o", "--output", type=_FILE, help="Write an HTML report with plots.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @_without_answer()
-def bounds(
+def rta_bounds_command(
     tasks: Path,
     kernel: str | None,
     board: str | None,
@@ -133,7 +133,7 @@ def bounds(
     return _exit_code(study)
 
 
-@command.command("break", short_help="Search for a task set that breaks its bound.")
+@rta_command.command("break", short_help="Search for a task set that breaks its bound.")
 @kernel_option
 @board_option
 @config_option
@@ -162,7 +162,7 @@ def bounds(
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @_without_answer()
-def break_(
+def rta_break_command(
     kernel: str,
     board: str,
     config: tuple[tuple[str, str], ...],
@@ -180,11 +180,11 @@ def break_(
     job took longer than its bound, a `worst tick` bound was below the `split tick` bound, or a kernel operation took
     longer than the overheads say.
     """
-    from rtoslab.rta import Bench, search_broken_bounds, shrink_set, summarise_search, write_finding  # noqa: PLC0415  # noqa: PLC0415
+    from rtoslab.rta import TaskSetBench, search_broken_bounds, shrink_set, summarise_search, write_finding  # noqa: PLC0415  # noqa: PLC0415
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_root())
-    bench = Bench.build(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
+    bench = TaskSetBench.build_bench(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
     tried = []
     for attempt in search_broken_bounds(bench, sets, seed, shapes or tuple(SHAPES)):
         tried.append(attempt)
@@ -199,13 +199,13 @@ def break_(
     if as_json:
         print_answer(outcome.as_json())
     else:
-        click.echo(outcome.text())
+        click.echo(outcome.summary_line())
     return EXIT_OK if not outcome.findings else EXIT_POINT_FAILED
 
 
 def _exit_code(study: TaskSetStudy) -> int:
     """Returns the exit code of `rtoslab rta`: 1 if there is no answer, 3 if a deadline can be missed, else 0."""
-    if study.holds:
+    if study.is_schedulable:
         return EXIT_OK
     return EXIT_ERROR if study.is_undecided else EXIT_POINT_FAILED
 
@@ -243,14 +243,16 @@ class _BoardBench:
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
         events = task_set.has_events
         self._print_step(f"building and calibrating {kernel} on {board}")
-        self.images = TaskSetImages.build(self.catalogue, kernel, board, config, events=events, cores=1 + max(homes))
+        self.images = TaskSetImages.build_images(
+            self.catalogue, kernel, board, config, events=events, cores=1 + max(homes)
+        )
 
     def _print_step(self, text: str) -> None:
         """Prints on stderr that a slow step begins."""
         if not self.quiet:
             click.echo(text, err=True)
 
-    def measure_overheads(self, *, operations: bool) -> Overheads:
+    def measure_overheads(self, *, operations: bool) -> KernelOverheads:
         """Returns the measured overheads of the kernel.
         With `operations`, which needs more images, also those of the kernel's operations.
         """
@@ -293,7 +295,7 @@ def _print_study(study: TaskSetStudy) -> None:
     _print_tables(terminal_tables(study))
     for note in (*study.notes, *(study.check.notes if study.check is not None else ())):
         console.print(colour_text("note", "yellow"), note, soft_wrap=True)
-    colour = "green" if study.holds else "red"
+    colour = "green" if study.is_schedulable else "red"
     for line in study.answer_sentences():
         console.print(colour_text(line, colour), soft_wrap=True)
 
@@ -310,7 +312,7 @@ def _print_tables(tables: Sequence[TableData]) -> None:
 def _rich_table(table: TableData) -> RichTable:
     """Returns a table for a terminal."""
     shown = RichTable(title=table.title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
-    for name, numeric in table.heads:
+    for name, numeric in table.column_heads:
         shown.add_column(name, justify="right" if numeric else "left", no_wrap=True)
     for row in table.rows:
         shown.add_row(*row)

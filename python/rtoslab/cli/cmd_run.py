@@ -26,10 +26,10 @@ from rtoslab.cli.display import announce_plan, print_reused_points, run_as_json,
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.image_options import image_board_and_timing
-from rtoslab.cli.names import CatalogueName, CoreCountsParam, Duration, Frequency, KeyValue, split_names
+from rtoslab.cli.names import CatalogueName, CoreCountsParam, DurationParam, FrequencyParam, KeyValue, split_names
 from rtoslab.cli.sections import show_section
-from rtoslab.hardware import Target
-from rtoslab.measure import MeasureOptions, Outcome, measure_image, run_plan
+from rtoslab.hardware import ConnectedBoard
+from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, run_plan
 from rtoslab.plan import CONFIG_HELP, Options, make_plan, with_placements
 from rtoslab.reports import report_formats, show_points
 from rtoslab.store import RunDirectory
@@ -41,13 +41,13 @@ from rtoslab.store import RunDirectory
 @boards_option(f"{SUITES_OWN}{DEFAULT_BOARD}")
 @click.option("--cores", type=CoreCountsParam(), help="Numbers of cores to run with.")
 @click.option(
-    "--for", "--window", "window", type=Duration(), help=("Length of the window in which operations are counted.")
+    "--for", "--window", "window", type=DurationParam(), help=("Length of the window in which operations are counted.")
 )
 @click.option(
     "--samples", type=click.IntRange(1, 10**6), help=("Number of samples of each series of a latency benchmark.")
 )
 @click.option("--instrument", metavar="counter,pin,probe", help="Instruments that measure latencies.  [default: all]")
-@click.option("--clock", type=Frequency(), help="The boards' clock, one of those in board.toml.")
+@click.option("--clock", type=FrequencyParam(), help="The boards' clock, one of those in board.toml.")
 @click.option("--config", type=KeyValue(), multiple=True, help=CONFIG_HELP)
 @placements_option
 @click.option(
@@ -74,7 +74,7 @@ from rtoslab.store import RunDirectory
 )
 @click.option("--report", is_flag=True, help="Also write report.html into the run directory.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(
+def run_command(
     names: tuple[str, ...],
     kernels: tuple[str, ...],
     boards: tuple[str, ...],
@@ -154,7 +154,7 @@ def _require_charts(report: bool) -> None:
 
 def _find_real_boards(
     catalogue: Catalogue, boards: tuple[str, ...] | None, target: str | None, port: str | None, bench: Path | None
-) -> dict[str, Target]:
+) -> dict[str, ConnectedBoard]:
     """Returns the requested real boards by board name. Empty if none was requested."""
     if target is not None:
         return choose_targets(catalogue, boards or (), target, port, bench)
@@ -164,21 +164,21 @@ def _find_real_boards(
 
 
 def _run_on_real_board(
-    names: tuple[str, ...], options: Options, on_desk: dict[str, Target], port: str | None, out: Path | None
-) -> tuple[Path, list[Outcome]]:
+    names: tuple[str, ...], options: Options, on_desk: dict[str, ConnectedBoard], port: str | None, out: Path | None
+) -> tuple[Path, list[PointOutcome]]:
     """Measures on real boards. Returns the run directory and the outcomes."""
     return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
 
 
-def _print_kernel_comparison(folder: Path, outcomes: list[Outcome]) -> None:
+def _print_kernel_comparison(folder: Path, outcomes: list[PointOutcome]) -> None:
     """Prints a comparison of the kernels of a run, if there are several."""
     if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
-        section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).points())
+        section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).read_points())
         if section is not None:
             show_section(section, PlainConsole())
 
 
-def _report_outcomes(folder: Path, outcomes: list[Outcome], *, report: bool, as_json: bool) -> int:
+def _report_outcomes(folder: Path, outcomes: list[PointOutcome], *, report: bool, as_json: bool) -> int:
     """Prints the outcomes of a run and writes its report if asked for. Returns the exit code."""
     if as_json:
         print_answer(run_as_json(folder, outcomes))

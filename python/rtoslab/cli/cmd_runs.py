@@ -63,7 +63,7 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that filter stored points to a command."""
 
     @wraps(command)
-    def call(
+    def call_with_points(
         *args: Any,
         kernels: tuple[str, ...],
         boards: tuple[str, ...],
@@ -87,8 +87,8 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, stored_points=points, **options)
 
     for option in reversed(_FILTERS):
-        call = option(call)
-    return call
+        call_with_points = option(call_with_points)
+    return call_with_points
 
 
 @click.group("runs", invoke_without_command=True)
@@ -96,7 +96,7 @@ def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--json", "as_json", is_flag=True, help="One JSON list of points on stdout.")
 @_with_filters
 @click.pass_context
-def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list[ArchivedPoint]) -> None:
+def runs_command(ctx: click.Context, points: bool, as_json: bool, stored_points: list[ArchivedPoint]) -> None:
     """Find stored points by kernel, board, benchmark, configuration, date or hash."""
     if ctx.invoked_subcommand is not None:
         return
@@ -110,7 +110,7 @@ def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list
     console.print(_point_table(stored_points) if points else _run_table(stored_points))
 
 
-@command.command("export", short_help="Write figures or raw samples as a table.")
+@runs_command.command("export", short_help="Write figures or raw samples as a table.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write.  [default: standard output]")
 @click.option(
     "--format",
@@ -120,7 +120,9 @@ def command(ctx: click.Context, points: bool, as_json: bool, stored_points: list
 )
 @click.option("--samples", is_flag=True, help="Write one row for each raw sample of a latency instead of each figure.")
 @_with_filters
-def export(output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]) -> None:
+def runs_export_command(
+    output: Path | None, form: str | None, samples: bool, stored_points: list[ArchivedPoint]
+) -> None:
     """Write the figures of matching stored points, or their raw samples, as Parquet, CSV or JSON lines."""
     from rtoslab.archive import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows  # noqa: PLC0415
 
@@ -145,7 +147,7 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
     )
 
 
-@command.command("history", short_help="Show how figures changed from run to run.")
+@runs_command.command("history", short_help="Show how figures changed from run to run.")
 @report_files("html", "md")
 @click.option(
     "--metric",
@@ -154,7 +156,9 @@ def export(output: Path | None, form: str | None, samples: bool, stored_points: 
     help="Figures with this name or pattern (`stack.*`).  [default: times and code size]",
 )
 @_with_filters
-def history(outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]) -> None:
+def runs_history_command(
+    outputs: tuple[Path, ...], patterns: tuple[str, ...], stored_points: list[ArchivedPoint]
+) -> None:
     """Show how the figures of the same points changed from run to run."""
     from rtoslab.cli.cmd_report import write_report  # noqa: PLC0415
     from rtoslab.cli.sections import show_document  # noqa: PLC0415
@@ -181,7 +185,10 @@ def _run_table(points: list[ArchivedPoint]) -> Table:
             str(short_path(run)),
             session.date,
             session.revision,
-            *(_names_text([getattr(point.point, axis) for point in mine]) for axis in ("kernel", "board", "benchmark")),
+            *(
+                _names_text([getattr(point.point_id, axis) for point in mine])
+                for axis in ("kernel", "board", "benchmark")
+            ),
             str(len(mine)),
         )
     return table
@@ -199,7 +206,7 @@ def _point_table(points: list[ArchivedPoint]) -> Table:
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
         table.add_column(name, overflow="fold")
     for item in points:
-        point = item.point
+        point = item.point_id
         config = " ".join(f"{key}={value}" for key, value in point.config.items())
         where = str(short_path(item.run))
         table.add_row(
@@ -224,5 +231,5 @@ def _point_as_json(point: ArchivedPoint) -> dict[str, Any]:
         "folder": point.stored.folder.name,
         "status": point.result.status,
         "run_id": point.result.run_id,
-        "point": point.point.model_dump(mode="json"),
+        "point": point.point_id.model_dump(mode="json"),
     }

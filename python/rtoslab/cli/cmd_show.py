@@ -7,7 +7,7 @@ import click
 from rtoslab.api import load
 from rtoslab.base import EXIT_OK, StoreError
 from rtoslab.cli.cmd_report import load_document
-from rtoslab.cli.cmd_runs import command as list_runs
+from rtoslab.cli.cmd_runs import runs_command as list_runs
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.failures import stored_points_exit_code
 from rtoslab.reports import report_formats, show_points, show_proofs
@@ -18,7 +18,7 @@ from rtoslab.reports import report_formats, show_points, show_proofs
 @click.option("--proofs", is_flag=True, help="Also show every proof: what it requires and what was observed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
 @click.pass_context
-def command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: bool) -> int:
+def show_command(ctx: click.Context, runs: tuple[Path, ...], proofs: bool, as_json: bool) -> int:
     """Show stored runs: a table of the figures, failed points, and points that are n/a.
 
     Without a RUN, lists the existing runs.

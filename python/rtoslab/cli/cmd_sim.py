@@ -13,7 +13,7 @@ from rtoslab.catalogue import find_board
 from rtoslab.cli.choices import board_option
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import Duration, KeyValue, PinLevel, PinVoltage, parse_option_integer
+from rtoslab.cli.names import DurationParam, KeyValue, PinLevel, PinVoltage, parse_option_integer
 from rtoslab.cli.output_lines import OutputLines
 from rtoslab.intake import read_text
 from rtoslab.targets import (
@@ -24,8 +24,8 @@ from rtoslab.targets import (
     parse_pin,
     parse_script,
     require_cores,
-    simulate,
-    unescape,
+    simulate_image,
+    unescape_text,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 )
 @click.option("--fail", metavar="REGEX", help="End with exit code 3 as soon as the output matches REGEX.")
 @click.option(
-    "--for", "--timeout", "timeout_ms", type=Duration(), help="End after this virtual time, such as 2s or 500ms."
+    "--for", "--timeout", "timeout_ms", type=DurationParam(), help="End after this virtual time, such as 2s or 500ms."
 )
 @click.option("--type-rtt", "rtt_typed", multiple=True, metavar="TEXT", help="Send TEXT to the first RTT down-buffer.")
 @click.option(
@@ -130,7 +130,7 @@ _ENTER = {"cr": b"\r", "lf": b"\n", "crlf": b"\r\n"}
 @click.option("--itm", is_flag=True, help="Enable the ITM's stimulus ports at reset, like a debugger with SWO.")
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a JUnit file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(
+def sim_command(
     image: Path,
     board: str,
     cores: int | None,
@@ -172,7 +172,7 @@ def command(
     request = SimRequest(
         until=until,
         between=between,
-        typed=b"".join(unescape(text) for text in typed),
+        typed=b"".join(unescape_text(text) for text in typed),
         script=parse_script(_read_script(script), _ENTER[enter]) if script else (),
         settings={key: parse_option_integer(value, key) for key, value in settings},
         load_address=None if load_address is None else parse_option_integer(load_address, "--load-address"),
@@ -184,13 +184,13 @@ def command(
         expect=expect,
         fail=fail,
         timeout_s=None if timeout_ms is None else timeout_ms / 1000,
-        rtt_typed=b"".join(unescape(text) for text in rtt_typed),
+        rtt_typed=b"".join(unescape_text(text) for text in rtt_typed),
         itm=itm,
-        semihosting_typed=b"".join(unescape(text) for text in semihosting_typed),
+        semihosting_typed=b"".join(unescape_text(text) for text in semihosting_typed),
     )
     stream = sys.stderr.buffer if as_json else sys.stdout.buffer
-    show = OutputLines(stream).show if show_uart or not as_json else lambda *_: None
-    result = _with_source_lines(simulate(image, facts, request, cores=cores, on_output=show), image)
+    show = OutputLines(stream).write_output if show_uart or not as_json else lambda *_: None
+    result = _with_source_lines(simulate_image(image, facts, request, cores=cores, on_output=show), image)
     faults = _fault_sentences(result, image)
     if junit is not None:
         _write_junit(junit, image, facts.id, result, faults)

@@ -17,11 +17,11 @@ from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code, print_failures
 from rtoslab.cli.names import PaperName, file_form, report_files
 from rtoslab.cli.sections import show_document
-from rtoslab.measure import Outcome, run_plan
+from rtoslab.measure import PointOutcome, run_plan
 from rtoslab.papers import require_complete
 from rtoslab.plan import Plan
 from rtoslab.reference import read_references
-from rtoslab.reports import Document, report_formats
+from rtoslab.reports import ReportDocument, report_formats
 from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
@@ -66,7 +66,7 @@ from rtoslab.sweep import run_on_cluster
 @dry_run_option
 @report_files("html", "md")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(
+def stability_command(
     name: str | None,
     measuring: bool,
     values_file: Path | None,
@@ -115,7 +115,7 @@ def command(
     return code
 
 
-def _show_report(document: Document, outputs: Sequence[Path], *, quiet: bool = False) -> int:
+def _show_report(document: ReportDocument, outputs: Sequence[Path], *, quiet: bool = False) -> int:
     """Writes the report files and prints the document. Returns the exit code."""
     for output in outputs:
         write_report(report_formats()[file_form(output)](document), output)
@@ -124,7 +124,7 @@ def _show_report(document: Document, outputs: Sequence[Path], *, quiet: bool = F
     return EXIT_OK
 
 
-def overview_of_papers(catalogue: Catalogue) -> Document:
+def overview_of_papers(catalogue: Catalogue) -> ReportDocument:
     """Returns the report on how the placement of code changes figures and rankings of all papers."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
@@ -162,14 +162,16 @@ def _measure_builds(
         outcomes = _run_points(root, plan, folder, jobs, scheduler, display.show_progress_of)
     results = [outcome.result for outcome in outcomes]
     print_failures([result for result in results if result.status == "failed"])
-    stored = RunDirectory.open(folder).points()
+    stored = RunDirectory.open(folder).read_points()
     write_stability(path, stored_rows_of_run(catalogue, paper, whole, placements, stored, results))
     size = f"{path.stat().st_size / 1024:,.0f} kB"
     click.echo(f"{count_text(len(whole.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
     return points_exit_code(results)
 
 
-def _run_points(root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any) -> list[Outcome]:
+def _run_points(
+    root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any
+) -> list[PointOutcome]:
     """Measures points on this machine or on a cluster. Returns the outcomes."""
     if scheduler is None:
         return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
@@ -181,7 +183,7 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
     return {
         "paper": judged.paper.key,
         "placements": judged.stored.placements,
-        "deviations": judged.stored.deviations,
+        "deviations": judged.stored.deviations_by_kernel,
         "factors": {factor.name: list(factor.levels) for factor in judged.stored.factors},
         "builds": [list(build.levels) for build in judged.builds],
         "statements": [_statement_as_json(statement) for statement in judged.statements],
@@ -202,7 +204,10 @@ def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
             {"build": list(build.levels), "in_placements": list(outcome)}
             for build, outcome in statement.whole.by_build.items()
         ],
-        "turns": [{"change": one.change, "turned": one.turned, "pairs": one.pairs} for one in statement.whole.turns()],
+        "turns": [
+            {"change": one.change, "turned": one.turned, "pairs": one.pairs}
+            for one in statement.whole.verdict_reversals()
+        ],
         "fewest_changes": statement.whole.fewest_turning_changes(),
         "cases": [
             {

@@ -17,7 +17,7 @@ from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code
 from rtoslab.cli.names import file_form, report_files
 from rtoslab.cli.sections import show_document
-from rtoslab.measure import MeasureOptions, Outcome, run_plan
+from rtoslab.measure import MeasureOptions, PointOutcome, run_plan
 from rtoslab.parity import COSTS_FILE, costs_from_runs, read_cost_file, update_cost_file
 from rtoslab.reports import report_formats
 from rtoslab.results import MeasuredPoint
@@ -39,7 +39,7 @@ from rtoslab.sweep import read_sweep, run_on_cluster, sweep_document, sweep_poin
     "--costs", is_flag=True, help=("Store the cost of each option in baselines/costs.toml, which `lint` reads.")
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(
+def sweep_command(
     plan_file: Path,
     out: Path | None,
     jobs: int,
@@ -70,7 +70,7 @@ def command(
             outcomes = run_plan(root, plan, folder, jobs=jobs, listener=display.show_progress_of, options=options)
         else:
             outcomes = run_on_cluster(root, plan, folder, scheduler, listener=display.show_progress_of, options=options)
-    stored = RunDirectory.open(folder).points()
+    stored = RunDirectory.open(folder).read_points()
     for output in outputs:
         write_report(report_formats()[file_form(output)](sweep_document(sweep.title, stored)), output)
     if costs:
@@ -97,7 +97,7 @@ def command(
     return points_exit_code([outcome.result for outcome in outcomes])
 
 
-def _print_missing_points(outcomes: list[Outcome]) -> None:
+def _print_missing_points(outcomes: list[PointOutcome]) -> None:
     """Prints each reason why points were skipped or failed, once, with their number."""
     reasons: Counter[tuple[str, str]] = Counter()
     for outcome in outcomes:

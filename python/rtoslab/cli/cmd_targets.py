@@ -25,7 +25,7 @@ from rtoslab.hardware import (
 @click.command("targets")
 @bench_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(bench: Path | None, as_json: bool) -> None:
+def targets_command(bench: Path | None, as_json: bool) -> None:
     """List the connected probes and boards, and the installed programs that can flash through them.
 
     With --bench, shows whether each target of the hardware map is connected. Nothing is flashed or reset.

@@ -30,7 +30,7 @@ from rtoslab.instruments import (
     help="Perfetto (.pftrace) or VCD (.vcd); may be repeated.",
 )  # fmt: skip
 @observation_options
-def command(
+def trace_command(
     subject: str,
     outputs: tuple[Path, ...],
     choice: SubjectOptions,

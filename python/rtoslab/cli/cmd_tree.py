@@ -17,7 +17,16 @@ from rtoslab.base import (
     make_folder,
     write_whole,
 )
-from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree, description_path, parse_export_key, read_trees, tree_toml
+from rtoslab.catalogue import (
+    Catalogue,
+    CatalogueEntry,
+    Kernel,
+    SourceTree,
+    description_path,
+    parse_export_key,
+    read_trees,
+    tree_toml,
+)
 from rtoslab.cli.choices import boards_option, config_option
 from rtoslab.cli.console import PlainConsole, colour_text
 from rtoslab.cli.early_end import print_answer
@@ -36,7 +45,7 @@ from rtoslab.trees import (
 
 
 @click.group("tree")
-def command() -> None:
+def tree_command() -> None:
     """Build kernels from source trees that you add: any folder or checkout of their sources.
 
     The description of a tree is stored with your configuration (RTOSLAB_TREES names another folder), never in the
@@ -44,7 +53,7 @@ def command() -> None:
     """
 
 
-@command.command("add", short_help="Add a source tree as a kernel.")
+@tree_command.command("add", short_help="Add a source tree as a kernel.")
 @click.argument("ident", metavar="ID")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
@@ -56,7 +65,7 @@ def command() -> None:
 )
 @click.option("--version", "version", help="Version of the kernel, if the tree's headers do not state it.")
 @click.option("--force", is_flag=True, help="Replace an existing description, with all exports added before.")
-def add(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
+def tree_add_command(ident: str, path: Path, port: str | None, version: str | None, force: bool) -> int:
     """Add the source tree PATH as the kernel ID, for use as `--kernel ID`. A description of the tree is generated.
 
     For a kernel with its own build system, PATH is an export of that build: one for each board and number of cores.
@@ -91,7 +100,7 @@ def add(ident: str, path: Path, port: str | None, version: str | None, force: bo
     return EXIT_OK
 
 
-def _find_port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
+def _find_port(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
     """Returns the port with this name, or in this folder. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
@@ -99,16 +108,16 @@ def _find_port(catalogue: Catalogue, named: str) -> Entry[Kernel]:
     return catalogue.read_port(catalogue.kernel(named).folder)
 
 
-def _file_count_text(tree: Tree) -> str:
+def _file_count_text(tree: SourceTree) -> str:
     """Returns how many files of a tree are compiled for each core, as text.
     It shows at once if a draft took a folder too many.
     """
     return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
 
 
-@command.command("list", short_help="Show the known trees, with version and commit.")
+@tree_command.command("list", short_help="Show the known trees, with version and commit.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
-def show(as_json: bool) -> int:
+def tree_list_command(as_json: bool) -> int:
     """List the known trees: where they are, their version and commit."""
     trees = read_trees()
     rows = [_tree_row(tree) for tree in trees.values()]
@@ -129,7 +138,7 @@ def show(as_json: bool) -> int:
     return EXIT_OK
 
 
-def _tree_row(tree: Tree) -> dict[str, Any]:
+def _tree_row(tree: SourceTree) -> dict[str, Any]:
     """Returns a user's source tree as a JSON object."""
     is_present = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {
@@ -149,11 +158,11 @@ def _commit_text(repository: dict[str, Any]) -> str:
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
 
-@command.command("check", short_help="Build a tree and run the conformance suite.")
+@tree_command.command("check", short_help="Build a tree and run the conformance suite.")
 @click.argument("ident", metavar="ID", type=CatalogueName("kernels"))
 @boards_option(default="one for each core that the tree is described for")
 @config_option
-def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ...]) -> int:
+def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ...]) -> int:
     """Check that all files of a tree's description exist, build the tree, and run the conformance suite.
 
     Exit code 1 if something is missing, 3 if it cannot be built or does not conform.
@@ -179,7 +188,9 @@ def check(ident: str, boards: tuple[str, ...], config: tuple[tuple[str, str], ..
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
-def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str, ...], config: dict[str, str]) -> int:
+def _check_exports(
+    catalogue: Catalogue, entry: CatalogueEntry[Kernel], boards: tuple[str, ...], config: dict[str, str]
+) -> int:
     """Builds and checks each export of a kernel. Returns the exit code."""
     assert entry.tree is not None
     verdicts = []
@@ -196,7 +207,7 @@ def _check_exports(catalogue: Catalogue, entry: Entry[Kernel], boards: tuple[str
     return EXIT_OK if all(verdicts) else EXIT_POINT_FAILED
 
 
-def _one_board_per_core(catalogue: Catalogue, tree: Tree) -> tuple[str, ...]:
+def _one_board_per_core(catalogue: Catalogue, tree: SourceTree) -> tuple[str, ...]:
     """Returns one board for each core that the tree is described for."""
     cores = {entry.facts.core: name for name, entry in reversed(list(catalogue.boards.items()))}
     return tuple(name for core, name in cores.items() if not tree.cores or core in tree.cores)
@@ -213,14 +224,14 @@ def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
         click.echo(str(cause))
         return False
     click.echo(f"{point.label}: {verdict.outcome_counts_text}.")
-    if not verdict.holds:
+    if not verdict.is_conformant:
         click.echo(f"`rtoslab conformance --kernel {point.kernel} --board {point.board}` shows every check.")
-    return verdict.holds
+    return verdict.is_conformant
 
 
-@command.command("remove")
+@tree_command.command("remove")
 @click.argument("ident", metavar="ID")
-def remove(ident: str) -> int:
+def tree_remove_command(ident: str) -> int:
     """Remove the description of a tree. The tree itself and its results are kept."""
     path = description_path(ident)
     if not path.is_file():

@@ -14,7 +14,7 @@ from rtoslab.verify import verify_folder
 @click.command("verify")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
-def command(runs: tuple[Path, ...], as_json: bool) -> int:
+def verify_command(runs: tuple[Path, ...], as_json: bool) -> int:
     """Compute stored RUNs again from their raw data, with all proofs, and report differences from the stored results.
 
     Accepts run directories and folders of `worst-case`. Other commands only check the stored hashes, which show that no

@@ -18,7 +18,7 @@ from rtoslab.reports import MARK, deviation_footnote, report_formats
 from rtoslab.worst_case import (
     WINDOW_MS,
     EndedSweepError,
-    Scenario,
+    SweepScenario,
     SweepTarget,
     WorstCase,
     benchmark_scenario,
@@ -72,7 +72,7 @@ from rtoslab.worst_case import (
 )
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER", help="Folder of the results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, no progress.")
-def command(
+def worst_case_command(
     program: str | None,
     kernel: str,
     board: str,
@@ -100,7 +100,7 @@ def command(
     catalogue = Catalogue(find_root())
     quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
-    def say(phase: str, _: float = 0.0) -> None:
+    def print_phase(phase: str, _: float = 0.0) -> None:
         """Prints a phase of the work on a terminal, over the last one."""
         if not quiet:
             click.echo(f"\r{phase:<60}\r", err=True, nl=False)
@@ -114,14 +114,14 @@ def command(
         program = program or sweeping_benchmark(catalogue)
         chosen = {**dict(config), **_pick_options(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
-        scenario = benchmark_scenario(catalogue, program, options, core=core, progress=say)
+        scenario = benchmark_scenario(catalogue, program, options, core=core, progress=print_phase)
     chosen_span = choose_span(scenario, span, samples, seed)
     name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
     ended: EndedSweepError | None = None
     try:
         arrivals = inject_at_every_cycle(
-            scenario, chosen_span, threads=threads, progress=lambda *item: say(_progress_text(*item))
+            scenario, chosen_span, threads=threads, progress=lambda *item: print_phase(_progress_text(*item))
         )
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
@@ -134,7 +134,7 @@ def command(
     if as_json and ended is None:
         print_answer(report)
     elif not as_json:
-        say("")
+        print_phase("")
         _print_finding(scenario, finding)
         swept = count_text(finding.arrivals, "arrival")
         click.echo(f"{swept} in {seconds:.1f} s. Stored in {short_path(folder)}, with report.html.")
@@ -159,7 +159,7 @@ def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> di
     return picked
 
 
-def _print_finding(scenario: Scenario, finding: WorstCase) -> None:
+def _print_finding(scenario: SweepScenario, finding: WorstCase) -> None:
     """Prints the latencies and the worst cases."""
     console = PlainConsole()
     console.print(finding.claim, markup=False)
@@ -176,7 +176,7 @@ def _print_finding(scenario: Scenario, finding: WorstCase) -> None:
                 f"{item.median_cycles:,.0f}",
                 f"{item.p99_cycles:,.0f}",
                 f"{item.maximum_cycles:,}",
-                f"{finding.microseconds(item.maximum_cycles):.3f}",
+                f"{finding.to_microseconds(item.maximum_cycles):.3f}",
                 f"{item.worst_offset:,}",
             )
     console.print(table)

@@ -20,7 +20,7 @@ def collect_warnings() -> Iterator[list[str]]:
     unmodelled: dict[str, None] = {}
     show = warnings.showwarning
 
-    def gather(
+    def collect_warning(
         message: Warning | str,
         category: type[Warning],
         filename: str,
@@ -40,7 +40,7 @@ def collect_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", AlteredWarning)
         warnings.simplefilter("always", BoardWarning)
-        warnings.showwarning = gather
+        warnings.showwarning = collect_warning
         try:
             yield gathered
         finally:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import click
 
 from rtoslab.catalogue import Catalogue
-from rtoslab.hardware import Target, flash_command_texts
+from rtoslab.hardware import ConnectedBoard, flash_command_texts
 from rtoslab.images import planned_image_path
 from rtoslab.plan import Plan, Point
 
 
-def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, Target]) -> None:
+def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, ConnectedBoard]) -> None:
     """Prints the commands that would flash each point's image on a real board. Nothing is started."""
     for point in plan.points:
         if point.not_applicable is not None:
@@ -18,7 +18,7 @@ def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str,
         print_target_commands(catalogue, point, targets[point.board])
 
 
-def print_target_commands(catalogue: Catalogue, point: Point, target: Target) -> None:
+def print_target_commands(catalogue: Catalogue, point: Point, target: ConnectedBoard) -> None:
     """Prints the commands that would flash one point's image on a real board."""
     click.echo(f"# reads {target.port} at {target.board.uart.baud} baud before it starts")
     for line in flash_command_texts(target, planned_image_path(catalogue, point)):

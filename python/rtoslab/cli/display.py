@@ -24,7 +24,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer, report_if_interrupted
 from rtoslab.images import require_settings
-from rtoslab.measure import DurationEstimate, Outcome, PointProgress, estimate_duration
+from rtoslab.measure import DurationEstimate, PointOutcome, PointProgress, estimate_duration
 from rtoslab.plan import Plan, Point, varying_labels
 
 
@@ -97,7 +97,7 @@ def _duration_text(seconds: float) -> str:
     return f"at most about {minutes:.0f} min" if minutes < 90 else f"at most about {minutes / 60:.1f} h"
 
 
-def print_reused_points(outcomes: Sequence[Outcome]) -> None:
+def print_reused_points(outcomes: Sequence[PointOutcome]) -> None:
     """Prints on stderr how many points were not measured because their results were stored or cached."""
     for note in dict.fromkeys(outcome.note for outcome in outcomes if outcome.note):
         click.echo(note, err=True)
@@ -139,7 +139,7 @@ class ProgressDisplay:
         self._tasks: dict[int, TaskID] = {}
         self._points = len(points)
         self._labels = varying_labels(points)
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[PointOutcome] = []
         """The outcomes of the points that are finished, in that order."""
         self._done = 0
         self._measure = 0
@@ -195,6 +195,6 @@ def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iter
         yield display
 
 
-def run_as_json(folder: Path, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def run_as_json(folder: Path, outcomes: Sequence[PointOutcome]) -> dict[str, Any]:
     """Returns a run directory and its points as a JSON object."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

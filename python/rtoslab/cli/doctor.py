@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import RtoslabError, StaleSimulatorError, build_folder, runs_folder, tools
-from rtoslab.catalogue import Tree, read_trees
+from rtoslab.catalogue import SourceTree, read_trees
 from rtoslab.hardware import SIGROK, analyzer_banner
 from rtoslab.targets import simulator_sources, timing_settings
 from rtoslab.trees import missing_files
@@ -43,7 +43,7 @@ def _check_python() -> ToolCheck:
     return ToolCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
 
 
-def _check_tool(tool: tools.Tool) -> ToolCheck:
+def _check_tool(tool: tools.HostProgram) -> ToolCheck:
     """Checks whether a program is installed."""
     try:
         tools.find_tool(tool.name)
@@ -58,7 +58,7 @@ def _check_analyzer() -> ToolCheck:
     return ToolCheck(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
 
 
-def _check_tree(tree: Tree) -> ToolCheck:
+def _check_tree(tree: SourceTree) -> ToolCheck:
     """Checks whether the files of a user's source tree exist."""
     name = f"tree {tree.id}"
     missing = missing_files(tree)

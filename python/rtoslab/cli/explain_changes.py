@@ -8,7 +8,7 @@ import click
 
 from rtoslab.api import default_out, load
 from rtoslab.base import EXIT_OK, count_text
-from rtoslab.catalogue import Catalogue, PaperFolder, Setup
+from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce_plan, show_progress
 from rtoslab.cli.early_end import print_answer
@@ -25,8 +25,8 @@ from rtoslab.papers import (
     try_changes,
 )
 from rtoslab.plan import Options
-from rtoslab.reports import Section, TableData, point_label
-from rtoslab.results import Failed
+from rtoslab.reports import ReportSection, TableData, point_label
+from rtoslab.results import FailedPoint
 from rtoslab.store import AnyResult, StoredPoint
 
 
@@ -43,9 +43,9 @@ def explain_paper(
     )
 
     results: list[AnyResult] = []
-    failed: dict[str, Failed] = {}
+    failed: dict[str, FailedPoint] = {}
 
-    def measure_changes(setups: Sequence[Setup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
+    def measure_changes(setups: Sequence[PaperSetup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
         """Measures the points of these changes. Returns None if only the plan was shown."""
         plan = explain_plan(catalogue, paper, setups, options)
         if announce_plan(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
@@ -56,7 +56,7 @@ def explain_paper(
                 catalogue.root, plan, place, jobs=jobs, listener=display.show_progress_of, options=options_
             )
         results.extend(outcome.result for outcome in outcomes)
-        lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, Failed)]
+        lost = [outcome.result for outcome in outcomes if isinstance(outcome.result, FailedPoint)]
         failed.update((point.point.model_dump_json(), point) for point in lost)
         return load(place)
 
@@ -88,7 +88,7 @@ def explain_paper(
 
 def _changes_section(
     paper: PaperFolder, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
-) -> Section:
+) -> ReportSection:
     """Returns a report's section with tables of single and combined changes."""
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
@@ -100,7 +100,7 @@ def _changes_section(
     note = f"{count_text(len(single_changes) - len(moving), 'other change')} tried; no figure changed."
     tables = [TableData("Single changes", columns, [_trial_row(trial) for trial in moving], note)]
     tables += [TableData("Several together", columns, [_trial_row(trial) for trial in both])] if both else []
-    return Section("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
+    return ReportSection("explain", f"Which change brings our figures closer to {paper.key}", (prose,), (), tables)
 
 
 def _trial_row(trial: ChangeTrial) -> list[str]:
@@ -134,7 +134,7 @@ def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], bo
     )
 
 
-def _failure_as_json(failed: Failed) -> dict[str, str]:
+def _failure_as_json(failed: FailedPoint) -> dict[str, str]:
     """Returns a failed point as a JSON object."""
     return {"point": point_label(failed), "stage": failed.stage, "message": failed.message}
 
@@ -144,7 +144,7 @@ def _as_json(
 ) -> dict[str, Any]:
     """Returns all changes with their distances from the paper as a JSON object."""
 
-    def rows(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
+    def change_rows(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
         """Returns changes as JSON objects."""
         return [
             {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,
@@ -152,4 +152,4 @@ def _as_json(
             for trial in trials
         ]  # fmt: skip
 
-    return {"run": str(folder), "distance": plain, "alone": rows(single_changes), "together": rows(both)}
+    return {"run": str(folder), "distance": plain, "alone": change_rows(single_changes), "together": change_rows(both)}

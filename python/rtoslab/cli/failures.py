@@ -6,20 +6,20 @@ import click
 
 from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED
 from rtoslab.reports import point_label
-from rtoslab.results import Failed, MeasuredPoint
+from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 
 
 def print_failures(results: Iterable[AnyResult]) -> None:
     """Prints each failed point (benchmark, kernel, board, cores, configuration), the stage and the reason."""
     for result in results:
-        if isinstance(result, Failed):
+        if isinstance(result, FailedPoint):
             click.echo(f"failed: {point_label(result)} ({result.stage}): {result.message}")
 
 
 def points_exit_code(results: Sequence[AnyResult]) -> int:
     """Returns the exit code of a command that measured these points: not 0 if one failed or none has a number."""
-    if any(isinstance(result, Failed) for result in results):
+    if any(isinstance(result, FailedPoint) for result in results):
         return EXIT_POINT_FAILED
     if any(isinstance(result, MeasuredPoint) for result in results):
         return EXIT_OK

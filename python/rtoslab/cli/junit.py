@@ -16,17 +16,19 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
     suite = Xml.Element("testsuite", {"name": f"rtoslab sim {board}", **counts, "time": seconds})
     case = Xml.SubElement(suite, "testcase", {"classname": board, "name": image.stem, "time": seconds})
     if why:
-        Xml.SubElement(case, "failure", {"message": _printable(why.splitlines()[0])}).text = _printable(why)
+        Xml.SubElement(case, "failure", {"message": _printable_text(why.splitlines()[0])}).text = _printable_text(why)
     log = "".join(f"{line}\n" for line in result.logs).encode()
     output = [("uart", result.uart), *result.rtt.items(), ("defmt", log), *result.debug.items()]
     Xml.SubElement(case, "system-out").text = "".join(
-        f"--- {channel}\n{_printable(text.decode('utf-8', errors='replace'))}\n" for channel, text in output if text
+        f"--- {channel}\n{_printable_text(text.decode('utf-8', errors='replace'))}\n"
+        for channel, text in output
+        if text
     )
     Xml.indent(suite)
     write_whole(path, Xml.tostring(suite, encoding="utf-8", xml_declaration=True), "the JUnit file")
 
 
-def _printable(text: str) -> str:
+def _printable_text(text: str) -> str:
     """Returns the text without characters that XML 1.0 forbids."""
     return "".join(
         character if character in "\t\n\r" or character >= " " else "\N{REPLACEMENT CHARACTER}" for character in text

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from rtoslab.api import default_out, run, run_on_targets
-from rtoslab.base import PlanError, canonical, find_root
+from rtoslab.base import PlanError, find_root, to_canonical_json
 from rtoslab.calibrate import (
     BoardFigures,
     KernelFigure,
@@ -21,7 +21,7 @@ from rtoslab.calibrate import (
     read_calibration_table,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.hardware import Target
+from rtoslab.hardware import ConnectedBoard
 from rtoslab.plan import DEFAULT_WINDOW_MS, Options, make_plan
 
 ALL = "all"
@@ -39,7 +39,7 @@ class FiguresRequest:
     jobs: int
     folder: Path
 
-    def options(self) -> Options:
+    def plan_options(self) -> Options:
         """Returns the plan's options for the points to measure.
         A real board has its own counter as the only instrument.
         """
@@ -59,7 +59,7 @@ def figures_request(
         read_calibration_table(catalogue).figures if all_of_them else tuple(part.strip() for part in figures.split(","))
     )
     request = FiguresRequest(board, kernel, names, window_ms or DEFAULT_WINDOW_MS, repeats, jobs, out or Path())
-    plan = make_plan(catalogue, names, request.options())
+    plan = make_plan(catalogue, names, request.plan_options())
     if all(point.not_applicable is not None for point in plan.points):
         raise PlanError(
             f"{figures} cannot be measured with {kernel} on {board}; choose other benchmarks with --figures."
@@ -75,14 +75,14 @@ def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequ
     return replace(request, kernel=figures.kernel, window_ms=figures.window_ms, names=tuple(sorted(figures.images)))
 
 
-def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, Target]) -> KernelFigures:
+def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, ConnectedBoard]) -> KernelFigures:
     """Measures the requested kernel figures on a real board.
     Points that are in the folder already are not measured again.
     """
     runs = [request.folder / f"silicon-{number}" for number in range(1, request.repeats + 1)]
     for run_folder in runs:
         click.echo(f"Kernel figures on the real board, into {run_folder}.", err=True)
-        run_on_targets(request.names, request.options(), targets, run_folder)
+        run_on_targets(request.names, request.plan_options(), targets, run_folder)
     return figures_for_file(request.kernel, request.window_ms, board_figures(runs))
 
 
@@ -92,7 +92,7 @@ def compare_with_virtual(
     """Measures the same kernel figures on the virtual board. Returns them beside silicon's."""
     default = _measure_virtual(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
-    name = "fitted-" + hashlib.sha256(canonical(dict(settings)).encode()).hexdigest()[:8]
+    name = "fitted-" + hashlib.sha256(to_canonical_json(dict(settings)).encode()).hexdigest()[:8]
     fitted = _measure_virtual(request, name, settings) if settings else None
     return pair_figures(silicon.board_figures(), default, fitted)
 
@@ -121,7 +121,7 @@ def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]
         return {}
     figures = {
         figure.name: {
-            "silicon_cycles": figure.silicon.cycles,
+            "silicon_cycles": figure.silicon.median_cycles,
             "error_cycles": figure.silicon.error_cycles,
             "repeats": list(figure.silicon.repeats),
             "default_cycles": figure.default_cycles,

@@ -10,7 +10,7 @@ from rtoslab.base import EXIT_OK, STANDARD_OUTPUT, CaptureError, PlanError, coun
 from rtoslab.captures import (
     OUT,
     LiveRun,
-    Recording,
+    PinRecording,
     choose_form,
     parse_wires,
     pin_point,
@@ -21,7 +21,7 @@ from rtoslab.captures import (
 )
 from rtoslab.catalogue import Catalogue
 from rtoslab.cli.desk import print_target_commands
-from rtoslab.hardware import Analyzer, recording_command_text
+from rtoslab.hardware import LogicAnalyzer, recording_command_text
 from rtoslab.plan import Options
 
 
@@ -57,7 +57,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
     catalogue = Catalogue(find_root())
     targets = choose_targets(catalogue, [desk.board] if desk.board else [], desk.target, desk.port, desk.bench)
     (target,) = targets.values()
-    analyzer = Analyzer(desk.driver, desk.sample_rate_hz, parse_wires(target.board, desk.wires))
+    analyzer = LogicAnalyzer(desk.driver, desk.sample_rate_hz, parse_wires(target.board, desk.wires))
     live = LiveRun(pin_point(catalogue, benchmark, options), target, analyzer)
     if desk.dry_run:
         click.echo("# records from before the board is flashed to the end of its run")
@@ -83,7 +83,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
     return EXIT_OK
 
 
-def _warn_of_short_pulses(virtual: Recording, analyzer: Analyzer) -> None:
+def _warn_of_short_pulses(virtual: PinRecording, analyzer: LogicAnalyzer) -> None:
     """Warns if the run has pulses that are shorter than a sample of the analyzer."""
     short, count = virtual.count_shorter_than(1 / analyzer.rate_hz)
     if short:

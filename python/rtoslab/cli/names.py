@@ -10,7 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from rtoslab.base import ReportError, RtoslabError, find_root
-from rtoslab.intake import parse_integer, quote
+from rtoslab.intake import parse_integer, quote_text
 
 _MOST_CORES = 64
 _LONGEST_MS = 10**10
@@ -82,7 +82,7 @@ class KeyValue(click.ParamType[tuple[str, str]]):
             return value[0], value[1]
         key, sign, text = str(value).partition("=")
         if not sign or not key:
-            self.fail(f"{quote(str(value))} is not KEY=VALUE", param, ctx)
+            self.fail(f"{quote_text(str(value))} is not KEY=VALUE", param, ctx)
         return key, text
 
 
@@ -94,7 +94,7 @@ class IsoDate(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Returns the date unchanged."""
         if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:]{1,8}Z?)?)?)?", str(value), re.ASCII):
-            self.fail(f"{quote(str(value))} is not a date such as 2026-03-01", param, ctx)
+            self.fail(f"{quote_text(str(value))} is not a date such as 2026-03-01", param, ctx)
         return str(value)
 
 
@@ -110,7 +110,7 @@ class CoreCountsParam(click.ParamType[tuple[int, ...]]):
         try:
             return tuple(dict.fromkeys(parse_integer(part, 1, _MOST_CORES) for part in str(value).split(",")))
         except ValueError:
-            self.fail(f"{quote(str(value))} is not a list of core counts such as 1,2", param, ctx)
+            self.fail(f"{quote_text(str(value))} is not a list of core counts such as 1,2", param, ctx)
 
 
 class PinLevel(click.ParamType[tuple[str, bool, float]]):
@@ -124,7 +124,7 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
         """Returns the pin, its level (True is high), and the time in seconds."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
-            self.fail(f"{quote(str(value))} is not the level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
+            self.fail(f"{quote_text(str(value))} is not the level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
         return match["pin"].upper(), match["level"] == "1", int(match["time"] or 0) * self._UNITS[match["unit"]]
 
 
@@ -138,11 +138,11 @@ class PinVoltage(click.ParamType[tuple[str, float]]):
         """Returns the pin and its voltage in volts."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
-            self.fail(f"{quote(str(value))} is no voltage at a pin; write PA1=1.2.", param, ctx)
+            self.fail(f"{quote_text(str(value))} is no voltage at a pin; write PA1=1.2.", param, ctx)
         return match["pin"].upper(), float(match["volts"])
 
 
-class Voltage(click.ParamType[float]):
+class VoltageParam(click.ParamType[float]):
     """`1.65`, `1.65V` or `800mV`, converted to volts."""
 
     name = "1.65V|800mV"
@@ -152,11 +152,11 @@ class Voltage(click.ParamType[float]):
         """Returns volts."""
         match = self._FORM.fullmatch(str(value).strip())
         if match is None:
-            self.fail(f"{quote(str(value))} is not a voltage such as 1.65V or 800mV", param, ctx)
+            self.fail(f"{quote_text(str(value))} is not a voltage such as 1.65V or 800mV", param, ctx)
         return float(match["number"]) * (1e-3 if (match["unit"] or "").lower() == "mv" else 1.0)
 
 
-class Duration(click.ParamType[int]):
+class DurationParam(click.ParamType[int]):
     """A parameter type for a time such as `250ms` or `30s`, converted to milliseconds."""
 
     name = "250ms|30s"
@@ -171,10 +171,10 @@ class Duration(click.ParamType[int]):
             if text.endswith(unit) and number.isdecimal():
                 with suppress(ValueError):
                     return parse_integer(number, 1, _LONGEST_MS // factor) * factor
-        return self.fail(f"{quote(str(value))} is not a time such as 250ms or 30s", param, ctx)
+        return self.fail(f"{quote_text(str(value))} is not a time such as 250ms or 30s", param, ctx)
 
 
-class Frequency(click.ParamType[int]):
+class FrequencyParam(click.ParamType[int]):
     """A parameter type for a frequency such as `84MHz` or `84000000`, converted to hertz."""
 
     name = "84MHz|84000000"
@@ -189,7 +189,7 @@ class Frequency(click.ParamType[int]):
         with suppress(ValueError):
             if number.isdecimal():
                 return parse_integer(number, 1, _FASTEST_HZ // factor) * factor
-        return self.fail(f"{quote(str(value))} is not a frequency such as 84MHz or 84000000", param, ctx)
+        return self.fail(f"{quote_text(str(value))} is not a frequency such as 84MHz or 84000000", param, ctx)
 
 
 class FileOf(click.ParamType[Path]):

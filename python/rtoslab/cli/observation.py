@@ -10,8 +10,8 @@ from rtoslab.base import EXIT_OK, EXIT_POINT_FAILED, PlanError
 from rtoslab.catalogue import DEFAULT_KERNEL
 from rtoslab.cli.choices import board_option, config_option
 from rtoslab.cli.image_options import attach_option, parse_devices
-from rtoslab.cli.names import CatalogueName, Duration
-from rtoslab.instruments import DEFAULT_CYCLES, Stretch, SubjectOptions
+from rtoslab.cli.names import CatalogueName, DurationParam
+from rtoslab.instruments import DEFAULT_CYCLES, RunSection, SubjectOptions
 
 
 def exit_code_of_run(unhandled: str) -> int:
@@ -36,7 +36,7 @@ _OPTIONS = (
         "--for",
         "--window",
         "window_ms",
-        type=Duration(),
+        type=DurationParam(),
         help="Length of a benchmark's window, or of an image's run at the board's default clock.  [default: 20ms; "
         "for samples 250ms]",
     ),
@@ -60,7 +60,7 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that choose a run to observe to a command, which gets them as `choice`."""
 
     @wraps(command)
-    def call(
+    def call_with_choice(
         *args: Any,
         kernel: str | None,
         board: str,
@@ -80,9 +80,9 @@ def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if attached:
             choice["devices"] = parse_devices(attached)
         if start or end or max_cycles:
-            choice["stretch"] = Stretch(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)
+            choice["stretch"] = RunSection(start=start, end=end, cycles=max_cycles or DEFAULT_CYCLES)
         return command(*args, choice=choice, **options)
 
     for option in reversed(_OPTIONS):
-        call = option(call)
-    return call
+        call_with_choice = option(call_with_choice)
+    return call_with_choice

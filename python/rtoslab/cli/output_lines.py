@@ -12,7 +12,7 @@ class OutputLines:
         self._stream = stream
         self._rests: dict[str, bytes] = {}
 
-    def show(self, channel: str, data: bytes) -> None:
+    def write_output(self, channel: str, data: bytes) -> None:
         """Writes new output of a channel. An incomplete last line waits for its end."""
         if channel != "uart":
             *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")

@@ -23,7 +23,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.names import file_form
-from rtoslab.compare import Rules
+from rtoslab.compare import FigureLimits
 from rtoslab.instruments import rich_table
 from rtoslab.intake import path_text
 from rtoslab.project import (
@@ -110,7 +110,7 @@ def gate_project(
     The options override those of the project.
     """
     project = read_project(folder)
-    rules = Rules.from_texts(project.gate.limits, limits)
+    rules = FigureLimits.from_texts(project.gate.limits, limits)
     if dry_run:
         return _print_plan(project)
     baseline = read_project_baseline(folder / project.gate.baseline)
@@ -135,14 +135,14 @@ def gate_project(
         raise PlanError(f"{_compilers_text(judged)}; use the same compiler, or write the baseline again.")
     else:
         click.echo(project_sentence(judged))
-        if judged.failed and not judged.unanswered:
+        if judged.has_failed and not judged.unanswered:
             click.echo("If the change is intended, run `rtoslab baseline` to store the new figures.")
     return code
 
 
 def _judgement_exit_code(judged: ProjectJudgement) -> int:
     """Returns the exit code of a gate's result."""
-    return EXIT_REGRESSION if judged.failed else EXIT_OK
+    return EXIT_REGRESSION if judged.has_failed else EXIT_OK
 
 
 def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:

@@ -48,7 +48,9 @@ _OBSERVED_PLACEMENTS: Final = 4
 @reference_placements
 @jobs_option
 @dry_run_option
-def command(kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool) -> int:
+def matrix_command(
+    kernels: tuple[str, ...], boards: tuple[str, ...], placements: int, jobs: int, *, dry_run: bool
+) -> int:
     """Measure every kernel that is here on every board, and keep the figures in reference/matrix/.
 
     A kernel's file is written as soon as its points are measured. Earlier measurements come from the cache, so the
@@ -83,7 +85,7 @@ def _measure_kernel(
     results = [outcome.result for outcome in outcomes]
     failed = [result for result in results if result.status == "failed"]
     print_failures(failed)
-    stored = RunDirectory.open(folder).points()
+    stored = RunDirectory.open(folder).read_points()
     rows = matrix_rows(catalogue, points, stored, results)
     matters = {point.stands_for.board for point in points if point.place_matters}
     version = next((row.version for row in rows if row.version), "")

@@ -5,12 +5,12 @@ from rich.table import Table
 from rich.text import Text
 
 from rtoslab.cli.console import colour_text
-from rtoslab.reports import Document, Section, TableData
+from rtoslab.reports import ReportDocument, ReportSection, TableData
 
 _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
 
-def show_document(document: Document, console: Console, most_rows: int = 40) -> None:
+def show_document(document: ReportDocument, console: Console, most_rows: int = 40) -> None:
     """Prints a report document on the terminal. Long tables are cut to the first rows."""
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
@@ -18,7 +18,7 @@ def show_document(document: Document, console: Console, most_rows: int = 40) -> 
         show_section(section, console, most_rows)
 
 
-def show_section(section: Section, console: Console, most_rows: int = 40) -> None:
+def show_section(section: ReportSection, console: Console, most_rows: int = 40) -> None:
     """Prints one section of a report on the terminal."""
     console.print(f"\n{section.title}", style="bold", markup=False)
     for text in section.prose:
@@ -34,7 +34,7 @@ def show_section(section: Section, console: Console, most_rows: int = 40) -> Non
 def _rich_table(table: TableData, most_rows: int) -> Table:
     """Returns a table for a terminal, cut to the first rows."""
     shown = Table(title=table.title, title_justify="left")
-    for name, numeric in table.heads:
+    for name, numeric in table.column_heads:
         shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
     for row in table.rows[:most_rows]:
         shown.add_row(*(_colour_cell(cell) for cell in row))

@@ -15,10 +15,10 @@ from rtoslab.compare.baseline import (
     read_unsealed,
     write_baseline,
 )
-from rtoslab.compare.comparison import Comparison, FigureChange, compare_sides
+from rtoslab.compare.comparison import FigureChange, RunComparison, compare_sides
 from rtoslab.compare.document import comparison_document, extremes_sentence
 from rtoslab.compare.gate import (
-    Judgement,
+    GateJudgement,
     baseline_points,
     gate_document,
     judge_run,
@@ -29,5 +29,5 @@ from rtoslab.compare.gate import (
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.placement_pairs import join_placements
-from rtoslab.compare.rules import CALLS, Limit, Rules
-from rtoslab.compare.sides import Side, read_side
+from rtoslab.compare.rules import CALLS, FigureLimits, GrowthLimit
+from rtoslab.compare.sides import ComparisonSide, read_side

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from rtoslab.analyses import calls_by_function, cycles_by_function
-from rtoslab.compare.matching import Pair
+from rtoslab.compare.matching import PointPair
 from rtoslab.compare.sides import PointFigures
 from rtoslab.results import MeasuredPoint
 
@@ -31,7 +31,7 @@ class FunctionShare:
     """`same`, `moved` (the same code, in another place) or `changed`. Empty where an image does not tell."""
 
     @property
-    def delta(self) -> float:
+    def additional_cycles(self) -> float:
         """Returns the function's additional cycles on the second side. Negative if it saved some."""
         return self.after - self.before
 
@@ -43,7 +43,7 @@ class FunctionShare:
         return self.after / self.calls_after - self.before / self.calls_before
 
 
-def attribute_cycles(pair: Pair) -> list[FunctionShare]:
+def attribute_cycles(pair: PointPair) -> list[FunctionShare]:
     """Returns the functions whose cycles differ between two sides, the largest difference first.
     Empty if a side has no profile.
     """
@@ -62,13 +62,15 @@ def attribute_cycles(pair: Pair) -> list[FunctionShare]:
     for name in {*cycles_before, *cycles_after}:
         before, after, entries, entries_after = (figure.get(name, 0.0) for figure in figures)
         parts.append(FunctionShare(name, before, after, entries, entries_after, _code_state(name, pair)))
-    shown = [part for part in parts if abs(part.delta) >= LEAST_CYCLES]
-    return sorted(shown, key=lambda part: (-abs(part.delta), part.function))
+    shown = [part for part in parts if abs(part.additional_cycles) >= LEAST_CYCLES]
+    return sorted(shown, key=lambda part: (-abs(part.additional_cycles), part.function))
 
 
-def _code_state(name: str, pair: Pair) -> str:
+def _code_state(name: str, pair: PointPair) -> str:
     """Returns whether a function's code is the `same`, `moved` or `changed` on the second side. Empty if unknown."""
-    sides = [[result.code.get(name) for result in _results(figures)] for figures in (pair.before, pair.after)]
+    sides = [
+        [result.code.get(name) for result in _points_with_figures(figures)] for figures in (pair.before, pair.after)
+    ]
     if any(place is None for side in sides for place in side):
         return ""
     if len({place.digest for side in sides for place in side if place}) > 1:
@@ -77,7 +79,7 @@ def _code_state(name: str, pair: Pair) -> str:
     return "same" if before == after else "moved"
 
 
-def _results(figures: PointFigures) -> Sequence[MeasuredPoint]:
+def _points_with_figures(figures: PointFigures) -> Sequence[MeasuredPoint]:
     """Returns the measured points behind the figures of one side, one for each placement."""
     return figures.placed_results or ([figures.result] if figures.result is not None else [])
 
@@ -86,7 +88,7 @@ def _means_by_function(
     figures: PointFigures, by_function: Callable[[MeasuredPoint], dict[str, float]]
 ) -> dict[str, float]:
     """Returns the mean of a number over the point's placements, for each function. Empty if one has no profile."""
-    attributions = [by_function(result) for result in _results(figures)]
+    attributions = [by_function(result) for result in _points_with_figures(figures)]
     if not all(attributions):
         return {}
     return {

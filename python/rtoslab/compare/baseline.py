@@ -13,13 +13,13 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from rtoslab.analyses import Metric, metric_unit
-from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_lines, toml_value, write_whole
+from rtoslab.analyses import NamedFigure, metric_unit
+from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, toml_value, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.compare.brief_manifest import brief_manifest
 from rtoslab.compare.executions import ExecutedFunction
 from rtoslab.compare.rules import parse_limits
-from rtoslab.compare.sides import PointFigures, Side
+from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.intake import require_file_name
 from rtoslab.results import PointId
 
@@ -28,7 +28,7 @@ UNSEALED: Final = 1
 """The format of baselines without a seal."""
 
 
-class BaselinePoint(Strict):
+class BaselinePoint(StrictModel):
     """One point of a baseline with its figures, and what they depend on."""
 
     benchmark: str
@@ -52,13 +52,13 @@ class BaselinePoint(Strict):
     metrics: dict[str, float]
 
     @property
-    def point(self) -> PointId:
+    def point_id(self) -> PointId:
         """Returns the identity of the point. A baseline has no titles."""
         axes = {"benchmark", "kernel", "board", "cores", "window_ms", "config"}
         return PointId(title=self.benchmark, **self.model_dump(include=axes))
 
 
-class Baseline(Strict):
+class Baseline(StrictModel):
     """The content of `baselines/<name>.toml`: stored figures that later runs are compared with."""
 
     format: int = FORMAT
@@ -71,7 +71,7 @@ class Baseline(Strict):
     point: tuple[BaselinePoint, ...]
 
     @property
-    def digest(self) -> str:
+    def content_digest(self) -> str:
         """Returns the digest of the present content, which `seal` must have."""
         return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
@@ -100,7 +100,7 @@ def read_baseline(path: Path) -> Baseline:
     again = f"`rtoslab baseline {path.stem}` measures its points and writes it again"
     if not baseline.seal:
         raise PlanError(f"{path} has no seal, so it was written by an earlier version or by hand; {again}.")
-    if baseline.seal != baseline.digest:
+    if baseline.seal != baseline.content_digest:
         raise PlanError(f"{path} was edited outside [rules]; {again}.")
     return baseline
 
@@ -119,22 +119,22 @@ def read_unsealed(path: Path) -> Baseline:
     return baseline
 
 
-def brief_side(side: Side) -> Side:
+def brief_side(side: ComparisonSide) -> ComparisonSide:
     """Returns the side of a comparison with its manifests shortened to what a baseline stores."""
-    return Side(
+    return ComparisonSide(
         side.name,
         [replace(figure, manifest=brief_manifest(figure.manifest)) for figure in side.figures],
     )
 
 
-def baseline_side(baseline: Baseline, name: str) -> Side:
+def baseline_side(baseline: Baseline, name: str) -> ComparisonSide:
     """Returns a baseline as one side of a comparison."""
-    return Side(
+    return ComparisonSide(
         name,
         [
             PointFigures(
-                point.point,
-                {key: Metric(key, metric_unit(key), value) for key, value in point.metrics.items()},
+                point.point_id,
+                {key: NamedFigure(key, metric_unit(key), value) for key, value in point.metrics.items()},
                 baseline.exact,
                 {**baseline.manifest, **point.manifest},
                 code=point.code,
@@ -164,7 +164,7 @@ def _six_digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
+def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
     """Makes a baseline of the figures of one side of a comparison. Raises PlanError if a point has none."""
     lost = [figure for figure in side.figures if figure.missing_reason]
     if lost:
@@ -189,7 +189,7 @@ def make_baseline(side: Side, rules: Mapping[str, str]) -> Baseline:
     )
     exact = all(figure.is_exact for figure in side.figures)
     baseline = Baseline(exact=exact, manifest=shared, rules=dict(rules), point=points)
-    return baseline.model_copy(update={"seal": baseline.digest})
+    return baseline.model_copy(update={"seal": baseline.content_digest})
 
 
 def write_baseline(baseline: Baseline, path: Path) -> None:

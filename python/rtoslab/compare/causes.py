@@ -25,7 +25,7 @@ _LEAST_WORK: Final = 0.5
 _ONE_PERCENT: Final = 0.01
 
 
-class Cause(StrEnum):
+class DifferenceCause(StrEnum):
     """The kinds of causes for a difference in cycles, such as changed code."""
 
     CODE = "code"
@@ -41,35 +41,39 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class DifferenceReason:
     """The cause of a difference in cycles, with an explanation."""
 
-    cause: Cause
+    cause: DifferenceCause
     text: str
     """A clause."""
 
 
-def find_reason(before: PointFigures, after: PointFigures) -> Reason:
+def find_reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
     """Returns why the cycles of a point differ on two sides. Both were measured exactly, in one placement.
     Their manifests are brief.
     """
     if not before.code or not after.code:
-        return Reason(Cause.UNKNOWN, "unknown: some executed code has no symbol, so the functions cannot be compared")
+        return DifferenceReason(
+            DifferenceCause.UNKNOWN, "unknown: some executed code has no symbol, so the functions cannot be compared"
+        )
     if before.code != after.code:
-        return Reason(Cause.CODE, function_changes_text(before.functions, after.functions))
+        return DifferenceReason(DifferenceCause.CODE, function_changes_text(before.functions, after.functions))
     settings = _differing_keys(before.manifest, after.manifest, _SETTINGS)
     if settings:
-        return Reason(Cause.SETTINGS, f"{_differ_text(settings)}, the executed code is the same")
+        return DifferenceReason(DifferenceCause.SETTINGS, f"{_differ_text(settings)}, the executed code is the same")
     state = _state_changes(before.state, after.state)
     if state:
-        return Reason(Cause.STATE, f"at the window's opening {_names_text(state)}, the executed code is the same")
+        return DifferenceReason(
+            DifferenceCause.STATE, f"at the window's opening {_names_text(state)}, the executed code is the same"
+        )
     work = _other_work(before.functions, after.functions)
     if work:
-        return Reason(Cause.WORK, f"the same code executed other work: {_names_text(work)}")
+        return DifferenceReason(DifferenceCause.WORK, f"the same code executed other work: {_names_text(work)}")
     return _reason_of_same_code(before, after)
 
 
-def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Reason:
+def _reason_of_same_code(before: PointFigures, after: PointFigures) -> DifferenceReason:
     """Returns why cycles differ though all executed code is the same."""
     built_from = _differing_keys(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
@@ -79,16 +83,21 @@ def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Reason:
     elif before.places == after.places:
         unknown += ", at the same addresses"
     elif is_state_known or not built_from:
-        return Reason(Cause.PLACEMENT, "placement: the executed code is the same, but at other addresses")
+        return DifferenceReason(
+            DifferenceCause.PLACEMENT, "placement: the executed code is the same, but at other addresses"
+        )
     if built_from and not is_state_known:
         unknown += f", but {_differ_text(built_from)}, and the state at the window's opening is not recorded"
-    return Reason(Cause.UNKNOWN, unknown + _waits_text(before.waits, after.waits))
+    return DifferenceReason(DifferenceCause.UNKNOWN, unknown + _waits_text(before.waits, after.waits))
 
 
 def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
     """Returns the names of functions whose code differs or that only one side executed, the largest change first."""
     names = [name for name in {*before, *after} if _code_of(before, name) != _code_of(after, name)]
-    return sorted(names, key=lambda name: (-abs(_instructions(after, name) - _instructions(before, name)), name))
+    return sorted(
+        names,
+        key=lambda name: (-abs(_instructions_of_function(after, name) - _instructions_of_function(before, name)), name),
+    )
 
 
 def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str]) -> float | None:
@@ -116,7 +125,7 @@ def _code_of(functions: Mapping[str, ExecutedFunction], name: str) -> str:
     return functions[name].code if name in functions else ""
 
 
-def _instructions(functions: Mapping[str, ExecutedFunction], name: str) -> float:
+def _instructions_of_function(functions: Mapping[str, ExecutedFunction], name: str) -> float:
     """Returns the executed instructions of a function, 0 if there are none."""
     return (functions[name].instructions or 0.0) if name in functions else 0.0
 

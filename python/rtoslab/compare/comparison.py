@@ -6,20 +6,20 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from rtoslab.analyses import CYCLES, INSTRUCTIONS, Metric, event_count
+from rtoslab.analyses import CYCLES, INSTRUCTIONS, NamedFigure, event_count
 from rtoslab.compare.brief_manifest import brief_manifest
-from rtoslab.compare.causes import Cause, Reason, changed_functions, find_reason, instructions_of
+from rtoslab.compare.causes import DifferenceCause, DifferenceReason, changed_functions, find_reason, instructions_of
 from rtoslab.compare.differences import ManifestDifference, manifest_differences
-from rtoslab.compare.matching import Matching, Pair, match_sides
-from rtoslab.compare.noise import Shift, claimed_shifts, has_too_few_samples, median_shift
+from rtoslab.compare.matching import PointMatching, PointPair, match_sides
+from rtoslab.compare.noise import MedianShift, claimed_shifts, has_too_few_samples, median_shift
 from rtoslab.compare.placement_pairs import difference_interval, may_depend_on_place
-from rtoslab.compare.sides import Side
+from rtoslab.compare.sides import ComparisonSide
 
 CHANGED_CODE: Final = "instructions.changed_code"
 """The id of a figure that only a gate has."""
 
 
-class Verdict(StrEnum):
+class ChangeVerdict(StrEnum):
     """The verdict on a figure of a comparison. Less is better for every figure."""
 
     WORSE = "worse"
@@ -38,37 +38,41 @@ class Verdict(StrEnum):
 class FigureChange:
     """One figure on both sides of a comparison, with its verdict."""
 
-    pair: Pair
-    before: Metric
-    after: Metric
-    verdict: Verdict
-    sample_shift: Shift | None = None
+    pair: PointPair
+    before: NamedFigure
+    after: NamedFigure
+    verdict: ChangeVerdict
+    sample_shift: MedianShift | None = None
     """The shift between the samples. None for exact figures, where any difference beyond their resolution is real."""
     placement_interval: tuple[float, float] | None = None
     """For figures in several placements: the least and the most difference that they permit."""
-    reason: Reason | None = None
+    reason: DifferenceReason | None = None
     """For exact cycles in one placement each: why they differ."""
 
     @property
-    def delta(self) -> float:
+    def figure_change(self) -> float:
         """Returns the change of the figure in its unit. Positive is worse. More is worse."""
         return self.after.value - self.before.value
 
     @property
-    def percent(self) -> float:
+    def percent_change(self) -> float:
         """Returns the change in percent of the first side's figure. It is infinite where that is zero."""
-        if not self.delta:
+        if not self.figure_change:
             return 0.0
-        return 100 * self.delta / abs(self.before.value) if self.before.value else math.copysign(math.inf, self.delta)
+        return (
+            100 * self.figure_change / abs(self.before.value)
+            if self.before.value
+            else math.copysign(math.inf, self.figure_change)
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """Two sides compared, figure by figure."""
 
-    before: Side
-    after: Side
-    matching: Matching
+    before: ComparisonSide
+    after: ComparisonSide
+    matching: PointMatching
     differences: Sequence[ManifestDifference]
     changes: Sequence[FigureChange]
     """Real differences first, the largest share first. Then what cannot be told. Then what is the same."""
@@ -76,28 +80,28 @@ class Comparison:
     @property
     def claimed_changes(self) -> list[FigureChange]:
         """Returns the figures that became worse or better beyond noise and placement."""
-        return [change for change in self.changes if change.verdict in {Verdict.WORSE, Verdict.BETTER}]
+        return [change for change in self.changes if change.verdict in {ChangeVerdict.WORSE, ChangeVerdict.BETTER}]
 
     @property
     def visible_changes(self) -> list[FigureChange]:
         """Returns the claimed changes, then those of figures measured in one placement."""
-        shown_verdicts = {Verdict.WORSE, Verdict.BETTER, Verdict.ONE_PLACEMENT}
+        shown_verdicts = {ChangeVerdict.WORSE, ChangeVerdict.BETTER, ChangeVerdict.ONE_PLACEMENT}
         single_placement = [
             change
             for change in self.changes
-            if change.verdict is Verdict.PLACEMENT and change.placement_interval is None
+            if change.verdict is ChangeVerdict.PLACEMENT and change.placement_interval is None
         ]
         return [*(change for change in self.changes if change.verdict in shown_verdicts), *single_placement]
 
     @property
-    def without_figures(self) -> list[Pair]:
+    def without_figures(self) -> list[PointPair]:
         """Returns the pairs of points in which only one side has a number."""
         return [
             pair for pair in self.matching.pairs if bool(pair.before.missing_reason) != bool(pair.after.missing_reason)
         ]
 
 
-def compare_sides(before: Side, after: Side, *, is_gate: bool = False) -> Comparison:
+def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: bool = False) -> RunComparison:
     """Compares every figure that two sides have.
 
     A gate compares points with the same axes and placement, to the cycle, so any difference is one of these images. Its
@@ -117,35 +121,37 @@ def compare_sides(before: Side, after: Side, *, is_gate: bool = False) -> Compar
     ]
     changes += _noisy_changes([figure for figure in figures if not _is_exact(figure[0])])
     changes += [change for pair in exact if is_gate and (change := _changed_code_figure(pair)) is not None]
-    return Comparison(before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_sort_key))
+    return RunComparison(before, after, matching, manifest_differences(matching.pairs), sorted(changes, key=_sort_key))
 
 
-def _is_exact(pair: Pair) -> bool:
+def _is_exact(pair: PointPair) -> bool:
     """Whether both points were measured exactly, without noise."""
     return pair.before.is_exact and pair.after.is_exact
 
 
-def _exact_change(pair: Pair, before: Metric, after: Metric, reason: Reason, *, is_gate: bool) -> FigureChange:
+def _exact_change(
+    pair: PointPair, before: NamedFigure, after: NamedFigure, reason: DifferenceReason, *, is_gate: bool
+) -> FigureChange:
     """Returns the change of a figure without noise, with its verdict."""
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # tolerates rounding
     if before.band or after.band:
         low, high = difference_interval(before, after)
         apart = low > grain or high < -grain
-        open_verdict = Verdict.SAME if max(-low, high) <= grain else Verdict.PLACEMENT
+        open_verdict = ChangeVerdict.SAME if max(-low, high) <= grain else ChangeVerdict.PLACEMENT
         return FigureChange(
             pair, before, after, _verdict_of_delta(delta) if apart else open_verdict, placement_interval=(low, high)
         )
     if abs(delta) <= grain:
-        return FigureChange(pair, before, after, Verdict.SAME)
+        return FigureChange(pair, before, after, ChangeVerdict.SAME)
     is_time = before.unit == CYCLES
-    moved = is_time and reason.cause is Cause.PLACEMENT
+    moved = is_time and reason.cause is DifferenceCause.PLACEMENT
     bound = not is_gate and may_depend_on_place(before.id, pair.before.manifest_tree, pair.after.manifest_tree)
-    verdict = Verdict.PLACEMENT if moved else Verdict.ONE_PLACEMENT if bound else _verdict_of_delta(delta)
+    verdict = ChangeVerdict.PLACEMENT if moved else ChangeVerdict.ONE_PLACEMENT if bound else _verdict_of_delta(delta)
     return FigureChange(pair, before, after, verdict, reason=reason if is_time else None)
 
 
-def _cycles_reason(pair: Pair, *, is_brief: bool) -> Reason:
+def _cycles_reason(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
     """Returns why the cycles of a point without noise differ on the two sides.
     `is_brief`: their manifests are brief already.
     """
@@ -157,7 +163,7 @@ def _cycles_reason(pair: Pair, *, is_brief: bool) -> Reason:
     return find_reason(first, second)
 
 
-def _changed_code_figure(pair: Pair) -> FigureChange | None:
+def _changed_code_figure(pair: PointPair) -> FigureChange | None:
     """Returns the change in instructions of the functions whose code changed. None if none did.
 
     Instructions do not depend on the place. So they show a slowdown that a better place hides in the cycles.
@@ -167,19 +173,19 @@ def _changed_code_figure(pair: Pair) -> FigureChange | None:
     before, after = instructions_of(first, names), instructions_of(second, names)
     if not names or before is None or after is None:
         return None
-    was, now = (Metric(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
+    was, now = (NamedFigure(CHANGED_CODE, INSTRUCTIONS, round(side, 4)) for side in (before, after))
     events = event_count(pair.after.result) if pair.after.result is not None else 0
     grain = max(before, after) / events if events else 0.0  # what the window's end cut of a call
-    verdict = Verdict.SAME if abs(after - before) <= grain else _verdict_of_delta(after - before)
+    verdict = ChangeVerdict.SAME if abs(after - before) <= grain else _verdict_of_delta(after - before)
     return FigureChange(pair, was, now, verdict, reason=find_reason(pair.before, pair.after))
 
 
-def _verdict_of_delta(delta: float) -> Verdict:
+def _verdict_of_delta(delta: float) -> ChangeVerdict:
     """Returns the verdict on a change: worse, better or the same."""
-    return Verdict.WORSE if delta > 0 else Verdict.BETTER if delta < 0 else Verdict.SAME
+    return ChangeVerdict.WORSE if delta > 0 else ChangeVerdict.BETTER if delta < 0 else ChangeVerdict.SAME
 
 
-def _noisy_changes(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[FigureChange]:
+def _noisy_changes(figures: Sequence[tuple[PointPair, NamedFigure, NamedFigure]]) -> list[FigureChange]:
     """Returns the changes of figures with noise, judged by their samples."""
     changes = [
         FigureChange(*figure, _verdict_of_delta(figure[2].value - figure[1].value))
@@ -190,14 +196,14 @@ def _noisy_changes(figures: Sequence[tuple[Pair, Metric, Metric]]) -> list[Figur
     shifts = [median_shift(one.samples or [one.value], other.samples or [other.value]) for _, one, other in sampled]
     for (pair, one, other), outcome, claimed in zip(sampled, shifts, claimed_shifts(shifts), strict=True):
         if has_too_few_samples(outcome, len(shifts)):
-            verdict = Verdict.TOO_FEW
+            verdict = ChangeVerdict.TOO_FEW
         else:
-            verdict = _verdict_of_delta(outcome.difference) if claimed else Verdict.UNCLEAR
+            verdict = _verdict_of_delta(outcome.median_difference) if claimed else ChangeVerdict.UNCLEAR
         changes.append(FigureChange(pair, one, other, verdict, outcome))
     return changes
 
 
-def _is_median(metric: Metric) -> bool:
+def _is_median(metric: NamedFigure) -> bool:
     """Whether a figure is a median or a count, which noise tests apply to."""
     return bool(metric.samples) or "." not in metric.id
 
@@ -205,13 +211,13 @@ def _is_median(metric: Metric) -> bool:
 def _sort_key(change: FigureChange) -> tuple[int, float, str, str]:
     """Returns the sort key of a change in tables."""
     order = (
-        Verdict.WORSE,
-        Verdict.BETTER,
-        Verdict.ONE_PLACEMENT,
-        Verdict.TOO_FEW,
-        Verdict.UNCLEAR,
-        Verdict.PLACEMENT,
-        Verdict.SAME,
+        ChangeVerdict.WORSE,
+        ChangeVerdict.BETTER,
+        ChangeVerdict.ONE_PLACEMENT,
+        ChangeVerdict.TOO_FEW,
+        ChangeVerdict.UNCLEAR,
+        ChangeVerdict.PLACEMENT,
+        ChangeVerdict.SAME,
     )
     group = 0 if order.index(change.verdict) < 2 else order.index(change.verdict)
-    return group, -abs(change.percent), change.pair.label, change.before.id
+    return group, -abs(change.percent_change), change.pair.label, change.before.id

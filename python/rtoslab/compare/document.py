@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Metric, event_noun
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, event_noun
 from rtoslab.base import all_count_text, count_text
 from rtoslab.compare.attribution import attribute_cycles
-from rtoslab.compare.comparison import Comparison, FigureChange, Verdict
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
 from rtoslab.compare.differences import condense_differences
-from rtoslab.compare.matching import Pair
+from rtoslab.compare.matching import PointPair
 from rtoslab.compare.noise import ALPHA
-from rtoslab.reports import Document, Section, TableData, band_text, mark_deviations
+from rtoslab.reports import ReportDocument, ReportSection, TableData, band_text, mark_deviations
 
 _ONE_PLACEMENT = (
     "Each side was measured in one placement of its code. On boards where code waits for its memory, another "
@@ -23,16 +23,16 @@ ATTRIBUTED = 12
 FEW_SAMPLES = 20
 
 
-def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Section] = ()) -> Document:
+def comparison_document(comparisons: Sequence[RunComparison], extra: Sequence[ReportSection] = ()) -> ReportDocument:
     """Returns a report of comparisons with one reference: figures, other differences, then `extra`."""
     reference = comparisons[0].before.name
     names = ", ".join(comparison.after.name for comparison in comparisons)
-    sections: list[Section] = []
+    sections: list[ReportSection] = []
     for index, item in enumerate(comparisons):
-        sections += _sections(item, f"-{index}" if len(comparisons) > 1 else "")
-    document = Document(
+        sections += _comparison_sections(item, f"-{index}" if len(comparisons) > 1 else "")
+    document = ReportDocument(
         title=f"{names} against {reference}",
-        subtitle=_subtitle(comparisons),
+        subtitle=_comparison_subtitle(comparisons),
         summary=" ".join(summary_text(comparison) for comparison in comparisons),
         sections=(*sections, *extra),
     )
@@ -40,20 +40,20 @@ def comparison_document(comparisons: Sequence[Comparison], extra: Sequence[Secti
     return mark_deviations(document, [figure.result for figure in figures if figure.result is not None])
 
 
-def summary_text(comparison: Comparison) -> str:
+def summary_text(comparison: RunComparison) -> str:
     """Returns the summary of a comparison, in one or two sentences."""
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
-    worse = [item for item in comparison.claimed_changes if item.verdict is Verdict.WORSE]
+    worse = [item for item in comparison.claimed_changes if item.verdict is ChangeVerdict.WORSE]
     better = len(comparison.claimed_changes) - len(worse)
     figures = count_text(len(comparison.changes), "figure")
-    single_placement = _changes_with_verdict(comparison, Verdict.ONE_PLACEMENT)
+    single_placement = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     verdict_text_ = (
         f"{len(worse)} of {figures} {'is' if len(worse) == 1 else 'are'} worse and {better} better"
         if comparison.claimed_changes
         else f"no figure of {len(comparison.changes)} differs"
-        if all(change.verdict is Verdict.SAME for change in comparison.changes)
+        if all(change.verdict is ChangeVerdict.SAME for change in comparison.changes)
         else f"none of {figures} is clearly worse or better"
     )
     if single_placement:
@@ -72,7 +72,7 @@ def summary_text(comparison: Comparison) -> str:
     return f"{comparison.after.name} against {comparison.before.name}: {verdict_text_}.{largest_text}"
 
 
-def extremes_sentence(comparison: Comparison) -> str:
+def extremes_sentence(comparison: RunComparison) -> str:
     """Returns a sentence on the points in which the second side is fastest and slowest, compared with the first.
 
 
@@ -102,7 +102,7 @@ def extremes_sentence(comparison: Comparison) -> str:
     )
 
 
-def _changes_with_verdict(comparison: Comparison, verdict: Verdict) -> list[FigureChange]:
+def _changes_with_verdict(comparison: RunComparison, verdict: ChangeVerdict) -> list[FigureChange]:
     """Returns the changes with this verdict."""
     return [change for change in comparison.changes if change.verdict is verdict]
 
@@ -118,12 +118,12 @@ def change_text(change: FigureChange) -> str:
     return f"{change.pair.label}, {change.before.id}: {delta_text(change)} {unit} ({percent_text(change)}{band})"
 
 
-def _subtitle(comparisons: Sequence[Comparison]) -> str:
+def _comparison_subtitle(comparisons: Sequence[RunComparison]) -> str:
     """Returns the subtitle of a comparison's report."""
     pairs = [change.pair for comparison in comparisons for change in comparison.changes]
     exact = {pair.before.is_exact and pair.after.is_exact for pair in pairs}
     placed = any(change.placement_interval is not None for comparison in comparisons for change in comparison.changes)
-    single_placement = any(_changes_with_verdict(comparison, Verdict.ONE_PLACEMENT) for comparison in comparisons)
+    single_placement = any(_changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT) for comparison in comparisons)
     words = {
         frozenset({True}): "virtual boards in several placements: a difference is real where the bands do not overlap"
         if placed
@@ -137,7 +137,7 @@ def _subtitle(comparisons: Sequence[Comparison]) -> str:
     return " · ".join([*dict.fromkeys(common), words.get(frozenset(exact), "")])
 
 
-def _sections(comparison: Comparison, suffix: str) -> list[Section]:
+def _comparison_sections(comparison: RunComparison, suffix: str) -> list[ReportSection]:
     """Returns the sections of the report on one comparison."""
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
@@ -152,7 +152,7 @@ def _sections(comparison: Comparison, suffix: str) -> list[Section]:
     return [part for part in parts if part is not None]
 
 
-def _differences_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report's section on what differs between the sides besides figures."""
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
     rows = [
@@ -163,26 +163,28 @@ def _differences_section(comparison: Comparison, ident: str, against: str) -> Se
         return None
     prose = "Other differences between the two sides. Each may be the reason for any difference of figures."
     columns = ("what", comparison.before.name, comparison.after.name, ">points")
-    return Section(ident, f"What differs{against}", (prose,), (), [TableData("Manifests", columns, [*over, *rows])])
+    return ReportSection(
+        ident, f"What differs{against}", (prose,), (), [TableData("Manifests", columns, [*over, *rows])]
+    )
 
 
-def _changes_section(comparison: Comparison, ident: str, against: str) -> Section:
+def _changes_section(comparison: RunComparison, ident: str, against: str) -> ReportSection:
     """Returns the report's section on figures that became worse or better."""
     tables = _unit_tables(comparison.claimed_changes, "largest effect first")
-    same = sum(change.verdict is Verdict.SAME for change in comparison.changes)
+    same = sum(change.verdict is ChangeVerdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
     if not comparison.claimed_changes:
         prose.insert(0, "No figure is clearly worse or better.")
-    return Section(ident, f"Worse and better{against}", prose, (), tables)
+    return ReportSection(ident, f"Worse and better{against}", prose, (), tables)
 
 
-def _single_placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _single_placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report's section on changes of figures in one placement."""
-    changes = _changes_with_verdict(comparison, Verdict.ONE_PLACEMENT)
+    changes = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     if not changes:
         return None
     tables = _unit_tables(changes, "largest difference first")
-    return Section(ident, f"Differences in one placement{against}", (_ONE_PLACEMENT,), (), tables)
+    return ReportSection(ident, f"Differences in one placement{against}", (_ONE_PLACEMENT,), (), tables)
 
 
 def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]:
@@ -214,14 +216,16 @@ def _change_row(change: FigureChange) -> list[str]:
     ]
 
 
-def figure_text(metric: Metric) -> str:
+def figure_text(metric: NamedFigure) -> str:
     """Returns a figure as text: its value, or for several placements the median with its range."""
     return number_text(metric.value) if metric.band is None else band_text(metric.band, number_text)
 
 
-def _open_cases_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _open_cases_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report's section on differences that may be noise."""
-    open_ones = [change for change in comparison.changes if change.verdict in {Verdict.TOO_FEW, Verdict.UNCLEAR}]
+    open_ones = [
+        change for change in comparison.changes if change.verdict in {ChangeVerdict.TOO_FEW, ChangeVerdict.UNCLEAR}
+    ]
     noisy = [change.sample_shift for change in comparison.changes if change.sample_shift is not None]
     if not noisy:
         return None
@@ -237,13 +241,15 @@ def _open_cases_section(comparison: Comparison, ident: str, against: str) -> Sec
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     rows = [_change_row(one) for one in open_ones]
     tables = [TableData("No significant difference", columns, rows)] if rows else []
-    return Section(ident, f"Differences within noise{against}", prose, (), tables)
+    return ReportSection(ident, f"Differences within noise{against}", prose, (), tables)
 
 
-def _placement_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report's section on differences that the placement of the code may explain."""
     placed = [change for change in comparison.changes if change.placement_interval is not None]
-    moved = [item for item in _changes_with_verdict(comparison, Verdict.PLACEMENT) if item.placement_interval is None]
+    moved = [
+        item for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT) if item.placement_interval is None
+    ]
     if not placed and not moved:
         return None
     rule = (
@@ -257,14 +263,14 @@ def _placement_section(comparison: Comparison, ident: str, against: str) -> Sect
         "All settings are the same, and so is the state at the beginning of the window or everything that "
         "determines it. So only the placement differs."
     )
-    rows = [_change_row(item) for item in _changes_with_verdict(comparison, Verdict.PLACEMENT)]
+    rows = [_change_row(item) for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT)]
     columns = ("point", "figure", ">before", ">after", ">change [interval]", ">%", "verdict")
     tables = [TableData("Not more than placement", columns, rows)] if rows else []
     prose = [*([rule] if placed else []), *([elsewhere] if moved else [])]
-    return Section(ident, f"Differences within placement{against}", prose, (), tables)
+    return ReportSection(ident, f"Differences within placement{against}", prose, (), tables)
 
 
-def _attribution_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _attribution_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report's section on the functions in which cycles differ."""
     tables = [
         table for pair in _pairs_with_times(comparison.visible_changes) if (table := _parts_table(pair)) is not None
@@ -275,19 +281,19 @@ def _attribution_section(comparison: Comparison, ident: str, against: str) -> Se
         "Cycles of each function in the window, divided by the number of counts, including the waits for buses "
         "and flash. The parts add up to the whole difference. For a point in several placements they are means."
     )
-    return Section(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
+    return ReportSection(ident, f"Where the cycles went{against}", (prose,), (), tables[:ATTRIBUTED])
 
 
-def _pairs_with_times(changes: Iterable[FigureChange]) -> list[Pair]:
+def _pairs_with_times(changes: Iterable[FigureChange]) -> list[PointPair]:
     """Returns the pairs whose time differs, each once, in the order of the changes."""
-    pairs: dict[str, Pair] = {}
+    pairs: dict[str, PointPair] = {}
     for change in changes:
         if change.before.unit == CYCLES:
             pairs.setdefault(change.pair.label, change.pair)
     return list(pairs.values())
 
 
-def _parts_table(pair: Pair) -> TableData | None:
+def _parts_table(pair: PointPair) -> TableData | None:
     """Returns a table of the functions in which the cycles of a pair differ."""
     parts = attribute_cycles(pair)
     if not parts or pair.before.result is None:
@@ -298,7 +304,7 @@ def _parts_table(pair: Pair) -> TableData | None:
             part.function,
             number_text(part.before),
             number_text(part.after),
-            _format_signed(part.delta),
+            _format_signed(part.additional_cycles),
             "" if part.per_call_delta is None else _format_signed(part.per_call_delta),
             part.code,
         ]
@@ -310,7 +316,7 @@ def _parts_table(pair: Pair) -> TableData | None:
     return TableData(f"{pair.label}: cycles per {per}", columns, rows, " ".join(notes))
 
 
-def _missing_section(comparison: Comparison, ident: str, against: str) -> Section | None:
+def _missing_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
     """Returns the report's section on points without a figure on one side."""
     rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]
     rows += [[label, "only in " + comparison.after.name, ""] for label in comparison.matching.only_after]
@@ -320,7 +326,7 @@ def _missing_section(comparison: Comparison, ident: str, against: str) -> Sectio
     if not rows:
         return None
     table = TableData("Points on one side only", ("point", "where", "why"), rows)
-    return Section(ident, f"Not compared{against}", (), (), [table])
+    return ReportSection(ident, f"Not compared{against}", (), (), [table])
 
 
 def number_text(value: float) -> str:
@@ -330,7 +336,7 @@ def number_text(value: float) -> str:
 
 def delta_text(change: FigureChange) -> str:
     """Returns a change with its sign, in its unit."""
-    return _format_signed(change.delta)
+    return _format_signed(change.figure_change)
 
 
 def _format_signed(value: float) -> str:
@@ -339,4 +345,4 @@ def _format_signed(value: float) -> str:
 
 def percent_text(change: FigureChange) -> str:
     """Returns a change in percent with its sign, or `new` if the figure was 0 before."""
-    return "new" if abs(change.percent) == float("inf") else f"{change.percent:+.2f} %"
+    return "new" if abs(change.percent_change) == float("inf") else f"{change.percent_change:+.2f} %"

@@ -39,17 +39,17 @@ def executed_functions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
 
 def code_digest(result: MeasuredPoint) -> str:
     """Returns one digest of all code that a point executed. Empty if the digest of a function is unknown."""
-    return _digest(result, {name: place.digest for name, place in result.code.items()})
+    return _functions_digest(result, {name: place.digest for name, place in result.code.items()})
 
 
 def place_digest(result: MeasuredPoint) -> str:
     """Returns one digest of the addresses of all code that a point executed. Empty if one is unknown.
     Empty if a function of it has none.
     """
-    return _digest(result, {name: place.address for name, place in result.code.items()})
+    return _functions_digest(result, {name: place.address for name, place in result.code.items()})
 
 
-def _digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> str:
+def _functions_digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> str:
     """Returns one digest of a property of all executed functions."""
     functions = {use.name for use in result.virtual.functions} if result.virtual else set()
     if not functions or not functions <= known.keys():

@@ -8,27 +8,27 @@ from rtoslab.base import PlanError, count_text
 from rtoslab.catalogue import Catalogue, Experiment
 from rtoslab.compare.baseline import Baseline, baseline_side, brief_side
 from rtoslab.compare.brief_manifest import COMPILER
-from rtoslab.compare.causes import Cause
-from rtoslab.compare.comparison import Comparison, FigureChange, Verdict, compare_sides
+from rtoslab.compare.causes import DifferenceCause
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison, compare_sides
 from rtoslab.compare.document import change_text, comparison_document, number_text
-from rtoslab.compare.matching import Pair
-from rtoslab.compare.rules import Limit, Rules
-from rtoslab.compare.sides import Side
+from rtoslab.compare.matching import PointPair
+from rtoslab.compare.rules import FigureLimits, GrowthLimit
+from rtoslab.compare.sides import ComparisonSide
 from rtoslab.measure import point_id
 from rtoslab.plan import Options, Plan, Point, experiment_points
-from rtoslab.reports import Document, Section, TableData
+from rtoslab.reports import ReportDocument, ReportSection, TableData
 
 _CLAUSES: Final = 3
 """The number of clauses in the last line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class GateJudgement:
     """The result of the gate, the comparison of a run with a baseline."""
 
-    comparison: Comparison
-    regressions: Sequence[tuple[FigureChange, Limit]]
-    moved: Sequence[tuple[FigureChange, Limit]]
+    comparison: RunComparison
+    regressions: Sequence[tuple[FigureChange, GrowthLimit]]
+    moved: Sequence[tuple[FigureChange, GrowthLimit]]
     """Regressions in cycles where only the place of the code changed: see `causes`."""
     unmatched: Sequence[str]
     """Points and figures that only the baseline or only the run has, each as a clause."""
@@ -40,10 +40,10 @@ class Judgement:
         return (compilers[0].before, compilers[0].after) if compilers else None
 
 
-def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgement:
+def judge_run(baseline: Baseline, name: str, run: ComparisonSide, rules: FigureLimits) -> GateJudgement:
     """Compares every figure of a baseline with a run's, and applies the limits."""
     comparison = compare_sides(baseline_side(baseline, name), brief_side(run), is_gate=True)
-    differing = [item for item in comparison.changes if item.verdict is not Verdict.SAME]
+    differing = [item for item in comparison.changes if item.verdict is not ChangeVerdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
     lost = [f"{label} was not measured" for label in comparison.matching.only_before]
     lost += [f"{item.label} has no figure ({item.after.missing_reason})" for item in comparison.without_figures]
@@ -52,18 +52,18 @@ def judge_run(baseline: Baseline, name: str, run: Side, rules: Rules) -> Judgeme
     lost += [f"{label} is not in the baseline" for label in comparison.matching.only_after]
     if not baseline.point:
         lost = ["nothing was measured, because the baseline has no point"]
-    moved = [(change, limit) for change, limit in broken if change.verdict is Verdict.PLACEMENT]
-    return Judgement(comparison, broken, moved, lost)
+    moved = [(change, limit) for change, limit in broken if change.verdict is ChangeVerdict.PLACEMENT]
+    return GateJudgement(comparison, broken, moved, lost)
 
 
-def _figures_without_pair(pair: Pair) -> list[str]:
+def _figures_without_pair(pair: PointPair) -> list[str]:
     """Returns a clause for each figure that only one side has."""
     before, after = pair.before.metrics, pair.after.metrics
     gone = [f"{pair.label} no longer has the figure {key}" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
-def without_moved(judgement: Judgement) -> Judgement:
+def without_moved(judgement: GateJudgement) -> GateJudgement:
     """Returns the judgement without regressions of figures whose code only moved."""
     rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
@@ -86,7 +86,7 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
         fitting = [
             one
             for one in built
-            if point_id(catalogue, one).model_copy(update={"title": point.benchmark}) == point.point
+            if point_id(catalogue, one).model_copy(update={"title": point.benchmark}) == point.point_id
         ]
         if not fitting:
             raise PlanError(
@@ -97,7 +97,7 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
     return Plan(tuple(points), None)
 
 
-def verdict_text(judgement: Judgement) -> str:
+def verdict_text(judgement: GateJudgement) -> str:
     """Returns the gate's answer in one sentence."""
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{count_text(len(judgement.comparison.changes), 'figure')} of {count_text(pairs, 'point')}"
@@ -109,8 +109,12 @@ def verdict_text(judgement: Judgement) -> str:
             f"Regression: {len(judgement.regressions)} of {figures} exceeded their limits; the largest: "
             f"{change_text(change)}, allowed {limit}.{_move_text(judgement) or _cause_text(judgement)}"
         )
-    better = [item for item in judgement.comparison.changes if item.delta < 0 and item.verdict is not Verdict.SAME]
-    moved = sum(item.verdict is Verdict.PLACEMENT for item in better)
+    better = [
+        item
+        for item in judgement.comparison.changes
+        if item.figure_change < 0 and item.verdict is not ChangeVerdict.SAME
+    ]
+    moved = sum(item.verdict is ChangeVerdict.PLACEMENT for item in better)
     by = f", {moved} of these by placement: the executed code is the same, but at other addresses" if moved else ""
     return f"Same or better: {figures} within their limits, {len(better)} of them better{by}."
 
@@ -121,7 +125,7 @@ def loss_clauses(lost: Sequence[str]) -> str:
     return "; ".join(lost[:_CLAUSES]) + more
 
 
-def _move_text(judgement: Judgement) -> str:
+def _move_text(judgement: GateJudgement) -> str:
     """Returns a sentence on regressions of code that only moved."""
     if not judgement.moved:
         return ""
@@ -129,13 +133,13 @@ def _move_text(judgement: Judgement) -> str:
     return f" {which} of them by placement: the executed code is the same, but at other addresses."
 
 
-def _cause_text(judgement: Judgement) -> str:
+def _cause_text(judgement: GateJudgement) -> str:
     """Returns the cause of the first regression that has one."""
     reason = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
-    return "" if reason is None else f" Cause{'' if reason.cause is Cause.UNKNOWN else ':'} {reason.text}."
+    return "" if reason is None else f" Cause{'' if reason.cause is DifferenceCause.UNKNOWN else ':'} {reason.text}."
 
 
-def gate_document(judgement: Judgement) -> Document:
+def gate_document(judgement: GateJudgement) -> ReportDocument:
     """Returns the gate's result as a report, with the broken limits first."""
     rows = [
         [
@@ -143,7 +147,7 @@ def gate_document(judgement: Judgement) -> Document:
             regression.before.id,
             number_text(regression.before.value),
             number_text(regression.after.value),
-            f"{regression.delta:+,.2f}".rstrip("0").rstrip("."),
+            f"{regression.figure_change:+,.2f}".rstrip("0").rstrip("."),
             str(limit),
             "" if regression.reason is None else regression.reason.text,
         ]
@@ -151,5 +155,5 @@ def gate_document(judgement: Judgement) -> Document:
     ]
     columns = ("point", "figure", ">before", ">after", ">change", ">allowed", "cause")
     tables = [TableData("Exceeded their limits", columns, rows)] if rows else []
-    section = Section("gate", "Gate", (verdict_text(judgement),), (), tables)
+    section = ReportSection("gate", "Gate", (verdict_text(judgement),), (), tables)
     return comparison_document([judgement.comparison], [section])

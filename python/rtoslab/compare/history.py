@@ -11,22 +11,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rtoslab.analyses import CYCLES, PLACEMENT, Metric, point_metrics, without_placement
+from rtoslab.analyses import CYCLES, PLACEMENT, NamedFigure, point_metrics, without_placement
 from rtoslab.archive import ArchivedPoint
 from rtoslab.base import ReportError, count_text
 from rtoslab.compare.brief_manifest import brief_manifest
-from rtoslab.compare.causes import Cause, find_reason
-from rtoslab.compare.comparison import Verdict
+from rtoslab.compare.causes import DifferenceCause, find_reason
+from rtoslab.compare.comparison import ChangeVerdict
 from rtoslab.compare.document import figure_text
 from rtoslab.compare.matching import point_axes
 from rtoslab.compare.placement_pairs import difference_interval, join_metrics, may_depend_on_place
 from rtoslab.compare.sides import point_figures
-from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
 USUAL_METRICS = ("cycles_per_count", "*.median", "image.text")
-ONE_PLACEMENT = Verdict.ONE_PLACEMENT.value
+ONE_PLACEMENT = ChangeVerdict.ONE_PLACEMENT.value
 MOST_LINES = 7
 """The most lines of a chart, as many as there are colours."""
 
@@ -35,7 +35,7 @@ MOST_LINES = 7
 class RunFigure:
     """One figure of one point in one run."""
 
-    figure: Metric
+    figure: NamedFigure
     """The figure, for several placements the median with the band."""
     points: Sequence[tuple[MeasuredPoint, Any]]
     """The measured points by placement, each with its manifest."""
@@ -57,11 +57,11 @@ class RunFigure:
             replace(figures, manifest=brief_manifest(figures.manifest))
             for figures in (point_figures(StoredPoint(Path(), *seen.points[0])) for seen in (before, self))
         ]
-        return self.figure.unit == CYCLES and find_reason(*sides).cause is Cause.PLACEMENT
+        return self.figure.unit == CYCLES and find_reason(*sides).cause is DifferenceCause.PLACEMENT
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class FigureMove:
     """The change of a figure from one run to the next."""
 
     run: int
@@ -85,21 +85,21 @@ class FigureHistory:
         return self.values[run].figure.value
 
     @property
-    def changes(self) -> list[Move]:
+    def all_changes(self) -> list[FigureMove]:
         """Returns all changes of the figure from run to run, claimed or not."""
         return [
-            Move(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
+            FigureMove(run, seen.figure.value - before.figure.value, seen.reason_unclaimed(before))
             for (_, before), (run, seen) in pairwise(sorted(self.values.items()))
             if seen.figure.value != before.figure.value
         ]
 
     @property
-    def moves(self) -> list[Move]:
+    def claimed_changes(self) -> list[FigureMove]:
         """Returns the claimed changes of the figure."""
-        return [change for change in self.changes if not change.unclaimed]
+        return [change for change in self.all_changes if not change.unclaimed]
 
 
-def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> Document:
+def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> ReportDocument:
     """Returns a report of figures over many runs. Raises ReportError if no figure is in two of them."""
     runs = list(dict.fromkeys(item.run for item in points))
     lines = [item for item in _figure_histories(points, patterns or USUAL_METRICS) if len(item.values) > 1]
@@ -116,7 +116,7 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
     )
     moved, groups, placed = (sorted(item, key=lambda line: -_largest_change(line)) for item in _split_by_claim(lines))
     names = {place: sessions[run].revision or run.name for place, run in enumerate(runs, 1)}
-    moves = Section(
+    moves = ReportSection(
         "moves",
         "What moved",
         _unmoved_text(len(lines), len(moved), len(groups), len(placed)),
@@ -127,12 +127,12 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
             if group
         ],
     )
-    charts = [_chart(metric, group) for metric, group in _group_by_unit(moved or groups or lines)]
-    history = Section("history", "Run by run", (), charts, [table])
-    document = Document(
+    charts = [_history_chart(metric, group) for metric, group in _group_by_unit(moved or groups or lines)]
+    history = ReportSection("history", "Run by run", (), charts, [table])
+    document = ReportDocument(
         title=f"{count_text(len(lines), 'figure')} over {count_text(len(runs), 'run')}",
         subtitle=f"from {sessions[runs[0]].date} to {sessions[runs[-1]].date}",
-        summary=_summary(moved, groups, placed, names, len(runs)),
+        summary=_history_summary(moved, groups, placed, names, len(runs)),
         sections=(moves, history),
     )
     return mark_deviations(document, [item.result for item in points if isinstance(item.result, MeasuredPoint)])
@@ -148,10 +148,10 @@ def _split_by_claim(
     """Splits figures into those that changed, that differ in one placement, and that differ by placement only."""
     groups: tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]] = ([], [], [])
     for line in lines:
-        if line.moves:
+        if line.claimed_changes:
             groups[0].append(line)
-        elif line.changes:
-            groups[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.changes) else 2].append(line)
+        elif line.all_changes:
+            groups[1 if any(move.unclaimed == ONE_PLACEMENT for move in line.all_changes) else 2].append(line)
     return groups
 
 
@@ -179,7 +179,7 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
     for item in result:
         run = runs.setdefault(item.run, len(runs) + 1)
         if isinstance(item.result, MeasuredPoint):
-            axes = point_axes(without_placement(item.point)).items()
+            axes = point_axes(without_placement(item.point_id)).items()
             label = " ".join(value if name in _UNNAMED_AXES else f"{name}={value}" for name, value in axes)
             groups.setdefault((run, label), []).append((item.result, item.stored.manifest))
     for (run, label), points in groups.items():
@@ -190,7 +190,7 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
     return list(lines.values())
 
 
-def _shared_metrics(placements: Sequence[MeasuredPoint]) -> list[Metric]:
+def _shared_metrics(placements: Sequence[MeasuredPoint]) -> list[NamedFigure]:
     """Returns the figures that all these placements of one point have, each as a median with its range."""
     if len(placements) == 1:
         return point_metrics(placements[0])
@@ -215,14 +215,14 @@ def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str
             line.point,
             line.metric,
             *(figure_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
-            "; ".join(_move_text(move, names) for move in line.changes),
+            "; ".join(_move_text(move, names) for move in line.all_changes),
         ]
         for line in moved
     ]
     return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
 
 
-def _move_text(move: Move, names: dict[int, str]) -> str:
+def _move_text(move: FigureMove, names: dict[int, str]) -> str:
     """Returns a change with the run in which it came, as text."""
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
@@ -236,7 +236,7 @@ def _group_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[Figur
     return groups_
 
 
-def _chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
+def _history_chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
     """Returns a chart of figures over runs."""
     rows = [
         {
@@ -244,8 +244,8 @@ def _chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
             "y": _percent_of_first(seen.figure.value, line),
             "series": f"{line.point} {line.metric}",
             "text": "",
-            "low": None if seen.figure.band is None else _percent_of_first(seen.figure.band.least, line),
-            "high": None if seen.figure.band is None else _percent_of_first(seen.figure.band.most, line),
+            "low": None if seen.figure.band is None else _percent_of_first(seen.figure.band.smallest, line),
+            "high": None if seen.figure.band is None else _percent_of_first(seen.figure.band.largest, line),
         }
         for line in lines
         for run, seen in sorted(line.values.items())
@@ -265,7 +265,7 @@ def _percent_of_first(value: float, line: FigureHistory) -> float:
     return 100 * (value / first - 1) if first else 0.0
 
 
-def _summary(
+def _history_summary(
     moved: Sequence[FigureHistory],
     single: Sequence[FigureHistory],
     placed: Sequence[FigureHistory],
@@ -277,7 +277,7 @@ def _summary(
     if not moved and not single:
         return f"Nothing changed {span_text}{' beyond placement' if placed else ''}."
     first = (moved or single)[0]
-    last = (first.moves or first.changes)[-1]
+    last = (first.claimed_changes or first.all_changes)[-1]
     step = f"most of all {first.point}, {first.metric}: {last.change:+,.2f} {first.unit} at {names[last.run]}."
     if not moved:
         differing = count_text(len(single), "figure")

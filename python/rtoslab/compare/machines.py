@@ -7,7 +7,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from rtoslab.compare.attribution import attribute_cycles
-from rtoslab.compare.comparison import Comparison, FigureChange, Verdict
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange, RunComparison
 from rtoslab.intake import escape_xml_characters
 from rtoslab.reports import Deviations, declared_deviations, deviation_footnote
 
@@ -15,18 +15,18 @@ Complaint = Callable[[FigureChange], str | None]
 """Returns why a change counts as a failure. None if it does not."""
 
 
-def as_json(comparisons: Sequence[Comparison]) -> str:
+def as_json(comparisons: Sequence[RunComparison]) -> str:
     """Returns the comparisons as JSON, one object with every figure."""
     return json.dumps({"comparisons": [_comparison_object(comparison) for comparison in comparisons]}, indent=1) + "\n"
 
 
-def _comparison_object(comparison: Comparison) -> dict[str, Any]:
+def _comparison_object(comparison: RunComparison) -> dict[str, Any]:
     """Returns a comparison as a JSON object."""
     timed = {item.pair.label: item.pair for item in comparison.visible_changes if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
         "after": comparison.after.name,
-        "deviations": _deviations(comparison),
+        "deviations": _deviations_of_comparison(comparison),
         "over": {name: list(values) for name, values in comparison.matching.over.items()},
         "differences": [
             {"key": difference.key, "before": difference.before, "after": difference.after, "points": difference.points}
@@ -51,7 +51,7 @@ def _comparison_object(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _deviations(comparison: Comparison) -> Deviations:
+def _deviations_of_comparison(comparison: RunComparison) -> Deviations:
     """Returns the declared deviations of the kernels on both sides."""
     figures = (figure for side in (comparison.before, comparison.after) for figure in side.figures)
     return declared_deviations([figure.result for figure in figures if figure.result is not None])
@@ -65,11 +65,11 @@ def _change_object(change: FigureChange) -> dict[str, Any]:
         "unit": change.before.unit,
         "before": change.before.value,
         "after": change.after.value,
-        "delta": change.delta,
-        "percent": change.percent if math.isfinite(change.percent) else None,
+        "delta": change.figure_change,
+        "percent": change.percent_change if math.isfinite(change.percent_change) else None,
         "verdict": change.verdict.value,
     }
-    if change.reason is not None and change.delta:
+    if change.reason is not None and change.figure_change:
         row |= {"cause": change.reason.cause.value, "cause_words": change.reason.text}
     if change.sample_shift is not None:
         row |= {
@@ -86,10 +86,10 @@ def _change_object(change: FigureChange) -> dict[str, Any]:
 
 def complaint_if_worse(change: FigureChange) -> str | None:
     """Returns a complaint if the figure became worse, else None."""
-    return "is worse" if change.verdict is Verdict.WORSE else None
+    return "is worse" if change.verdict is ChangeVerdict.WORSE else None
 
 
-def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = complaint_if_worse) -> str:
+def as_junit(comparisons: Sequence[RunComparison], complaint: Complaint = complaint_if_worse) -> str:
     """Returns the comparisons as JUnit XML: a test suite for each, a test case for each figure."""
     root = ET.Element("testsuites", name="rtoslab")
     for comparison in comparisons:
@@ -103,7 +103,7 @@ def as_junit(comparisons: Sequence[Comparison], complaint: Complaint = complaint
             failures=str(failures),
             errors=str(len(lost)),
         )
-        if deviations := _deviations(comparison):
+        if deviations := _deviations_of_comparison(comparison):
             properties = ET.SubElement(suite, "properties")
             ET.SubElement(
                 properties, "property", name="deviations", value=escape_xml_characters(deviation_footnote(deviations))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rtoslab.base import count_text
-from rtoslab.compare.sides import PointFigures, Side
+from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.results import PointId
 
 _NAMED = ("benchmark", "kernel", "board", "cores")
@@ -17,7 +17,7 @@ Axes = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PointPair:
     """The same point on both sides of a comparison."""
 
     label: str
@@ -27,19 +27,19 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Matching:
+class PointMatching:
     """The pairs of two sides of a comparison, and the points that only one side has."""
 
     over: dict[str, tuple[str, str]]
     """Axes compared over: name -> (first side's value, second side's)."""
     common: Sequence[str]
     """The axes that all points of both sides share, as texts."""
-    pairs: Sequence[Pair]
+    pairs: Sequence[PointPair]
     only_before: Sequence[str]
     only_after: Sequence[str]
 
 
-def match_sides(before: Side, after: Side, *, same_axes: bool = False) -> Matching:
+def match_sides(before: ComparisonSide, after: ComparisonSide, *, same_axes: bool = False) -> PointMatching:
     """Pairs the points of two sides of a comparison, in the order of the first side."""
     left = [point_axes(figure.point) for figure in before.figures]
     right = [point_axes(figure.point) for figure in after.figures]
@@ -48,8 +48,8 @@ def match_sides(before: Side, after: Side, *, same_axes: bool = False) -> Matchi
     mine = {_axes_key(axes, over): figures for axes, figures in zip(left, before.figures, strict=True)}
     shared = _shared_axes([*left, *right])
     labels = {_axes_key(axes, over): _point_label(axes, {*over, *shared}) for axes in (*right, *left)}
-    pairs = [Pair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
-    return Matching(
+    pairs = [PointPair(labels[key], figures, others[key]) for key, figures in mine.items() if key in others]
+    return PointMatching(
         over,
         [value if name in _NAMED else f"{name} {value}" for name, value in shared.items()],
         pairs,

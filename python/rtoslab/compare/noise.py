@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class MedianShift:
     """The shift of the median between two sets of samples, with its confidence interval and a test."""
 
     counts: tuple[int, int]
@@ -39,7 +39,7 @@ class Shift:
     """The smallest p that so few samples can give."""
 
     @property
-    def difference(self) -> float:
+    def median_difference(self) -> float:
         """Returns the second median minus the first."""
         return self.medians[1] - self.medians[0]
 
@@ -49,7 +49,7 @@ class Shift:
         return self.interval[0] <= 0.0 <= self.interval[1]
 
 
-def median_shift(before: Sequence[float], after: Sequence[float]) -> Shift:
+def median_shift(before: Sequence[float], after: Sequence[float]) -> MedianShift:
     """Returns the shift of the median between two sets of samples, with confidence interval and test."""
     first, second = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     distinct = np.unique(np.concatenate([first, second]))
@@ -59,7 +59,7 @@ def median_shift(before: Sequence[float], after: Sequence[float]) -> Shift:
     places = _resampled_median_ranks(len(second), len(first))
     spread = np.sort(second)[places[0]] - np.sort(first)[places[1]]
     low, high = np.quantile(spread, [ALPHA / 2, 1 - ALPHA / 2], method="closest_observation")
-    return Shift(
+    return MedianShift(
         (len(first), len(second)),
         (float(np.median(first)), float(np.median(second))),
         (float(low), float(high)),
@@ -80,7 +80,7 @@ def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
     return tuple(np.minimum(item.astype(np.int64), n - 1) for item, (_, n) in zip(drawn, middle, strict=True))
 
 
-def claimed_shifts(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:
+def claimed_shifts(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[bool]:
     """Returns for each shift whether it is significant, all tested together (Holm's step-down)."""
     claimed = [False] * len(shifts)
     order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)
@@ -91,6 +91,6 @@ def claimed_shifts(shifts: Sequence[Shift], alpha: float = ALPHA) -> list[bool]:
     return claimed
 
 
-def has_too_few_samples(shift: Shift, comparisons: int, alpha: float = ALPHA) -> bool:
+def has_too_few_samples(shift: MedianShift, comparisons: int, alpha: float = ALPHA) -> bool:
     """Whether there are too few samples for any significant shift among so many comparisons."""
     return shift.least_p > alpha / comparisons

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import PLACEMENT, Metric, place_matters, placement_band, without_placement
+from rtoslab.analyses import PLACEMENT, NamedFigure, place_matters, placement_band, without_placement
 from rtoslab.base import count_text
-from rtoslab.compare.sides import PointFigures, Side
+from rtoslab.compare.sides import ComparisonSide, PointFigures
 
 
-def join_placements(side: Side) -> Side:
+def join_placements(side: ComparisonSide) -> ComparisonSide:
     """Returns the side of a comparison with points that differ only in their placement joined into one.
     Other points stay.
     """
@@ -23,7 +23,7 @@ def join_placements(side: Side) -> Side:
     return replace(side, figures=[one for group in groups.values() for one in _join_group(group)])
 
 
-def difference_interval(before: Metric, after: Metric) -> tuple[float, float]:
+def difference_interval(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
     """Returns the least and the most difference of two figures over all placements."""
     width = max(metric.band.width for metric in (before, after) if metric.band is not None)
     (first_low, first_high), (second_low, second_high) = _value_range(before, width), _value_range(after, width)
@@ -37,21 +37,21 @@ def may_depend_on_place(metric: str, *manifests: Mapping[str, Any]) -> bool:
     begins. How deep a stack is depends, as times do, on when interrupts come.
     """
     if metric.startswith("image."):
-        return len({_placement(manifest) for manifest in manifests}) > 1
+        return len({_placement_number(manifest) for manifest in manifests}) > 1
     return metric.startswith("heap.") or any(place_matters(manifest) for manifest in manifests)
 
 
-def _placement(manifest: Mapping[str, Any]) -> int:
+def _placement_number(manifest: Mapping[str, Any]) -> int:
     """Returns the number of the placement in a manifest."""
     build = manifest.get("build")
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
-def _value_range(metric: Metric, width: float) -> tuple[float, float]:
+def _value_range(metric: NamedFigure, width: float) -> tuple[float, float]:
     """Returns least and most of a figure over placements. One in a single placement gets `width` on both sides."""
     if metric.band is None:
         return metric.value - width, metric.value + width
-    return metric.band.least, metric.band.most
+    return metric.band.smallest, metric.band.largest
 
 
 def _without_placement(figures: PointFigures) -> PointFigures:
@@ -72,7 +72,7 @@ def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
     return [replace(first, metrics=metrics, manifest=manifest, placed_results=results)]
 
 
-def join_metrics(metrics: Sequence[Metric]) -> Metric:
+def join_metrics(metrics: Sequence[NamedFigure]) -> NamedFigure:
     """Returns one figure for its values in several placements: the median, with the range."""
     band = placement_band(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Protocol
 
-from rtoslab.analyses import Metric
+from rtoslab.analyses import NamedFigure
 from rtoslab.base import PlanError
 
 ALL: Final = "*"
@@ -30,20 +30,20 @@ class FigurePair(Protocol):
     """The interface of a figure before and after a change."""
 
     @property
-    def before(self) -> Metric:
+    def before(self) -> NamedFigure:
         """Returns the figure before the change."""
 
     @property
-    def delta(self) -> float:
+    def figure_change(self) -> float:
         """Returns the change in the figure's unit. Positive is worse."""
 
     @property
-    def percent(self) -> float:
+    def percent_change(self) -> float:
         """Returns the change in percent of the figure before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class GrowthLimit:
     """How much a figure may grow, in its unit or in percent."""
 
     value: float
@@ -55,14 +55,14 @@ class Limit:
         if self.unit == "%":
             if change.before.unit == CALLS:
                 return False
-            return change.delta > 0 and change.percent > self.value
-        return change.before.unit == self.unit and change.delta > self.value
+            return change.figure_change > 0 and change.percent_change > self.value
+        return change.before.unit == self.unit and change.figure_change > self.value
 
     def __str__(self) -> str:
         return f"+{self.value:g} {self.unit}"
 
 
-def parse_limits(text: str) -> tuple[Limit, ...]:
+def parse_limits(text: str) -> tuple[GrowthLimit, ...]:
     """Parses a rule such as `+0 cycles|+2 %`. Raises PlanError for an invalid one."""
     if text.strip() == NEVER:
         return ()
@@ -74,18 +74,18 @@ def parse_limits(text: str) -> tuple[Limit, ...]:
                 f"{part.strip()!r} is not a limit; write one such as `+0 cycles`, `+64 bytes` or `+2 "
                 "%`, or several joined by |."
             )
-        limits.append(Limit(float(match[1]), _UNITS[match[2]]))
+        limits.append(GrowthLimit(float(match[1]), _UNITS[match[2]]))
     return tuple(limits)
 
 
-class Rules:
+class FigureLimits:
     """Limits for figures, by pattern of their names. The longest pattern that fits counts."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._limits = {pattern: parse_limits(text) for pattern, text in texts.items()}
 
     @classmethod
-    def from_texts(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "Rules":
+    def from_texts(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "FigureLimits":
         """Returns a baseline's rules, overridden by the command line's: `LIMITS` for all, or `PATTERN=LIMITS`."""
         texts = {**DEFAULT, **stored}
         for text in requested:
@@ -96,11 +96,11 @@ class Rules:
                 texts = {ALL: text}
         return cls(texts)
 
-    def limits(self, metric_id: str) -> tuple[Limit, ...]:
+    def figure_limits(self, metric_id: str) -> tuple[GrowthLimit, ...]:
         """Returns the limits of the figure with this name."""
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
-    def broken_limit(self, change: FigurePair) -> Limit | None:
+    def broken_limit(self, change: FigurePair) -> GrowthLimit | None:
         """Returns the first limit that the change exceeds, if any."""
-        return next((limit for limit in self.limits(change.before.id) if limit.is_passed(change)), None)
+        return next((limit for limit in self.figure_limits(change.before.id) if limit.is_passed(change)), None)

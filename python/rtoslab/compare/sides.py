@@ -6,10 +6,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
-from rtoslab.analyses import Metric, point_metrics
+from rtoslab.analyses import NamedFigure, point_metrics
 from rtoslab.base import StoreError
 from rtoslab.compare.executions import ExecutedFunction, code_digest, executed_functions, place_digest, wait_cycles
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import RunDirectory, StoredPoint, flatten_json
 
 STATE: Final = "state."
@@ -21,7 +21,7 @@ class PointFigures:
     """The figures of one point, or the reason why it has none."""
 
     point: PointId
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, NamedFigure]
     is_exact: bool
     """Whether it is from a virtual board, which gives the same cycles each time."""
     manifest: Mapping[str, str]
@@ -47,25 +47,25 @@ class PointFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparisonSide:
     """One side of a comparison: the figures of points, under a name."""
 
     name: str
     figures: Sequence[PointFigures] = field(default=())
 
 
-def read_side(paths: Sequence[Path]) -> Side:
+def read_side(paths: Sequence[Path]) -> ComparisonSide:
     """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError."""
     figures_: dict[str, PointFigures] = {}
     for path in paths:
-        points = RunDirectory.open(path).points()
+        points = RunDirectory.open(path).read_points()
         if not points:
             raise StoreError(f"{path} contains no finished point; measure into it first with `rtoslab run --out`.")
         for point in points:
             fresh = point_figures(point)
             key = fresh.point.model_dump_json()
             figures_[key] = _pool_figures(figures_[key], fresh) if key in figures_ else fresh
-    return Side(",".join(path.name for path in paths), tuple(figures_.values()))
+    return ComparisonSide(",".join(path.name for path in paths), tuple(figures_.values()))
 
 
 def point_figures(stored: StoredPoint) -> PointFigures:
@@ -87,7 +87,7 @@ def point_figures(stored: StoredPoint) -> PointFigures:
     )
 
 
-def _missing_reason(result: Failed | NotApplicable) -> str:
+def _missing_reason(result: FailedPoint | NotApplicable) -> str:
     """Returns why a point has no figure."""
     return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
 
@@ -104,7 +104,7 @@ def _pool_figures(first: PointFigures, second: PointFigures) -> PointFigures:
     return replace(first, metrics=shared)
 
 
-def _pool_metric(first: Metric, second: Metric) -> Metric:
+def _pool_metric(first: NamedFigure, second: NamedFigure) -> NamedFigure:
     """Merges the samples of two repeats of a figure."""
     samples = [*(first.samples or [first.value]), *(second.samples or [second.value])]
     return replace(first, value=median(samples), samples=samples)

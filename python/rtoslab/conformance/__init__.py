@@ -4,5 +4,5 @@
 built and run, once for each content, or run as its user brought it.
 """
 
-from rtoslab.conformance.examination import Conformance, examine_image, examine_port, suite_point, verdict_digest
-from rtoslab.conformance.judge import Outcome
+from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_port, suite_point, verdict_digest
+from rtoslab.conformance.judge import CheckOutcome

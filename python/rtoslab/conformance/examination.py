@@ -15,15 +15,15 @@ from rtoslab.base import (
     CatalogueError,
     ConformanceError,
     SettingError,
-    Strict,
-    canonical,
+    StrictModel,
     exclusive_lock,
     memoize_by_contents,
     package_digest,
+    to_canonical_json,
     write_whole,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance.judge import CheckFinding, Outcome, judge_all
+from rtoslab.conformance.judge import CheckFinding, CheckOutcome, judge_all
 from rtoslab.conformance.play import play_external_suite, play_suite
 from rtoslab.images import CONFORMANCE_IMAGE, build_point_image, inputs_digest
 from rtoslab.intake import CACHED_BYTES, read_bytes
@@ -31,7 +31,7 @@ from rtoslab.plan import DEFAULT_RAM, DEFAULT_WINDOW_MS, Point
 from rtoslab.targets import ExternalImage, Progress, simulator_fingerprint, simulator_sources, with_kernel
 
 
-class Conformance(Strict):
+class ConformanceVerdict(StrictModel):
     """The conformance suite's verdict on one kernel, board, number of cores and configuration."""
 
     digest: str
@@ -44,21 +44,21 @@ class Conformance(Strict):
     """Why the suite did not come to its end. None if it did."""
 
     @property
-    def holds(self) -> bool:
+    def is_conformant(self) -> bool:
         """Whether every applicable check of the port was made and holds."""
         outcomes = {finding.outcome for finding in self.findings}
-        return self.failure is None and Outcome.HOLDS in outcomes and Outcome.FAILS not in outcomes
+        return self.failure is None and CheckOutcome.HOLDS in outcomes and CheckOutcome.FAILS not in outcomes
 
     @property
-    def deviations(self) -> dict[str, str]:
+    def deviation_reasons(self) -> dict[str, str]:
         """Returns the observation and the reason of each check that fails as kernel.toml declares."""
-        return {finding.title: finding.saw for finding in self.findings if finding.outcome is Outcome.DEVIATES}
+        return {finding.title: finding.saw for finding in self.findings if finding.outcome is CheckOutcome.DEVIATES}
 
     @property
     def outcome_counts_text(self) -> str:
         """Returns the number of findings of each outcome as text: `12 hold, 1 n/a`."""
-        counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in Outcome}
-        words = {Outcome.HOLDS: "hold", Outcome.FAILS: "fail", Outcome.DEVIATES: "deviate"}
+        counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in CheckOutcome}
+        words = {CheckOutcome.HOLDS: "hold", CheckOutcome.FAILS: "fail", CheckOutcome.DEVIATES: "deviate"}
         text = [
             f"{count} {outcome.value if count == 1 else words.get(outcome, outcome.value)}"
             for outcome, count in counts.items()
@@ -66,14 +66,14 @@ class Conformance(Strict):
         ]
         return ", ".join(text) or "nothing was seen"
 
-    def require(self) -> None:
+    def require_conformance(self) -> None:
         """Raises ConformanceError, naming the failed checks, if the port does not conform."""
-        if self.holds:
+        if self.is_conformant:
             return
         reasons = [
             f"{finding.title} demands that {finding.demands}, but core {finding.core}: {finding.saw}."
             for finding in self.findings
-            if finding.outcome is Outcome.FAILS
+            if finding.outcome is CheckOutcome.FAILS
         ]
         if self.failure is not None:
             reasons.insert(0, self.failure)
@@ -82,18 +82,18 @@ class Conformance(Strict):
             f"figures is valid: {' '.join(reasons) or 'no check applies.'}"
         )
 
-    def summary(self) -> dict[str, Any]:
+    def check_outcomes(self) -> dict[str, Any]:
         """Returns the outcome of each check for the manifest, with the reason where it does not apply."""
         checks: dict[str, str] = {}
         for finding in self.findings:
-            is_exempt = finding.outcome in (Outcome.NOT_APPLICABLE, Outcome.DEVIATES)
+            is_exempt = finding.outcome in (CheckOutcome.NOT_APPLICABLE, CheckOutcome.DEVIATES)
             words = f"{finding.outcome.value}: {finding.saw}" if is_exempt else finding.outcome.value
-            if checks.get(finding.check, Outcome.HOLDS.value) == Outcome.HOLDS.value:
+            if checks.get(finding.check, CheckOutcome.HOLDS.value) == CheckOutcome.HOLDS.value:
                 checks[finding.check] = words
         return {"digest": self.digest, "checks": checks}
 
 
-def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> Conformance:
+def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> ConformanceVerdict:
     """Returns the conformance verdict on a point's port, from the cache or from a new run of the suite.
 
     Raises BuildError and errors of the environment. The verdict covers the image's behaviour.
@@ -117,7 +117,7 @@ def examine_image(
     image: ExternalImage,
     timing: Mapping[str, int],
     progress: Progress = lambda *_: None,
-) -> Conformance:
+) -> ConformanceVerdict:
     """Returns the conformance verdict on an image of the suite that was built elsewhere. It is run each time.
 
     Raises SettingError for an image that is not the suite's.
@@ -140,8 +140,8 @@ def examine_image(
         timing=dict(timing),
     )
     played, failure = play_external_suite(catalogue, point, image, progress)
-    return Conformance(
-        digest=image.sha256[:16],
+    return ConformanceVerdict(
+        digest=image.file_sha256[:16],
         kernel=begin.kernel,
         board=begin.board,
         cores=begin.cores,
@@ -164,7 +164,7 @@ def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple
     rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
     everything = [image, simulator_sources(catalogue.root), dict(timing), facts, rules]
-    return hashlib.sha256(canonical(everything).encode()).hexdigest()[:16]
+    return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:16]
 
 
 def suite_point(point: Point) -> Point:
@@ -185,7 +185,7 @@ def suite_point(point: Point) -> Point:
     )
 
 
-def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> Conformance:
+def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> ConformanceVerdict:
     """Runs the conformance suite for a point's port and judges its output."""
     kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
     checks = catalogue.conformance.check
@@ -196,7 +196,7 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
             "firmware/conformance/conformance.toml; correct or remove it."
         )
     played, failure = play_suite(catalogue, point, progress)
-    return Conformance(
+    return ConformanceVerdict(
         digest=digest,
         kernel=point.kernel,
         board=point.board,
@@ -206,18 +206,18 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
     )
 
 
-def _read_verdict(path: Path) -> Conformance | None:
+def _read_verdict(path: Path) -> ConformanceVerdict | None:
     """Returns a stored verdict. None if it is missing or altered: then the verdict is determined again."""
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
-        return Conformance.model_validate_json(verdict) if head == _head_line(path, verdict) else None
+        return ConformanceVerdict.model_validate_json(verdict) if head == _head_line(path, verdict) else None
     except (ConformanceError, ValidationError):
         return None
 
 
-def _write_verdict(path: Path, verdict: Conformance) -> None:
+def _write_verdict(path: Path, verdict: ConformanceVerdict) -> None:
     """Stores a verdict. Raises StoreError."""
-    content = canonical(verdict.model_dump(mode="json")).encode()
+    content = to_canonical_json(verdict.model_dump(mode="json")).encode()
     write_whole(path, _head_line(path, content) + b"\n" + content, "the conformance verdict")
 
 

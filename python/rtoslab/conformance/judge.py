@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from rtoslab.base import Strict
-from rtoslab.catalogue import Board, Check, Kernel
+from rtoslab.base import StrictModel
+from rtoslab.catalogue import Board, ConformanceCheck, Kernel
 from rtoslab.records import DecodedRun
 from rtoslab.targets import SYSTICK
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 """Number of the exception that drives every kernel's tick here."""
 
 
-class Outcome(StrEnum):
+class CheckOutcome(StrEnum):
     """The outcome of one conformance check on one core."""
 
     HOLDS = "holds"
@@ -29,7 +29,7 @@ class Outcome(StrEnum):
     """Not observed: a real board has no counters, and an image that was built elsewhere may lack the scene."""
 
 
-class CheckFinding(Strict):
+class CheckFinding(StrictModel):
     """The finding of a conformance check on a core: requirement and observation. For n/a, the reason."""
 
     check: str
@@ -38,7 +38,7 @@ class CheckFinding(Strict):
     """None if the check does not apply, so it concerns no core."""
     demands: str
     saw: str
-    outcome: Outcome
+    outcome: CheckOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,16 @@ class SuiteOutput:
         return scenes_
 
 
-def judge_all(checks: Sequence[Check], output: SuiteOutput, kernel: Kernel, board: Board) -> tuple[CheckFinding, ...]:
+def judge_all(
+    checks: Sequence[ConformanceCheck], output: SuiteOutput, kernel: Kernel, board: Board
+) -> tuple[CheckFinding, ...]:
     """Returns a finding for each conformance check and core, in the table's order."""
     scenes = output.notes_by_scene()
     findings: list[CheckFinding] = []
     for check in checks:
         obstacle = reason_not_applicable(check, kernel, board, output.decoded.begin.cores)
         if obstacle is not None:
-            findings.append(_make_finding(check, None, obstacle, Outcome.NOT_APPLICABLE))
+            findings.append(_make_finding(check, None, obstacle, CheckOutcome.NOT_APPLICABLE))
             continue
         applicable = _check_for_kernel(check, kernel)
         cores = range(1 if check.first_core_only else output.decoded.begin.cores)
@@ -110,7 +112,7 @@ def judge_all(checks: Sequence[Check], output: SuiteOutput, kernel: Kernel, boar
     return tuple(findings)
 
 
-def _check_for_kernel(check: Check, kernel: Kernel) -> Check:
+def _check_for_kernel(check: ConformanceCheck, kernel: Kernel) -> ConformanceCheck:
     """Returns the check with the requirement that applies to what the kernel declares."""
     if check.instead is None:
         return check
@@ -122,23 +124,24 @@ def _check_for_kernel(check: Check, kernel: Kernel) -> Check:
 
 def _apply_declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
     """Turns failures of a check that kernel.toml declares into deviations. If none fails, that is a failure."""
-    if any(finding.outcome is Outcome.FAILS for finding in findings):
+    if any(finding.outcome is CheckOutcome.FAILS for finding in findings):
         saw = {finding.core: f"{finding.saw}; declared: {reason}" for finding in findings}
         return [
-            finding.model_copy(update={"outcome": Outcome.DEVIATES, "saw": saw[finding.core]})
-            if finding.outcome is Outcome.FAILS
+            finding.model_copy(update={"outcome": CheckOutcome.DEVIATES, "saw": saw[finding.core]})
+            if finding.outcome is CheckOutcome.FAILS
             else finding
             for finding in findings
         ]
-    if any(finding.outcome is Outcome.UNSEEN for finding in findings):
+    if any(finding.outcome is CheckOutcome.UNSEEN for finding in findings):
         return list(findings)
     remove = "declared to deviate, but conforms: remove it from [deviations] of kernel.toml"
     return [
-        finding.model_copy(update={"outcome": Outcome.FAILS, "saw": f"{finding.saw}; {remove}"}) for finding in findings
+        finding.model_copy(update={"outcome": CheckOutcome.FAILS, "saw": f"{finding.saw}; {remove}"})
+        for finding in findings
     ]
 
 
-def reason_not_applicable(check: Check, kernel: Kernel, board: Board, cores: int) -> str | None:
+def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board, cores: int) -> str | None:
     """Returns why a check does not apply to a kernel on so many cores of a board. None if it applies."""
     lacking = kernel.reason_unable(check.services)
     if lacking is None and cores < check.min_cores:
@@ -148,7 +151,9 @@ def reason_not_applicable(check: Check, kernel: Kernel, board: Board, cores: int
     return lacking
 
 
-def _scene_notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int, output: SuiteOutput) -> SceneNotes:
+def _scene_notes(
+    scenes: Mapping[str, tuple[int, ...]], check: ConformanceCheck, core: int, output: SuiteOutput
+) -> SceneNotes:
     """Returns the notes of a check's scene on one core."""
     decoded = output.decoded
     return SceneNotes(
@@ -161,37 +166,37 @@ def _scene_notes(scenes: Mapping[str, tuple[int, ...]], check: Check, core: int,
     )
 
 
-def _judge_check(check: Check, core: int, notes: SceneNotes, output: SuiteOutput) -> CheckFinding:
+def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: SuiteOutput) -> CheckFinding:
     """Returns the finding of a check on a core, by the notes of its scene."""
     broken = next((number for number in output.broken_scenes if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
         where = "" if broken.core == core else f"not played, because on core {broken.core} "
-        return _make_finding(check, core, f"{where}its scene {broken.ending}", Outcome.FAILS)
+        return _make_finding(check, core, f"{where}its scene {broken.ending}", CheckOutcome.FAILS)
     if not output.is_complete and (check.kind == "ticks" or not notes.values):
-        return _make_finding(check, core, "the suite ended before", Outcome.UNSEEN)
+        return _make_finding(check, core, "the suite ended before", CheckOutcome.UNSEEN)
     if check.kind == "ticks" and notes.stats is None:
-        return _make_finding(check, core, "this target does not count cycles", Outcome.UNSEEN)
+        return _make_finding(check, core, "this target does not count cycles", CheckOutcome.UNSEEN)
     if output.is_external and check.kind != "ticks" and not output.has_begun(check.id, core):
-        return _make_finding(check, core, "the image does not play its scene", Outcome.UNSEEN)
+        return _make_finding(check, core, "the image does not play its scene", CheckOutcome.UNSEEN)
     if check.kind != "ticks" and not notes.values:
-        return _make_finding(check, core, "its scene left no notes", Outcome.FAILS)
+        return _make_finding(check, core, "its scene left no notes", CheckOutcome.FAILS)
     holds, saw = _JUDGES[check.kind](check, notes)
-    return _make_finding(check, core, saw, Outcome.HOLDS if holds else Outcome.FAILS)
+    return _make_finding(check, core, saw, CheckOutcome.HOLDS if holds else CheckOutcome.FAILS)
 
 
-def _make_finding(check: Check, core: int | None, saw: str, outcome: Outcome) -> CheckFinding:
+def _make_finding(check: ConformanceCheck, core: int | None, saw: str, outcome: CheckOutcome) -> CheckFinding:
     """Returns the finding of a check."""
     return CheckFinding(check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome)
 
 
-def _judge_sequence(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_sequence(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Judges whether a scene's notes are exactly the required ones. Returns the verdict and the observation as text."""
     if notes.values == check.notes:
         return True, f"noted {_values_text(notes.values)}"
     return False, f"noted {_values_text(notes.values)} where {_values_text(check.notes)} was due"
 
 
-def _judge_timer(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_timer(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Judges whether the intervals in a scene's notes are within the tolerance.
     Returns the verdict and the observation.
     """
@@ -204,7 +209,7 @@ def _judge_timer(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     return good, f"intervals off by at most {worst:.2f} %, their sum by {total:.3f} %"
 
 
-def _judge_slices(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Judges from a scene's notes whether two computing tasks took turns as the kernel declares.
     Without time slices the second runs after the first has ended.
     """
@@ -217,7 +222,7 @@ def _judge_slices(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     return alternate and -1 <= turns - slices <= 2, f"{turns} turns where {slices} were due, one a slice"
 
 
-def _judge_growth(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Judges whether a size in a scene's notes grew enough and stayed below its limit."""
     if len(notes.values) != 3:
         return False, f"noted {_values_text(notes.values)} where three figures were due"
@@ -225,7 +230,7 @@ def _judge_growth(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     return 0 < before <= after - check.least and after < size, f"{before} bytes, then {after} of {size}"
 
 
-def _judge_ticks(check: Check, notes: SceneNotes) -> tuple[bool, str]:
+def _judge_ticks(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
     """Judges whether the number of tick interrupts in a scene's notes fits the cycles."""
     assert notes.stats is not None
     core = notes.stats["cores"][0]
@@ -235,7 +240,7 @@ def _judge_ticks(check: Check, notes: SceneNotes) -> tuple[bool, str]:
     return due > 1 and abs(taken - due) <= slack, f"{taken} tick interrupts in {due:.1f} tick periods"
 
 
-_JUDGES: Final[Mapping[str, Callable[[Check, SceneNotes], tuple[bool, str]]]] = {
+_JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, SceneNotes], tuple[bool, str]]]] = {
     "sequence": _judge_sequence,
     "timer": _judge_timer,
     "slices": _judge_slices,

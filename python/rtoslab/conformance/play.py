@@ -10,7 +10,7 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.conformance.judge import BrokenScene, SuiteOutput
 from rtoslab.images import build_point_image
 from rtoslab.plan import Point
-from rtoslab.records import DecodedRun, ExpectedIdentity, decode, decode_broken_off, read_wire_constants
+from rtoslab.records import DecodedRun, ExpectedIdentity, decode_broken_off, decode_records, read_wire_constants
 from rtoslab.targets import ExternalImage, Progress, RunOutput, VirtualJob, run_virtual
 
 LIMIT_S = 120
@@ -28,9 +28,9 @@ def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[
     while True:
         params = {f"leave_out_{index}": str(scene_hash(item.scene)) for index, item in enumerate(broken)}
         built = build_point_image(catalogue, replace(point, params=params))
-        output = _run_image(catalogue, point, built.elf.read_bytes(), built.elf.name, progress)
+        output = _run_image(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, progress)
         try:
-            decoded = decode(output.uart, read_wire_constants(catalogue.root), built.expected)
+            decoded = decode_records(output.uart, read_wire_constants(catalogue.root), built.expected)
         except DecodeError as cause:
             begun = _decode_beginning(catalogue, output.uart, built.expected)
             scene = None if begun is None else _find_broken_scene(begun, cause, output.failure)
@@ -51,7 +51,7 @@ def play_external_suite(
     """
     output = _run_image(catalogue, point, image.content, image.path.name, progress)
     try:
-        decoded = decode(output.uart, read_wire_constants(catalogue.root), image.expected_identity)
+        decoded = decode_records(output.uart, read_wire_constants(catalogue.root), image.expected_identity)
     except DecodeError as cause:
         begun = _decode_beginning(catalogue, output.uart, image.expected_identity)
         failure = str(cause) if isinstance(cause, OverrideReceivedError) else output.failure or str(cause)

@@ -1,7 +1,8 @@
 """Runs one image several times for a diagnosis, the same to the cycle.
 
 `survey_run` is quick: it finds where start-up ends, the faults, the tasks. `observed_run` sees every call, switch and
-masked interval after start-up. `Replay` stands at single cycles of the same run once more, for call paths and memory.
+masked interval after start-up. `RunReplay` stands at single cycles of the same run once more, for call paths and
+memory.
 """
 
 import warnings
@@ -12,14 +13,14 @@ from typing import Final
 import numpy as np
 
 from rtoslab.base import BoardWarning, RunError, SymbolError
-from rtoslab.diagnose.kernel_services import Service, services_of
-from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, History, HistoryReader
+from rtoslab.diagnose.kernel_services import ImageService, services_of
+from rtoslab.diagnose.task_history import IDENT_ARGUMENTS, HistoryReader, TaskHistory
 from rtoslab.instruments import (
     ObservationRequest,
+    ObservedImage,
     ObservedMachine,
-    Recording,
-    Stretch,
-    Subject,
+    ObservedRecording,
+    RunSection,
     known_task_words,
     open_machine,
     record_run,
@@ -98,7 +99,7 @@ class RunOverview:
         return min(self.first_runs.values(), default=self.start)
 
 
-def survey_run(subject: Subject) -> RunOverview:
+def survey_run(subject: ObservedImage) -> RunOverview:
     """Runs an image quickly to its end or a number of cycles, and notes its tasks, interrupts and faults.
     Raises RunError, SymbolError.
     """
@@ -125,16 +126,16 @@ def survey_run(subject: Subject) -> RunOverview:
     overview.end, overview.clock_hz = machine.cycle(), machine.clock_hz()
     overview.warnings = list(machine.warnings())
     overview.unhandled = " ".join(unhandled_exceptions(machine, subject.cores))
-    overview.priorities = _priorities(machine, subject)
+    overview.priorities = _interrupt_priorities(machine, subject)
     overview.tick_cycles = _tick_cycles(machine)
-    overview.instructions = _instructions(machine, subject.cores)
+    overview.instructions = _instructions_by_core(machine, subject.cores)
     return overview
 
 
 class _OverviewReader:
     """Adds the events of a run to its overview."""
 
-    def __init__(self, overview: RunOverview, subject: Subject, no_task: frozenset[int], has_tasks: bool) -> None:
+    def __init__(self, overview: RunOverview, subject: ObservedImage, no_task: frozenset[int], has_tasks: bool) -> None:
         self._overview = overview
         self._no_task = no_task
         self._has_tasks = has_tasks
@@ -169,7 +170,7 @@ class _OverviewReader:
             self._overview.start, self._overview.has_started = int(cycles.min()), True
 
 
-def _priorities(machine: VirtualMachine, subject: Subject) -> dict[int, int]:
+def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> dict[int, int]:
     """Returns the priority of each enabled interrupt of core 0."""
     lines = subject.board.irq.lines
     words = machine.read_registers(0, interrupt_registers(lines))
@@ -186,7 +187,7 @@ def _tick_cycles(machine: VirtualMachine) -> int | None:
     return reload + 1 if control is not None and reload and control & 7 == 7 else None
 
 
-def _instructions(machine: VirtualMachine, cores: int) -> tuple[int, ...]:
+def _instructions_by_core(machine: VirtualMachine, cores: int) -> tuple[int, ...]:
     """Returns the number of instructions that each core has executed."""
     return tuple(core["instructions"] for core in machine.stats()["cores"][:cores])
 
@@ -195,18 +196,18 @@ def _instructions(machine: VirtualMachine, cores: int) -> tuple[int, ...]:
 class ObservedRun:
     """A run in which everything after start-up was recorded: its history of tasks, calls and handlers."""
 
-    recording: Recording
-    history: History
-    services: Mapping[int, Service]
+    recording: ObservedRecording
+    history: TaskHistory
+    services: Mapping[int, ImageService]
 
 
-def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
+def observed_run(subject: ObservedImage, overview: RunOverview) -> ObservedRun:
     """Runs an image again and records what happens from the first task on."""
-    services: dict[int, Service] = {}
+    services: dict[int, ImageService] = {}
     words: dict[int, int] = {}
     levels = sorted(set(overview.priorities.values()))
 
-    def request(machine: ObservedMachine) -> ObservationRequest:
+    def observation_request(machine: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must observe."""
         if subject.kernel is not None:
             services.update(services_of(subject.kernel, machine.symbol))
@@ -225,22 +226,22 @@ def observed_run(subject: Subject, overview: RunOverview) -> ObservedRun:
         )
 
     start = overview.first_task
-    stretch = Stretch(start=str(start), cycles=max(1, overview.end - start))
+    stretch = RunSection(start=str(start), cycles=max(1, overview.end - start))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoardWarning)  # the overview has them
-        recording = record_run(replace(subject, expected=None, stretch=stretch), request)
-    return ObservedRun(recording, HistoryReader(recording, services, words).read(), services)
+        recording = record_run(replace(subject, expected=None, stretch=stretch), observation_request)
+    return ObservedRun(recording, HistoryReader(recording, services, words).read_history(), services)
 
 
-class Replay:
+class RunReplay:
     """A repetition of an image's run, which can be moved to any cycle. It stands at one cycle after another."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: ObservedImage) -> None:
         self.machine = open_machine(subject)
         self._snapshots = [(self.machine.cycle(), self.machine.snapshot())]
         self._spacing = _CHUNK_CYCLES
 
-    def go(self, cycle: int) -> VirtualMachine:
+    def go_to_cycle(self, cycle: int) -> VirtualMachine:
         """Moves the run to a cycle, or to the first instruction after it."""
         if cycle < self.machine.cycle():
             self.machine.restore(next(board for taken, board in reversed(self._snapshots) if taken <= cycle))
@@ -273,11 +274,11 @@ class Replay:
                 return False
         return True
 
-    def fault(self, core: int, exception: int, cycle: int) -> Fault:
+    def fault_at(self, core: int, exception: int, cycle: int) -> Fault:
         """Returns the fault whose handler begins in that cycle."""
-        return read_fault(self.go(cycle), core, exception, cycle)
+        return read_fault(self.go_to_cycle(cycle), core, exception, cycle)
 
-    def word(self, address: int) -> int | None:
+    def read_word(self, address: int) -> int | None:
         """Returns a 32-bit word of memory at the run's present cycle. None where there is none."""
         try:
             with simulator_errors(SymbolError):

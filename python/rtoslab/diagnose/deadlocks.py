@@ -5,17 +5,19 @@ A task that waits for something else, an event or a message, is in no circle, ho
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import task_tracks
-from rtoslab.diagnose.lock_holders import Holding, Lock, Wait
+from rtoslab.diagnose.lock_holders import LockHolding, LockWaiting, TaskLock
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import Call, History, Task
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
 
-_Link = tuple[Wait, Holding]
+_Link = tuple[LockWaiting, LockHolding]
 """A task's wait, and what the next one holds."""
 
 
-def find_deadlocks(history: History, locks: Mapping[int, Lock], names: NamedPlaces) -> Iterator[Finding]:
+def find_deadlocks(
+    history: TaskHistory, locks: Mapping[int, TaskLock], names: NamedPlaces
+) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each circle of tasks that wait for each other's locks."""
     waits = [wait for lock in locks.values() for wait in lock.waits]
     last = {wait.task: wait for wait in sorted(waits, key=lambda wait: wait.start)}
@@ -23,19 +25,19 @@ def find_deadlocks(history: History, locks: Mapping[int, Lock], names: NamedPlac
     for wait in sorted(waits, key=lambda wait: wait.start):
         if wait.take.succeeded or (not wait.take.ended and wait is not last[wait.task]):
             continue  # it got its lock
-        circle = _circle(wait, locks, waits)
+        circle = _waiting_circle(wait, locks, waits)
         tasks = frozenset(link[0].task for link in circle)
         if circle and tasks not in reported:
             reported.add(tasks)
-            yield _finding(circle, history, names)
+            yield _deadlock_finding(circle, history, names)
 
 
-def _circle(first: Wait, locks: Mapping[int, Lock], waits: Sequence[Wait]) -> list[_Link]:
+def _waiting_circle(first: LockWaiting, locks: Mapping[int, TaskLock], waits: Sequence[LockWaiting]) -> list[_Link]:
     """Returns the circle of waiting tasks that a task is part of at the end of its wait. Empty if there is none."""
     cycle, wait, links, seen = first.end - 1, first, list[_Link](), set[Task]()
     while wait.task not in seen:
         seen.add(wait.task)
-        holding = locks[wait.take.object].holder(cycle)
+        holding = locks[wait.take.object].holding_at(cycle)
         if holding is None:
             return []
         links.append((wait, holding))
@@ -55,44 +57,45 @@ def _circle(first: Wait, locks: Mapping[int, Lock], waits: Sequence[Wait]) -> li
     return []
 
 
-def _finding(circle: Sequence[_Link], history: History, names: NamedPlaces) -> Finding:
+def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: NamedPlaces) -> DiagnosisFinding:
     """Returns the finding about a circle of waiting tasks."""
     begin = max(wait.start for wait, _ in circle)
     end = min(wait.end for wait, _ in circle)
     is_final = all(_is_for_ever(wait.take) for wait, _ in circle)
     tasks = [wait.task for wait, _ in circle]
     parts = [
-        f"{names.task(wait.task)} waits for {names.object(wait.take.object)}, "
-        f"which {_holder(wait, holding, names)} holds"
+        f"{names.task_name(wait.task)} waits for {names.object_name(wait.take.object)}, "
+        f"which {_lock_holder_name(wait, holding, names)} holds"
         for wait, holding in circle
     ]
     ending = "" if is_final else "; a time-out ends it"
-    return Finding(
+    return DiagnosisFinding(
         kind="deadlock",
         level="error" if is_final else "warning",
         title=f"{', and '.join(parts)}{ending}.",
         cycle=begin,
         cycles=end - begin,
-        who=tuple(names.task(task) for task in tasks),
-        where=tuple(line for wait, holding in circle for line in _places(wait, holding, names)),
+        who=tuple(names.task_name(task) for task in tasks),
+        where=tuple(line for wait, holding in circle for line in _place_sentences(wait, holding, names)),
         tracks=task_tracks(
             history, names, tasks, min(holding.start for _, holding in circle), begin + (end - begin) // 8
         ),
-        facts={f"lock_{number}": names.object(wait.take.object) for number, (wait, _) in enumerate(circle, 1)},
+        facts={f"lock_{number}": names.object_name(wait.take.object) for number, (wait, _) in enumerate(circle, 1)},
     )
 
 
-def _holder(wait: Wait, holding: Holding, names: NamedPlaces) -> str:
+def _lock_holder_name(wait: LockWaiting, holding: LockHolding, names: NamedPlaces) -> str:
     """Returns the name of the task that holds a lock, for a sentence."""
-    return "it itself" if holding.task == wait.task else names.task(holding.task)
+    return "it itself" if holding.task == wait.task else names.task_name(holding.task)
 
 
-def _is_for_ever(take: Call) -> bool:
+def _is_for_ever(take: KernelCall) -> bool:
     """Whether a call to take a lock has not ended and has no time-out."""
     return not take.ended and take.waits_forever
 
 
-def _places(wait: Wait, holding: Holding, names: NamedPlaces) -> Iterator[str]:
+def _place_sentences(wait: LockWaiting, holding: LockHolding, names: NamedPlaces) -> Iterator[str]:
     """Yields sentences on where a task waits for a lock, and where the lock's holder took it."""
-    yield f"{names.task(wait.task)} waits in {wait.take.service.name} at {names.call_place(wait.take)}"
-    yield f"{names.task(holding.task)} took {names.object(wait.take.object)} in {names.call_place(holding.take)}"
+    yield f"{names.task_name(wait.task)} waits in {wait.take.service.name} at {names.call_place(wait.take)}"
+    lock = names.object_name(wait.take.object)
+    yield f"{names.task_name(holding.task)} took {lock} in {names.call_place(holding.take)}"

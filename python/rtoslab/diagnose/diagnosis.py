@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rtoslab.base import SymbolError
-from rtoslab.diagnose.board_runs import ObservedRun, Replay, RunOverview, observed_run, survey_run
+from rtoslab.diagnose.board_runs import ObservedRun, RunOverview, RunReplay, observed_run, survey_run
 from rtoslab.diagnose.deadlocks import find_deadlocks
-from rtoslab.diagnose.diagnosis_findings import Finding, worst_first
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, worst_first
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.full_queues import find_full_queues, unseen_queues
 from rtoslab.diagnose.interrupt_arrivals import find_late_and_lost
@@ -23,8 +23,8 @@ from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
 from rtoslab.diagnose.stack_use import StackUse, find_full_stacks, stack_uses
 from rtoslab.diagnose.starved_tasks import find_starvation
 from rtoslab.diagnose.taken_faults import find_faults
-from rtoslab.instruments import Profile, Subject, profile_recording
-from rtoslab.targets import Structures
+from rtoslab.instruments import ObservedImage, Profile, profile_recording
+from rtoslab.targets import KernelStructures
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Diagnosis:
     clock_hz: int
     start_up_cycles: int
     end_cycle: int
-    findings: tuple[Finding, ...]
+    findings: tuple[DiagnosisFinding, ...]
     """Worst first."""
     loads: tuple[LoadShare, ...]
     stacks: tuple[StackUse, ...]
@@ -56,21 +56,21 @@ class Diagnosis:
     not_looked_for: tuple[str, ...]
 
     @property
-    def failures(self) -> tuple[Finding, ...]:
+    def failing_findings(self) -> tuple[DiagnosisFinding, ...]:
         """Returns the findings that make the command fail."""
         return tuple(finding for finding in self.findings if finding.level != "note")
 
 
-def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
+def diagnose_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
     """Runs an image several times and returns what goes wrong in it. Raises RunError, ImageFileError, SymbolError."""
     overview = survey_run(subject)
     run = observed_run(subject, overview)
     uses = stack_uses(subject, overview, run.history)
-    names = NamedPlaces(subject, run, Replay(subject))
+    names = NamedPlaces(subject, run, RunReplay(subject))
     lengths = _queue_lengths(subject, run)
     profile = profile_recording(run.recording)
     findings = [
-        *find_faults(subject, overview, Replay(subject)),
+        *find_faults(subject, overview, RunReplay(subject)),
         *find_full_stacks(uses, limits),
         *_of_tasks(subject, run, names, lengths, limits),
         *find_late_and_lost(run, overview, sleeping_functions(profile), names, limits),
@@ -84,28 +84,28 @@ def diagnose(subject: Subject, limits: Limits) -> Diagnosis:
         clock_hz=run.recording.clock_hz,
         start_up_cycles=overview.start,
         end_cycle=overview.end,
-        findings=worst_first([_ignored(finding, limits) for finding in findings]),
+        findings=worst_first([_apply_ignored(finding, limits) for finding in findings]),
         loads=load_shares(run.history, names),
         stacks=uses.stacks,
-        masked=_longest(profile, overview, names),
+        masked=_longest_mask(profile, overview, names),
         not_looked_for=(
             *missing_services(subject.kernel, run.services),
             *names.unseen,
             *unseen_queues(run.history, lengths),
             *uses.unseen,
-            *_unstarted(subject, overview),
+            *_start_up_problem(subject, overview),
         ),
     )
 
 
-def _ignored(finding: Finding, limits: Limits) -> Finding:
+def _apply_ignored(finding: DiagnosisFinding, limits: Limits) -> DiagnosisFinding:
     """Returns the finding as a mere note if the user's limits say so."""
     return replace(finding, level="note") if finding.kind in limits.ignore else finding
 
 
 def _of_tasks(
-    subject: Subject, run: ObservedRun, names: NamedPlaces, lengths: Mapping[int, int], limits: Limits
-) -> list[Finding]:
+    subject: ObservedImage, run: ObservedRun, names: NamedPlaces, lengths: Mapping[int, int], limits: Limits
+) -> list[DiagnosisFinding]:
     """Returns the findings about tasks, locks and queues."""
     if subject.kernel is None:
         return []
@@ -120,17 +120,17 @@ def _of_tasks(
     ]
 
 
-def _queue_lengths(subject: Subject, run: ObservedRun) -> Mapping[int, int]:
+def _queue_lengths(subject: ObservedImage, run: ObservedRun) -> Mapping[int, int]:
     """Returns the length of each queue that was sent to, by address, as far as it is known."""
     kernel = subject.kernel
     if kernel is None:
         return {}
     called: dict[str, set[int]] = {}
     for call in run.history.calls:
-        if call.service.serves(*SENDS):
+        if call.service.serves_any(*SENDS):
             called.setdefault(call.service.name, set()).add(call.object)
     try:
-        objects = Structures(subject.image, kernel).read_objects(_reader(run), called)
+        objects = KernelStructures(subject.image, kernel).read_objects(_memory_reader(run), called)
     except SymbolError:
         return {}
     return {
@@ -140,28 +140,28 @@ def _queue_lengths(subject: Subject, run: ObservedRun) -> Mapping[int, int]:
     }
 
 
-def _reader(run: ObservedRun) -> Callable[[int], int | None]:
+def _memory_reader(run: ObservedRun) -> Callable[[int], int | None]:
     """Returns a function that reads a 32-bit word of memory at the end of the run."""
     machine: Any = run.recording.machine
 
-    def word(address: int) -> int | None:
+    def read_word(address: int) -> int | None:
         """Returns a 32-bit word of memory at the end of the run."""
         return int.from_bytes(machine.read(address, 4), "little")
 
-    return word
+    return read_word
 
 
-def _longest(profile: Profile, overview: RunOverview, names: NamedPlaces) -> MaskedLongest | None:
+def _longest_mask(profile: Profile, overview: RunOverview, names: NamedPlaces) -> MaskedLongest | None:
     """Returns the longest time for which interrupts were masked. None if they never were."""
     longest = longest_masks(profile, overview)
     if not longest:
         return None
     held = longest[0][0]
-    place = names.own_frames(names.path(held.core, held.longest_start))
+    place = names.own_frames(names.call_path(held.core, held.longest_start))
     return MaskedLongest(masking_function(held, profile), place, held.longest_cycles, held.longest_start)
 
 
-def _unstarted(subject: Subject, overview: RunOverview) -> list[str]:
+def _start_up_problem(subject: ObservedImage, overview: RunOverview) -> list[str]:
     """Returns a sentence if the image never finished its start-up."""
     if overview.has_started:
         return []

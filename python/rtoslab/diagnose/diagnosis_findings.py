@@ -29,7 +29,7 @@ LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimelineBar:
     """A bar on the timeline of a finding. Cycles since reset."""
 
     start: int
@@ -39,15 +39,15 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class TimelineTrack:
     """A line on the timeline of a finding: a task, a handler, a lock."""
 
     name: str
-    spans: tuple[Span, ...]
+    spans: tuple[TimelineBar, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DiagnosisFinding:
     """One thing that goes wrong in an image, or may: what, when, where and how often."""
 
     kind: str
@@ -64,13 +64,13 @@ class Finding:
     """Tasks and handlers that take part, the sufferer first."""
     where: tuple[str, ...] = ()
     """Lines about places: who did what, in which function, at which line."""
-    tracks: tuple[Track, ...] = ()
+    tracks: tuple[TimelineTrack, ...] = ()
     """The timeline around it."""
     facts: dict[str, int | str] = field(default_factory=dict)
     """Figures for programs that read the report."""
 
 
-def worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+def worst_first(findings: Sequence[DiagnosisFinding]) -> tuple[DiagnosisFinding, ...]:
     """Returns the findings ordered by level, kind and length, the worst first."""
     kinds = list(KINDS)
     return tuple(

@@ -7,10 +7,10 @@ from typing import Final
 
 from markupsafe import Markup
 
-from rtoslab.base import Table, __version__, render_template, web_page
+from rtoslab.base import ValueTable, __version__, render_template, web_page
 from rtoslab.diagnose.diagnosis import Diagnosis
-from rtoslab.diagnose.diagnosis_findings import KINDS, Finding, Span
-from rtoslab.diagnose.diagnosis_text import load_table, mask_sentence, milliseconds, summary_sentences, when_sentence
+from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding, TimelineBar
+from rtoslab.diagnose.diagnosis_text import format_time, load_table, mask_sentence, summary_sentences, when_sentence
 
 _WIDTH: Final = 900
 _LABEL: Final = 150
@@ -51,7 +51,7 @@ class _ShownDiagnosis:
     """Which image it is of, where there are several."""
     summary: str
     findings: Sequence[_ShownFinding]
-    table: Table
+    table: ValueTable
     rest: Sequence[str]
 
 
@@ -63,12 +63,12 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
         title=", ".join(diagnoses),
         page=web_page(),
         version=__version__,
-        diagnoses=[_shown(name, diagnosis, len(diagnoses) > 1) for name, diagnosis in diagnoses.items()],
+        diagnoses=[_page_content(name, diagnosis, len(diagnoses) > 1) for name, diagnosis in diagnoses.items()],
         legend=tuple((text, _COLOURS[role]) for role, text in _LEGEND.items()),
     )
 
 
-def _shown(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagnosis:
+def _page_content(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagnosis:
     """Returns a diagnosis as its page shows it."""
     masked = mask_sentence(diagnosis)
     return _ShownDiagnosis(
@@ -80,7 +80,7 @@ def _shown(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagn
     )
 
 
-def _shown_finding(finding: Finding, clock_hz: int) -> _ShownFinding:
+def _shown_finding(finding: DiagnosisFinding, clock_hz: int) -> _ShownFinding:
     """Returns a finding as the page shows it."""
     kind = KINDS[finding.kind]
     drawing = finding_svg(finding, clock_hz)
@@ -94,7 +94,7 @@ def _shown_finding(finding: Finding, clock_hz: int) -> _ShownFinding:
     )
 
 
-def finding_svg(finding: Finding, clock_hz: int) -> str:
+def finding_svg(finding: DiagnosisFinding, clock_hz: int) -> str:
     """Returns the timeline of a finding as SVG. Empty if it has none."""
     spans = [span for track in finding.tracks for span in track.spans]
     if not spans:
@@ -105,9 +105,9 @@ def finding_svg(finding: Finding, clock_hz: int) -> str:
     parts = [f'<rect width="{_WIDTH}" height="{height}" fill="#fff"/>']
     for row, track in enumerate(finding.tracks):
         y = row * _ROW + (_ROW - _BAR) / 2
-        parts.append(f'<text x="0" y="{y + _BAR - 4:.1f}" fill="#000000">{escape(_short(track.name))}</text>')
-        parts += [_bar(span, start, scale, y, clock_hz) for span in track.spans]
-    parts += _axis(start, end, scale, height, clock_hz)
+        parts.append(f'<text x="0" y="{y + _BAR - 4:.1f}" fill="#000000">{escape(_shorten_name(track.name))}</text>')
+        parts += [_timeline_bar(span, start, scale, y, clock_hz) for span in track.spans]
+    parts += _time_axis(start, end, scale, height, clock_hz)
     label = escape(f"{KINDS[finding.kind]}: {finding.title}", quote=True)
     return (
         f'<svg class="marks" role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {height}" '
@@ -116,17 +116,17 @@ def finding_svg(finding: Finding, clock_hz: int) -> str:
     )
 
 
-def _short(name: str) -> str:
+def _shorten_name(name: str) -> str:
     """Returns a name, cut to the width of a timeline's label."""
     room = int(_LABEL / _LETTER) - 1
     return name if len(name) <= room else name[: room - 1] + "…"
 
 
-def _bar(span: Span, start: int, scale: float, y: float, clock_hz: int) -> str:
+def _timeline_bar(span: TimelineBar, start: int, scale: float, y: float, clock_hz: int) -> str:
     """Returns a bar of a timeline as SVG."""
     x, width = _LABEL + (span.start - start) * scale, max(_NARROWEST, (span.end - span.start) * scale)
     what = _LEGEND.get(span.role, span.role) + (f" ({span.label})" if span.label else "")
-    title = escape(f"{what}, from cycle {span.start:,}, {milliseconds(span.end - span.start, clock_hz)}")
+    title = escape(f"{what}, from cycle {span.start:,}, {format_time(span.end - span.start, clock_hz)}")
     height = _BAR if span.role in {"runs", "handler", "masked"} else _BAR / 2
     return (
         f'<rect x="{x:.2f}" y="{y + (_BAR - height) / 2:.1f}" width="{width:.2f}" height="{height:g}" '
@@ -134,7 +134,7 @@ def _bar(span: Span, start: int, scale: float, y: float, clock_hz: int) -> str:
     )
 
 
-def _axis(start: int, end: int, scale: float, height: int, clock_hz: int) -> list[str]:
+def _time_axis(start: int, end: int, scale: float, height: int, clock_hz: int) -> list[str]:
     """Returns the time axis of a timeline as parts of SVG."""
     y = height - _AXIS + 4
     parts = [f'<line x1="{_LABEL}" y1="{y}" x2="{_WIDTH}" y2="{y}" stroke="#555"/>']

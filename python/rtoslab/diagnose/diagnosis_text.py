@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final
 
-from rtoslab.base import Table, count_text
+from rtoslab.base import ValueTable, count_text
 from rtoslab.diagnose.diagnosis import Diagnosis
-from rtoslab.diagnose.diagnosis_findings import KINDS, Finding
+from rtoslab.diagnose.diagnosis_findings import KINDS, DiagnosisFinding
 
 _WIDTH: Final = 80
 _INDENT: Final = "   "
 
 
-def milliseconds(cycles: int, clock_hz: int) -> str:
+def format_time(cycles: int, clock_hz: int) -> str:
     """Returns a time in milliseconds, or in microseconds if it is short, as text."""
     seconds = cycles / clock_hz
     if seconds < 0.001:
@@ -24,10 +24,10 @@ def milliseconds(cycles: int, clock_hz: int) -> str:
 def summary_sentences(diagnosis: Diagnosis) -> list[str]:
     """Returns sentences on what a diagnosis ran, and how many findings it has."""
     kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", unknown kernel"
-    length = milliseconds(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
-    failures, notes = len(diagnosis.failures), len(diagnosis.findings) - len(diagnosis.failures)
+    length = format_time(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
+    failures, notes = len(diagnosis.failing_findings), len(diagnosis.findings) - len(diagnosis.failing_findings)
     also = f" and {count_text(notes, 'note')}" if notes else ""
-    start_up = milliseconds(diagnosis.start_up_cycles, diagnosis.clock_hz)
+    start_up = format_time(diagnosis.start_up_cycles, diagnosis.clock_hz)
     clock = f"{diagnosis.clock_hz / 1e6:g} MHz"
     return [
         f"{diagnosis.label} on {diagnosis.board}{kernel}: {length} at {clock} after {start_up} of start-up.",
@@ -38,14 +38,14 @@ def summary_sentences(diagnosis: Diagnosis) -> list[str]:
 def heading_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yields the first lines of a diagnosis on the terminal: what was run, and how many findings there are."""
     for sentence in summary_sentences(diagnosis):
-        yield from _wrapped(sentence)
+        yield from _wrap_text(sentence)
 
 
-def when_sentence(finding: Finding, clock_hz: int) -> str:
+def when_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
     """Returns a sentence on when a finding began, how long it lasted, and how often it was seen."""
-    length = f", for {milliseconds(finding.cycles, clock_hz)}" if finding.cycles else ""
+    length = f", for {format_time(finding.cycles, clock_hz)}" if finding.cycles else ""
     often = f", {count_text(finding.count, 'time')}" if finding.count > 1 else ""
-    return f"at {milliseconds(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
+    return f"at {format_time(finding.cycle, clock_hz)} (cycle {finding.cycle:,}){length}{often}"
 
 
 def mask_sentence(diagnosis: Diagnosis) -> str:
@@ -53,31 +53,31 @@ def mask_sentence(diagnosis: Diagnosis) -> str:
     masked = diagnosis.masked
     if masked is None:
         return ""
-    length = milliseconds(masked.cycles, diagnosis.clock_hz)
+    length = format_time(masked.cycles, diagnosis.clock_hz)
     return (
         f"After start-up interrupts were masked for at most {masked.cycles:,} cycles ({length}), by {masked.function} "
         f"in {masked.place}."
     )
 
 
-def finding_lines(number: int, finding: Finding, clock_hz: int) -> Iterator[str]:
+def finding_lines(number: int, finding: DiagnosisFinding, clock_hz: int) -> Iterator[str]:
     """Yields the lines of one finding on the terminal: what, when, how long, how often, and where."""
     kind = KINDS[finding.kind]
     level = "" if finding.level == "error" else f" ({finding.level})"
-    yield from _wrapped(f"{number}. {kind.upper()}{level} {when_sentence(finding, clock_hz)}", hanging=_INDENT)
-    yield from _wrapped(finding.title, _INDENT)
+    yield from _wrap_text(f"{number}. {kind.upper()}{level} {when_sentence(finding, clock_hz)}", hanging=_INDENT)
+    yield from _wrap_text(finding.title, _INDENT)
     for line in finding.where:
-        yield from _wrapped(f"- {line}", _INDENT, hanging="  ")
+        yield from _wrap_text(f"- {line}", _INDENT, hanging="  ")
 
 
 def closing_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yields the last lines of a diagnosis on the terminal: the longest masked time, and what was not examined."""
-    yield from _wrapped(mask_sentence(diagnosis))
+    yield from _wrap_text(mask_sentence(diagnosis))
     for line in diagnosis.not_looked_for:
-        yield from _wrapped(f"Not checked: {line}")
+        yield from _wrap_text(f"Not checked: {line}")
 
 
-def load_table(diagnosis: Diagnosis) -> Table:
+def load_table(diagnosis: Diagnosis) -> ValueTable:
     """Returns a table of tasks and handlers with their load and the peaks of their stacks."""
     stacks = {use.task: use for use in diagnosis.stacks}
     rows = []
@@ -88,18 +88,18 @@ def load_table(diagnosis: Diagnosis) -> Table:
                 share.name,
                 f"{share.percent:.2f}",
                 share.times,
-                *(_stack(use.used_bytes, use.size_bytes) if use else _NONE),
+                *(_stack_cells(use.used_bytes, use.size_bytes) if use else _NONE),
             )
         )
-    rows += [(use.task, None, None, *_stack(use.used_bytes, use.size_bytes)) for use in stacks.values()]
+    rows += [(use.task, None, None, *_stack_cells(use.used_bytes, use.size_bytes)) for use in stacks.values()]
     columns = ("task or handler", "% of a core", "times", "stack peak", "of bytes", "%")
-    return Table("load", "Load, and peaks of stacks in this run", columns, rows)
+    return ValueTable("load", "Load, and peaks of stacks in this run", columns, rows)
 
 
 _NONE: Final = (None, None, None)
 
 
-def _stack(used: int, size: int) -> tuple[int, int, str]:
+def _stack_cells(used: int, size: int) -> tuple[int, int, str]:
     """Returns the cells of a stack: used bytes, size, percent."""
     return used, size, f"{100 * used / size:.0f}"
 
@@ -121,7 +121,7 @@ def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _wrapped(text: str, indent: str = "", hanging: str = "") -> list[str]:
+def _wrap_text(text: str, indent: str = "", hanging: str = "") -> list[str]:
     """Returns a text as lines of the terminal's width."""
     return textwrap.wrap(
         text, _WIDTH, initial_indent=indent, subsequent_indent=indent + hanging, break_long_words=False,

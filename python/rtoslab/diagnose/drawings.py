@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.diagnose.diagnosis_findings import Span, Track
+from rtoslab.diagnose.diagnosis_findings import TimelineBar, TimelineTrack
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import History, Task
+from rtoslab.diagnose.task_history import Task, TaskHistory
 
 _MARGIN = 8
 """The window reaches so far before and after: an eighth of what it is about."""
@@ -12,38 +12,41 @@ _LEAST_CYCLES = 200
 _SPANS_MOST = 400
 
 
-def window(history: History, start: int, end: int) -> tuple[int, int]:
+def widen_interval(history: TaskHistory, start: int, end: int) -> tuple[int, int]:
     """Returns a time interval widened by some time before and after it, within the run."""
     margin = max(_LEAST_CYCLES, (end - start) // _MARGIN)
     return max(history.start, start - margin), min(history.end, end + margin)
 
 
-def task_tracks(history: History, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int) -> tuple[Track, ...]:
+def task_tracks(
+    history: TaskHistory, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int
+) -> tuple[TimelineTrack, ...]:
     """Returns timeline tracks of these tasks: when each ran, waited in a call, or was ready and did not run."""
-    since, until = window(history, start, end)
-    return tuple(Track(names.task(task), _task_spans(history, task, since, until)) for task in tasks)
+    since, until = widen_interval(history, start, end)
+    return tuple(TimelineTrack(names.task_name(task), _task_spans(history, task, since, until)) for task in tasks)
 
 
-def _task_spans(history: History, task: Task, since: int, until: int) -> tuple[Span, ...]:
+def _task_spans(history: TaskHistory, task: Task, since: int, until: int) -> tuple[TimelineBar, ...]:
     """Returns the bars of one task's track."""
     spans = [
-        Span(max(run.start, since), min(run.end, until), "runs") for run in history.runs_within(task, since, until)
+        TimelineBar(max(run.start, since), min(run.end, until), "runs")
+        for run in history.runs_within(task, since, until)
     ]
-    for before, back, _ in history.gaps(task):
+    for before, back, _ in history.waiting_intervals(task):
         start, end = max(before.end, since), min(back, until)
         if start < end:
             call = before.blocked_in
-            spans.append(Span(start, end, "waits" if call else "ready", call.service.name if call else ""))
+            spans.append(TimelineBar(start, end, "waits" if call else "ready", call.service.name if call else ""))
     return tuple(sorted(spans, key=lambda span: span.start)[:_SPANS_MOST])
 
 
-def handler_track(history: History, name: str, exceptions: Iterable[int], start: int, end: int) -> Track:
+def handler_track(history: TaskHistory, name: str, exceptions: Iterable[int], start: int, end: int) -> TimelineTrack:
     """Returns a timeline track of these exception handlers."""
-    since, until = window(history, start, end)
+    since, until = widen_interval(history, start, end)
     chosen = set(exceptions)
     spans = [
-        Span(max(handler.start, since), min(handler.end, until), "handler")
+        TimelineBar(max(handler.start, since), min(handler.end, until), "handler")
         for handler in history.handlers
         if handler.exception in chosen and handler.start < until and handler.end > since
     ]
-    return Track(name, tuple(spans[:_SPANS_MOST]))
+    return TimelineTrack(name, tuple(spans[:_SPANS_MOST]))

@@ -8,39 +8,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rtoslab.base import count_text
-from rtoslab.diagnose.diagnosis_findings import Finding, Track
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, TimelineTrack
 from rtoslab.diagnose.drawings import handler_track, task_tracks
 from rtoslab.diagnose.kernel_services import GIVES, RECEIVES, SENDS, TAKES
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import Call, History
+from rtoslab.diagnose.task_history import KernelCall, TaskHistory
 
 
-def find_full_queues(history: History, lengths: Mapping[int, int], names: NamedPlaces) -> Iterator[Finding]:
+def find_full_queues(
+    history: TaskHistory, lengths: Mapping[int, int], names: NamedPlaces
+) -> Iterator[DiagnosisFinding]:
     """Yields findings about queues that were full. `lengths`: how many items each queue has room for, by address."""
-    taken = {call.object for call in history.calls if call.service.serves(*TAKES)}
-    sends: dict[int, list[Call]] = defaultdict(list)
-    receives: dict[int, list[Call]] = defaultdict(list)
+    taken = {call.object for call in history.calls if call.service.serves_any(*TAKES)}
+    sends: dict[int, list[KernelCall]] = defaultdict(list)
+    receives: dict[int, list[KernelCall]] = defaultdict(list)
     for call in history.calls:
-        if call.service.serves(*SENDS) and call.object not in taken and not _is_give(call, lengths):
+        if call.service.serves_any(*SENDS) and call.object not in taken and not _is_give(call, lengths):
             sends[call.object].append(call)
-        elif call.service.serves(*RECEIVES):
+        elif call.service.serves_any(*RECEIVES):
             receives[call.object].append(call)
     for queue, calls in sends.items():
         failed = [call for call in calls if call.ended and not call.succeeded]
         if failed:
-            yield _failed(history, names, queue, calls, failed, receives.get(queue, []))
+            yield _failed_sends_finding(history, names, queue, calls, failed, receives.get(queue, []))
         waited = _waiting_sends(history, calls, receives.get(queue, []), lengths.get(queue))
         if waited:
-            yield _waiting(history, names, queue, calls, waited, receives.get(queue, []))
+            yield _waiting_sends_finding(history, names, queue, calls, waited, receives.get(queue, []))
 
 
-def unseen_queues(history: History, lengths: Mapping[int, int]) -> list[str]:
+def unseen_queues(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]:
     """Returns a sentence if queues cannot be told from semaphores: one function serves both, and no length is known."""
-    takes = {call.object for call in history.calls if call.service.serves(*TAKES)}
+    takes = {call.object for call in history.calls if call.service.serves_any(*TAKES)}
     names = {
         call.service.name
         for call in history.calls
-        if call.service.serves(*SENDS) and call.service.serves(*GIVES) and call.object not in takes
+        if call.service.serves_any(*SENDS) and call.service.serves_any(*GIVES) and call.object not in takes
     }
     if lengths or not names:
         return []
@@ -48,26 +50,26 @@ def unseen_queues(history: History, lengths: Mapping[int, int]) -> list[str]:
     return [f"full queues: {functions} also gives semaphores, and the image does not show which object is a queue."]
 
 
-def _is_give(call: Call, lengths: Mapping[int, int]) -> bool:
+def _is_give(call: KernelCall, lengths: Mapping[int, int]) -> bool:
     """Whether a call may give a semaphore: the function serves queues too, and the object is not a known queue."""
-    return call.service.serves(*GIVES) and call.object not in lengths
+    return call.service.serves_any(*GIVES) and call.object not in lengths
 
 
-def _failed(
-    history: History,
+def _failed_sends_finding(
+    history: TaskHistory,
     names: NamedPlaces,
     queue: int,
-    calls: Sequence[Call],
-    failed: Sequence[Call],
-    receives: Sequence[Call],
-) -> Finding:
+    calls: Sequence[KernelCall],
+    failed: Sequence[KernelCall],
+    receives: Sequence[KernelCall],
+) -> DiagnosisFinding:
     """Returns the finding about sends to a full queue that failed."""
-    first, name = failed[0], names.object(queue)
-    sender = names.task(first.task) if first.task is not None else names.handler(first.core, first.handler)
+    first, name = failed[0], names.object_name(queue)
+    sender = names.task_name(first.task) if first.task is not None else names.handler_name(first.core, first.handler)
     waited = (
         " after a wait" if any(call.task is not None and call.end - call.start > _WAITED for call in failed) else ""
     )
-    return Finding(
+    return DiagnosisFinding(
         kind="queue",
         level="warning",
         title=f"The queue {name} was full: {len(failed):,} of {count_text(len(calls), 'send')} failed{waited}.",
@@ -76,20 +78,24 @@ def _failed(
         count=len(failed),
         who=(sender,),
         where=(f"{sender} sends by {first.service.name} in {names.call_place(first)}",),
-        tracks=_tracks(history, names, calls, receives, first),
+        tracks=_queue_tracks(history, names, calls, receives, first),
         facts={"queue": name, "failed": len(failed), "sends": len(calls)},
     )
 
 
-def _tracks(
-    history: History, names: NamedPlaces, sends: Sequence[Call], receives: Sequence[Call], worst: Call
-) -> tuple[Track, ...]:
+def _queue_tracks(
+    history: TaskHistory,
+    names: NamedPlaces,
+    sends: Sequence[KernelCall],
+    receives: Sequence[KernelCall],
+    worst: KernelCall,
+) -> tuple[TimelineTrack, ...]:
     """Returns timeline tracks of the tasks and handlers that use a queue."""
     at = sends.index(worst)
     start, end = sends[max(0, at - _SENDS_BEFORE)].start, worst.end
     tasks = list(dict.fromkeys(call.task for call in (*sends, *receives) if call.task is not None))
     exceptions = sorted({(call.core, call.handler) for call in (*sends, *receives) if call.task is None})
-    lines = [handler_track(history, names.handler(*item), [item[1]], start, end) for item in exceptions]
+    lines = [handler_track(history, names.handler_name(*item), [item[1]], start, end) for item in exceptions]
     return (*task_tracks(history, names, tasks[:_TASKS_DRAWN], start, end), *lines)
 
 
@@ -100,8 +106,8 @@ _WAITED: Final = 10_000
 
 
 def _waiting_sends(
-    history: History, calls: Sequence[Call], receives: Sequence[Call], length: int | None
-) -> list[tuple[Call, int]]:
+    history: TaskHistory, calls: Sequence[KernelCall], receives: Sequence[KernelCall], length: int | None
+) -> list[tuple[KernelCall, int]]:
     """Returns the sends that found the queue full and waited, with their cycles."""
     if length is None:
         return []
@@ -120,18 +126,18 @@ def _waiting_sends(
     return result
 
 
-def _waiting(
-    history: History,
+def _waiting_sends_finding(
+    history: TaskHistory,
     names: NamedPlaces,
     queue: int,
-    calls: Sequence[Call],
-    waited: Sequence[tuple[Call, int]],
-    receives: Sequence[Call],
-) -> Finding:
+    calls: Sequence[KernelCall],
+    waited: Sequence[tuple[KernelCall, int]],
+    receives: Sequence[KernelCall],
+) -> DiagnosisFinding:
     """Returns the finding about sends that waited because a queue was full."""
     worst, cycles = max(waited, key=lambda item: item[1])
-    name, sender = names.object(queue), names.task(worst.task)
-    return Finding(
+    name, sender = names.object_name(queue), names.task_name(worst.task)
+    return DiagnosisFinding(
         kind="queue",
         level="note",
         title=f"The queue {name} was full, and {len(waited):,} of {count_text(len(calls), 'send')} waited for room.",
@@ -140,6 +146,6 @@ def _waiting(
         count=len(waited),
         who=(sender,),
         where=(f"{sender} waits for the longest time in {worst.service.name} at {names.call_place(worst)}",),
-        tracks=_tracks(history, names, calls, receives, worst),
+        tracks=_queue_tracks(history, names, calls, receives, worst),
         facts={"queue": name, "waited": len(waited), "sends": len(calls)},
     )

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from rtoslab.base import count_text
 from rtoslab.diagnose.board_runs import ObservedRun, RunOverview
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
 from rtoslab.diagnose.drawings import handler_track, task_tracks
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import Handler, History
+from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
 from rtoslab.instruments import INTERVAL
 from rtoslab.targets import FIRST_EXTERNAL, SYSTICK
 
@@ -42,19 +42,19 @@ _TWO: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class PeriodicGrid:
     """The regular times at which a periodic interrupt should come, and how late each run of its handler was."""
 
     exception: int
     period: float
-    runs: Sequence[Handler]
+    runs: Sequence[HandlerExecution]
     numbers: "NDArray[np.int64]"
     """Which place of the grid each run of the handler belongs to."""
     lateness: "NDArray[np.float64]"
     """Cycles from that place to the run's recognition."""
 
 
-def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None) -> Grid | None:
+def find_grid(exception: int, runs: Sequence[HandlerExecution], period: int | None = None) -> PeriodicGrid | None:
     """Returns the regular times of a periodic interrupt from the runs of its handler. None if it is not periodic.
     `period` in cycles, where it is known.
     """
@@ -67,9 +67,9 @@ def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None
     if usual <= 0 or (period is None and float(np.mean(regular)) < _REGULAR_SHARE):
         return None
     steps = np.concatenate([[0], np.cumsum(np.rint(distances / usual).astype(np.int64))])
-    exact = float(period) if period else _slope(times, steps)
+    exact = float(period) if period else _fit_period(times, steps)
     tolerance = max(_JITTER_CYCLES, _EARLY * exact)
-    since = times - times[0] - _phase((times - times[0]) % exact, exact, tolerance) + tolerance
+    since = times - times[0] - _arrival_phase((times - times[0]) % exact, exact, tolerance) + tolerance
     numbers = np.floor(since / exact).astype(np.int64)  # an interrupt is never early, so its place is behind it
     lateness = np.maximum(since - numbers * exact - tolerance, 0.0)
     is_full = numbers[-1] - numbers[0] <= len(runs) / _OCCUPIED
@@ -78,10 +78,10 @@ def find_grid(exception: int, runs: Sequence[Handler], period: int | None = None
         return None
     # Before it first comes on the grid, its timer was set up otherwise: nothing says when it was due then.
     first = int(np.argmax(lateness <= max(_JITTER_CYCLES, _JITTER * usual)))
-    return Grid(exception, exact, runs[first:], numbers[first:], lateness[first:])
+    return PeriodicGrid(exception, exact, runs[first:], numbers[first:], lateness[first:])
 
 
-def _phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
+def _arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
     """Returns the time within the period at which most interrupts come."""
     ordered = np.sort(residues)
     around = np.concatenate([ordered, ordered + period])
@@ -89,16 +89,16 @@ def _phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> 
     return float(ordered[int(np.argmax(counts))])
 
 
-def _slope(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:
+def _fit_period(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:
     """Returns the period of an interrupt, from the times of its runs and their numbers."""
     half = len(times) // 2
     steps = numbers[half:][:half] - numbers[:half]
     return float(np.median((times[half:][:half] - times[:half]) / np.maximum(steps, 1)))
 
 
-def grids(history: History, overview: RunOverview) -> list[Grid]:
+def periodic_grids(history: TaskHistory, overview: RunOverview) -> list[PeriodicGrid]:
     """Returns the regular times of each periodic interrupt of core 0."""
-    by_exception: dict[int, list[Handler]] = {}
+    by_exception: dict[int, list[HandlerExecution]] = {}
     for handler in history.handlers:
         if handler.core == 0 and (handler.exception == SYSTICK or handler.exception >= FIRST_EXTERNAL):
             by_exception.setdefault(handler.exception, []).append(handler)
@@ -111,25 +111,27 @@ def grids(history: History, overview: RunOverview) -> list[Grid]:
 
 def find_late_and_lost(
     run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces, limits: Limits
-) -> Iterator[Finding]:
+) -> Iterator[DiagnosisFinding]:
     """Yields findings about periodic interrupts that came late or were lost."""
     limit = cycles_of(limits.late_us, run.history.clock_hz)
-    for grid in grids(run.history, overview):
+    for grid in periodic_grids(run.history, overview):
         yield from _lost_requests(grid, run, overview, sleeping, names)
         worst = int(np.argmax(grid.lateness))
         lateness = int(grid.lateness[worst])
         if lateness > limit:
             count = int(np.count_nonzero(grid.lateness > limit))
-            yield _late(grid, grid.runs[worst], lateness, count, run.history, names)
+            yield _late_runs_finding(grid, grid.runs[worst], lateness, count, run.history, names)
 
 
-def _late(grid: Grid, handler: Handler, lateness: int, count: int, history: History, names: NamedPlaces) -> Finding:
+def _late_runs_finding(
+    grid: PeriodicGrid, handler: HandlerExecution, lateness: int, count: int, history: TaskHistory, names: NamedPlaces
+) -> DiagnosisFinding:
     """Returns the finding about late runs of a periodic interrupt."""
-    name = names.handler(handler.core, grid.exception)
+    name = names.handler_name(handler.core, grid.exception)
     taken = handler.start - handler.entry_cycles
     due = taken - lateness
-    place = names.own_frames(names.path(handler.core, max(history.start, taken - max(1, lateness // 2))))
-    return Finding(
+    place = names.own_frames(names.call_path(handler.core, max(history.start, taken - max(1, lateness // 2))))
+    return DiagnosisFinding(
         kind="late interrupt",
         level="warning",
         title=f"{name} came {lateness:,} cycles late, with a period of {grid.period:,.0f}.",
@@ -138,19 +140,22 @@ def _late(grid: Grid, handler: Handler, lateness: int, count: int, history: Hist
         count=count,
         who=(name,),
         where=(f"in the meantime, {place} ran",),
-        tracks=(*_tasks(history, names, due, taken), handler_track(history, name, [grid.exception], due, handler.end)),
+        tracks=(
+            *_task_tracks(history, names, due, taken),
+            handler_track(history, name, [grid.exception], due, handler.end),
+        ),
         facts={"late_cycles": lateness, "period_cycles": round(grid.period)},
     )
 
 
-def _tasks(history: History, names: NamedPlaces, start: int, end: int) -> tuple[Any, ...]:
+def _task_tracks(history: TaskHistory, names: NamedPlaces, start: int, end: int) -> tuple[Any, ...]:
     """Returns timeline tracks of the tasks that ran most in an interval."""
-    return task_tracks(history, names, list(history.running(start, end))[:_NAMED], start, end)
+    return task_tracks(history, names, list(history.run_cycles_by_task(start, end))[:_NAMED], start, end)
 
 
 def _lost_requests(
-    grid: Grid, run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces
-) -> Iterator[Finding]:
+    grid: PeriodicGrid, run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces
+) -> Iterator[DiagnosisFinding]:
     """Yields a finding if requests of this interrupt were lost, about the longest time."""
     priority = overview.priorities.get(grid.exception)
     intervals = np.frombuffer(run.recording.observed["intervals"], dtype=INTERVAL)
@@ -161,8 +166,8 @@ def _lost_requests(
         first, last = grid.runs[before], grid.runs[before + 1]
         held = mine[(mine["start"] >= first.start) & (mine["start"] < last.start) & (mine["end"] <= last.end)]
         for row in held:
-            passed = _places(grid, int(row["start"]), int(row["end"]))
-            asleep = {names.function(int(row["opener_pc"])), names.function(int(row["closer_pc"]))} & sleeping
+            passed = _expected_arrivals(grid, int(row["start"]), int(row["end"]))
+            asleep = {names.function_name(int(row["opener_pc"])), names.function_name(int(row["closer_pc"]))} & sleeping
             if passed >= _TWO and not asleep:
                 long.append(row)
                 lost += passed - 1
@@ -170,10 +175,13 @@ def _lost_requests(
         return
     worst = max(long, key=lambda row: int(row["end"]) - int(row["start"]))
     start, end = int(worst["start"]), int(worst["end"])
-    name = names.handler(0, grid.exception)
-    frames = names.path(0, start)
-    opener = next((frame.function for frame in frames if not frame.is_kernel), names.function(int(worst["opener_pc"])))
-    yield Finding(
+    name = names.handler_name(0, grid.exception)
+    frames = names.call_path(0, start)
+    opener = next(
+        (frame.function for frame in frames if not frame.is_kernel), names.function_name(int(worst["opener_pc"]))
+    )
+    opened, closed = (names.source_line(int(worst[side])) for side in ("opener_pc", "closer_pc"))
+    yield DiagnosisFinding(
         kind="lost interrupt",
         level="error",
         title=f"{name} was lost {count_text(lost, 'time')}: {opener} blocked it for {end - start:,} cycles, longer "
@@ -184,17 +192,17 @@ def _lost_requests(
         who=(name, opener),
         where=(
             f"in {names.own_frames(frames)}",
-            f"blocked from {names.line(int(worst['opener_pc']))} to {names.line(int(worst['closer_pc']))}",
+            f"blocked from {opened} to {closed}",
         ),
         tracks=(
-            *_tasks(run.history, names, start, end),
+            *_task_tracks(run.history, names, start, end),
             handler_track(run.history, name, [grid.exception], start, end),
         ),
         facts={"lost": lost, "period_cycles": round(grid.period)},
     )
 
 
-def _places(grid: Grid, start: int, end: int) -> int:
+def _expected_arrivals(grid: PeriodicGrid, start: int, end: int) -> int:
     """Returns how many times a periodic interrupt should have come in an interval."""
     first = grid.runs[0].start - grid.runs[0].entry_cycles - float(grid.lateness[0])
     return int(np.ceil((end - first) / grid.period) - np.ceil((start - first) / grid.period))

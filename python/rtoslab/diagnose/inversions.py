@@ -9,20 +9,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import TAKES
-from rtoslab.diagnose.lock_holders import Lock, Wait
+from rtoslab.diagnose.lock_holders import LockWaiting, TaskLock
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import History, Task
+from rtoslab.diagnose.task_history import Task, TaskHistory
 
 _EXAMINED = 100
 """As many waits are examined on the board, the longest first."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PreemptionPart:
     """A time during which the holder of a lock was preempted."""
 
     holder: Task
@@ -34,32 +34,32 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _InversionCandidate:
     """A wait for a lock that may be a priority inversion, with the tasks that ran meanwhile."""
 
-    lock: Lock
-    wait: Wait
-    parts: tuple[_Part, ...]
+    lock: TaskLock
+    wait: LockWaiting
+    parts: tuple[_PreemptionPart, ...]
     cycles: Counter[Task]
     """Of each third task, within the parts."""
 
 
 def find_inversions(
-    history: History, locks: Mapping[int, Lock], names: NamedPlaces, limits: Limits
-) -> Iterator[Finding]:
+    history: TaskHistory, locks: Mapping[int, TaskLock], names: NamedPlaces, limits: Limits
+) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each pair of a lock and a task that waited for it, about its worst wait."""
     candidates = [
         candidate
         for lock in locks.values()
         for wait in lock.waits
-        if (candidate := _candidate(history, locks, lock, wait, names)) is not None
+        if (candidate := _inversion_candidate(history, locks, lock, wait, names)) is not None
     ]
     candidates.sort(key=lambda candidate: (-candidate.cycles.total(), candidate.wait.start))
     limit = cycles_of(limits.inversion_us, history.clock_hz)
-    worst: dict[tuple[int, Task], Finding] = {}
+    worst: dict[tuple[int, Task], DiagnosisFinding] = {}
     counts: Counter[tuple[int, Task]] = Counter()
     for candidate in candidates[:_EXAMINED]:
-        finding = _examine(candidate, history, names, limit)
+        finding = _examine_candidate(candidate, history, names, limit)
         if finding is not None:
             key = candidate.lock.address, candidate.wait.task
             counts[key] += 1
@@ -68,29 +68,29 @@ def find_inversions(
         yield replace(finding, count=counts[key])
 
 
-def _candidate(
-    history: History, locks: Mapping[int, Lock], lock: Lock, wait: Wait, names: NamedPlaces
-) -> _Candidate | None:
+def _inversion_candidate(
+    history: TaskHistory, locks: Mapping[int, TaskLock], lock: TaskLock, wait: LockWaiting, names: NamedPlaces
+) -> _InversionCandidate | None:
     """Returns a wait for a lock as a possible priority inversion. None if the holder was never preempted."""
     holders: set[Task] = set()
-    parts = tuple(_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
+    parts = tuple(_preemption_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
     cycles: Counter[Task] = Counter()
     for part in parts:
-        for task, count in history.running(part.start, part.end).items():
+        for task, count in history.run_cycles_by_task(part.start, part.end).items():
             if task not in {wait.task, *holders} and not names.is_idle(task):
                 cycles[task] += count
-    return _Candidate(lock, wait, parts, cycles) if cycles else None
+    return _InversionCandidate(lock, wait, parts, cycles) if cycles else None
 
 
-def _parts(
-    history: History,
-    locks: Mapping[int, Lock],
-    lock: Lock,
+def _preemption_parts(
+    history: TaskHistory,
+    locks: Mapping[int, TaskLock],
+    lock: TaskLock,
     start: int,
     end: int,
     waiting: set[Task],
     holders: set[Task],
-) -> Iterator[_Part]:
+) -> Iterator[_PreemptionPart]:
     """Yields the times at which the holder of a lock was preempted, or the holder of a lock that it waited for.
     If that waits for another lock, its holder is looked at.
     """
@@ -99,22 +99,26 @@ def _parts(
         if task in waiting:
             continue
         holders.add(task)
-        for before, back, _ in history.gaps(task):
+        for before, back, _ in history.waiting_intervals(task):
             since, until = max(before.end, holding.start, start), min(back, holding.end, end)
             if since >= until:
                 continue
             call = before.blocked_in
             if call is None:
-                yield _Part(task, before.core, before.end, since, until)
-            elif call.service.serves(*TAKES) and call.object in locks:
-                yield from _parts(history, locks, locks[call.object], since, until, {*waiting, task}, holders)
+                yield _PreemptionPart(task, before.core, before.end, since, until)
+            elif call.service.serves_any(*TAKES) and call.object in locks:
+                yield from _preemption_parts(
+                    history, locks, locks[call.object], since, until, {*waiting, task}, holders
+                )
 
 
-def _examine(candidate: _Candidate, history: History, names: NamedPlaces, limit: int) -> Finding | None:
+def _examine_candidate(
+    candidate: _InversionCandidate, history: TaskHistory, names: NamedPlaces, limit: int
+) -> DiagnosisFinding | None:
     """Returns the finding if tasks less urgent than the waiting one ran in place of the holder. Else None."""
     wait = candidate.wait
-    names.replay.go(wait.take.start)
-    priorities = names.priorities(history.runs)
+    names.replay.go_to_cycle(wait.take.start)
+    priorities = names.task_priorities(history.runs)
     mine = priorities.get(wait.task)
     if mine is None:
         return None
@@ -122,16 +126,20 @@ def _examine(candidate: _Candidate, history: History, names: NamedPlaces, limit:
     cycles: Counter[Task] = Counter()
     for task in candidate.cycles:
         if priorities.get(task, mine) < mine:
-            cycles[task] = sum(history.ran(task, part.start, part.end) for part in parts)
+            cycles[task] = sum(history.run_cycles(task, part.start, part.end) for part in parts)
     cycles = +cycles
     if cycles.total() <= limit or not parts:
         return None
-    return _finding(candidate, parts[0], cycles, history, names)
+    return _inversion_finding(candidate, parts[0], cycles, history, names)
 
 
-def _finding(
-    candidate: _Candidate, part: _Part, cycles: Counter[Task], history: History, names: NamedPlaces
-) -> Finding | None:
+def _inversion_finding(
+    candidate: _InversionCandidate,
+    part: _PreemptionPart,
+    cycles: Counter[Task],
+    history: TaskHistory,
+    names: NamedPlaces,
+) -> DiagnosisFinding | None:
     """Returns the finding about a priority inversion."""
     wait, lock = candidate.wait, candidate.lock
     waits_at = names.call_place(wait.take)
@@ -143,10 +151,10 @@ def _finding(
     (worst, _), others = cycles.most_common(1)[0], len(cycles) - 1
     core, middle = _longest_run(history, worst, candidate.parts)
     runs_at, _ = names.place_before_handlers(core, middle)
-    high, low, third = names.task(wait.task), names.task(part.holder), names.task(worst)
-    name = names.object(lock.address)
+    high, low, third = names.task_name(wait.task), names.task_name(part.holder), names.task_name(worst)
+    name = names.object_name(lock.address)
     also = f" and {others} more" if others else ""
-    return Finding(
+    return DiagnosisFinding(
         kind="inversion",
         level="error",
         title=f"{high} waited for {name}, which {low} held, while {third}{also}, less urgent than {high}, ran instead.",
@@ -166,7 +174,7 @@ def _finding(
     )  # fmt: skip
 
 
-def _longest_run(history: History, task: Task, parts: Sequence[_Part]) -> tuple[int, int]:
+def _longest_run(history: TaskHistory, task: Task, parts: Sequence[_PreemptionPart]) -> tuple[int, int]:
     """Returns the core and the middle of the longest time for which a task ran within the parts."""
     overlaps = [
         (min(run.end, part.end) - max(run.start, part.start), run.core, max(run.start, part.start))

@@ -28,7 +28,7 @@ FOLLOWED: Final = frozenset({*BLOCKING, *GIVES, *RESUMES})
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class ImageService:
     """A kernel function in the image, and the services of the port contract that it serves."""
 
     name: str
@@ -42,7 +42,7 @@ class Service:
     success: int | None
     """What it returns where it did what was asked. None where it does not say."""
 
-    def serves(self, *services: str) -> bool:
+    def serves_any(self, *services: str) -> bool:
         """Whether the function serves one of these services."""
         return not self.services.isdisjoint(services)
 
@@ -52,7 +52,7 @@ class Service:
         return not self.services.isdisjoint(BLOCKING)
 
 
-def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, Service]:
+def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, ImageService]:
     """Returns the kernel functions to watch in an image, by index.
     `address_of` gives None for a name that the image lacks.
     """
@@ -62,11 +62,11 @@ def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict
         for name in names if service in FOLLOWED else ():
             if not name.startswith("isr_"):
                 by_name.setdefault(name, set()).add(service)
-    result: dict[int, Service] = {}
+    result: dict[int, ImageService] = {}
     for name, services in sorted(by_name.items()):
         address = address_of(name)
         if address is not None:
-            result[len(result)] = _service(kernel, name, code_address(address), frozenset(services))
+            result[len(result)] = _kernel_service(kernel, name, code_address(address), frozenset(services))
     return result
 
 
@@ -85,7 +85,7 @@ def _has_any(names: Iterable[str], address_of: Callable[[str], int | None]) -> b
     return any(address_of(name) is not None for name in names)
 
 
-def _service(kernel: Kernel, name: str, address: int, services: frozenset[str]) -> Service:
+def _kernel_service(kernel: Kernel, name: str, address: int, services: frozenset[str]) -> ImageService:
     """Returns a kernel function with the services that it serves."""
     forever, has_third = None, False
     for service in sorted(services & {*TAKES, *_EVENTS}):
@@ -93,10 +93,10 @@ def _service(kernel: Kernel, name: str, address: int, services: frozenset[str]) 
         if len(words) >= 2 and isinstance(words[-1], int) and not service.endswith("_for"):
             forever, has_third = words[-1], len(words) > 2
     results = {kernel.results[service] for service in services if service in kernel.results}
-    return Service(name, address, services, forever, has_third, results.pop() if len(results) == 1 else None)
+    return ImageService(name, address, services, forever, has_third, results.pop() if len(results) == 1 else None)
 
 
-def missing_services(kernel: Kernel | None, services: Mapping[int, Service]) -> list[str]:
+def missing_services(kernel: Kernel | None, services: Mapping[int, ImageService]) -> list[str]:
     """Returns a sentence for each kind of finding that cannot be looked for, because the image lacks the calls."""
     if kernel is None:
         why = "no kernel was recognised by the image's functions; name it with --kernel."

@@ -11,87 +11,87 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rtoslab.diagnose.kernel_services import CONDITION_WAIT, GIVES, TAKES
-from rtoslab.diagnose.task_history import Call, History, Task
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
 
 _MUTEX_TAKES = ("mutex_lock", "mutex_lock_for")
 _OTHER_TAKES = ("semaphore_take", "semaphore_take_for")
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class LockHolding:
     """A time during which a task held a lock, from the return of its take to the begin of its give."""
 
     task: Task
     start: int
     end: int
-    take: Call
+    take: KernelCall
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class LockWaiting:
     """A time during which a task waited for a lock."""
 
     task: Task
     start: int
     end: int
-    take: Call
+    take: KernelCall
 
 
 @dataclass(slots=True)
-class Lock:
+class TaskLock:
     """A lock (a mutex, or a semaphore used as one) with the times at which tasks held and awaited it."""
 
     address: int
-    holdings: list[Holding] = field(default_factory=list)
-    waits: list[Wait] = field(default_factory=list)
+    holdings: list[LockHolding] = field(default_factory=list)
+    waits: list[LockWaiting] = field(default_factory=list)
 
-    def holder(self, cycle: int) -> Holding | None:
+    def holding_at(self, cycle: int) -> LockHolding | None:
         """Returns who held the lock at a cycle. None if nobody did."""
         at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
         return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
 
-    def holdings_within(self, start: int, end: int) -> Sequence[Holding]:
+    def holdings_within(self, start: int, end: int) -> Sequence[LockHolding]:
         """Returns the times at which the lock was held that overlap an interval."""
         return [holding for holding in self.holdings if holding.start < end and holding.end > start]
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _LockStep:
     """A successful take or a give of a lock."""
 
     cycle: int
     order: int
     """Gives before takes of one cycle."""
-    call: Call
+    call: KernelCall
     is_take: bool
 
 
-def find_locks(history: History) -> dict[int, Lock]:
+def find_locks(history: TaskHistory) -> dict[int, TaskLock]:
     """Returns the locks of a run, by address."""
-    steps: dict[int, list[_Step]] = defaultdict(list)
+    steps: dict[int, list[_LockStep]] = defaultdict(list)
     for call in history.calls:
-        if call.service.serves(*TAKES) and call.succeeded:
-            steps[call.object].append(_Step(call.end, 1, call, is_take=True))
-        elif call.service.serves(CONDITION_WAIT) and call.timeout is not None:
-            steps[call.timeout].append(_Step(call.start, 0, call, is_take=False))
+        if call.service.serves_any(*TAKES) and call.succeeded:
+            steps[call.object].append(_LockStep(call.end, 1, call, is_take=True))
+        elif call.service.serves_any(CONDITION_WAIT) and call.timeout is not None:
+            steps[call.timeout].append(_LockStep(call.start, 0, call, is_take=False))
             if call.ended:
-                steps[call.timeout].append(_Step(call.end, 1, call, is_take=True))
-        elif call.service.serves(*GIVES) and (call.succeeded or not call.ended):
-            steps[call.object].append(_Step(call.start, 0, call, is_take=False))
-    waits = _waits(history)
+                steps[call.timeout].append(_LockStep(call.end, 1, call, is_take=True))
+        elif call.service.serves_any(*GIVES) and (call.succeeded or not call.ended):
+            steps[call.object].append(_LockStep(call.start, 0, call, is_take=False))
+    waits = _lock_waits(history)
     locks = {}
     for address, mine in steps.items():
         if any(step.is_take for step in mine) or address in waits:
-            holdings = _holdings(sorted(mine, key=lambda step: (step.cycle, step.order)), history.end)
+            holdings = _lock_holdings(sorted(mine, key=lambda step: (step.cycle, step.order)), history.end)
             if holdings is not None:
-                locks[address] = Lock(address, holdings, waits.get(address, []))
+                locks[address] = TaskLock(address, holdings, waits.get(address, []))
     return locks
 
 
-def _holdings(steps: Sequence[_Step], end: int) -> list[Holding] | None:
+def _lock_holdings(steps: Sequence[_LockStep], end: int) -> list[LockHolding] | None:
     """Returns the times at which tasks held a lock. None if the object is not used as a lock."""
-    holdings: list[Holding] = []
-    take: Call | None = None
+    holdings: list[LockHolding] = []
+    take: KernelCall | None = None
     depth = 0
     for step in steps:
         task, is_mutex = step.call.task, _is_mutex(step.call)
@@ -99,7 +99,7 @@ def _holdings(steps: Sequence[_Step], end: int) -> list[Holding] | None:
             if take is not None and take.task != task:
                 if not is_mutex:
                     return None
-                holdings.append(_holding(take, step.cycle))
+                holdings.append(_new_holding(take, step.cycle))
                 take = None
             depth = depth + 1 if take is not None else 1
             take = take or step.call
@@ -109,33 +109,33 @@ def _holdings(steps: Sequence[_Step], end: int) -> list[Holding] | None:
         else:
             depth -= 1
             if depth == 0:
-                holdings.append(_holding(take, step.cycle))
+                holdings.append(_new_holding(take, step.cycle))
                 take = None
     if take is not None:
-        holdings.append(_holding(take, end + 1))
+        holdings.append(_new_holding(take, end + 1))
     return holdings if all(holding.task is not None for holding in holdings) else None
 
 
-def _is_mutex(call: Call) -> bool:
+def _is_mutex(call: KernelCall) -> bool:
     """Whether the called function is for mutexes alone."""
     service = call.service
-    if service.serves(CONDITION_WAIT):
+    if service.serves_any(CONDITION_WAIT):
         return True
-    return service.serves(*_MUTEX_TAKES, "mutex_unlock") and not service.serves(*_OTHER_TAKES, "semaphore_give")
+    return service.serves_any(*_MUTEX_TAKES, "mutex_unlock") and not service.serves_any(*_OTHER_TAKES, "semaphore_give")
 
 
-def _holding(take: Call, end: int) -> Holding:
+def _new_holding(take: KernelCall, end: int) -> LockHolding:
     """Returns the holding that begins with a take."""
     assert take.task is not None
-    return Holding(take.task, take.end, end, take)
+    return LockHolding(take.task, take.end, end, take)
 
 
-def _waits(history: History) -> Mapping[int, list[Wait]]:
+def _lock_waits(history: TaskHistory) -> Mapping[int, list[LockWaiting]]:
     """Returns the times at which tasks waited in takes, by the object's address."""
-    waits: dict[int, list[Wait]] = defaultdict(list)
+    waits: dict[int, list[LockWaiting]] = defaultdict(list)
     for task in history.runs:
-        for before, end, _ in history.gaps(task):
+        for before, end, _ in history.waiting_intervals(task):
             call = before.blocked_in
-            if call is not None and call.service.serves(*TAKES):
-                waits[call.object].append(Wait(task, before.end, end, call))
+            if call is not None and call.service.serves_any(*TAKES):
+                waits[call.object].append(LockWaiting(task, before.end, end, call))
     return waits

@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from rtoslab.diagnose.board_runs import RunOverview
-from rtoslab.diagnose.diagnosis_findings import Finding, Span, Track
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, TimelineBar, TimelineTrack
 from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
-from rtoslab.diagnose.drawings import handler_track, task_tracks, window
+from rtoslab.diagnose.drawings import handler_track, task_tracks, widen_interval
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import History
+from rtoslab.diagnose.task_history import TaskHistory
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, innermost_function, owning_call
 from rtoslab.targets import APPLICATION, SYSTICK
 
@@ -52,8 +52,8 @@ def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedI
 
 
 def find_long_masks(
-    history: History, profile: Profile, overview: RunOverview, names: NamedPlaces, limits: Limits
-) -> Iterator[Finding]:
+    history: TaskHistory, profile: Profile, overview: RunOverview, names: NamedPlaces, limits: Limits
+) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each place in the code that masked interrupts beyond the limit."""
     limit = cycles_of(limits.masked_us, history.clock_hz)
     yield from _tick_waits(history, overview, names, limit)
@@ -64,27 +64,29 @@ def find_long_masks(
             return
         if place not in places:
             places.add(place)
-            yield _finding(history, held, exceptions, names, masking_function(held, profile))
+            yield _long_mask_finding(history, held, exceptions, names, masking_function(held, profile))
 
 
-def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, limit: int) -> Iterator[Finding]:
+def _tick_waits(
+    history: TaskHistory, overview: RunOverview, names: NamedPlaces, limit: int
+) -> Iterator[DiagnosisFinding]:
     """Yields a finding if SysTick has been pending for long at the end of the run, because interrupts stayed masked."""
     ticks = [handler for handler in history.handlers if handler.exception == SYSTICK and not handler.core]
-    (state,) = names.replay.go(history.end).read_registers(0, [_ICSR])
+    (state,) = names.replay.go_to_cycle(history.end).read_registers(0, [_ICSR])
     if not ticks or not ticks[-1].ended or not (state or 0) & _SYSTICK_PENDS or overview.tick_cycles is None:
         return
     due = ticks[-1].start - ticks[-1].entry_cycles + overview.tick_cycles
     waits = history.end - due
     if waits <= max(limit, _TICKS_WAIT * overview.tick_cycles) or history.handler_cycles(due, history.end) > waits // 2:
         return  # the next tick comes, or a handler has the core, as after a fault
-    frames = names.path(0, history.end)
+    frames = names.call_path(0, history.end)
     place = names.own_frames(frames)
-    name = names.handler(0, SYSTICK)
+    name = names.handler_name(0, SYSTICK)
     function = next((frame.function for frame in frames if not frame.is_kernel), frames[0].function if frames else "")
-    task = next(iter(history.running(due, history.end)), None)
+    task = next(iter(history.run_cycles_by_task(due, history.end)), None)
     is_parked = names.replay.is_parked(0)  # as programs end that have nothing left to do, or gave up
     title = f"Interrupts are masked to the end of the run: {name} waits for {history.end - due:,} cycles."
-    yield Finding(
+    yield DiagnosisFinding(
         kind="masked",
         level="note" if is_parked else "error",
         title=f"The program ended in an endless loop. {title}" if is_parked else title,
@@ -93,7 +95,7 @@ def _tick_waits(history: History, overview: RunOverview, names: NamedPlaces, lim
         who=(function, name),
         where=(f"at the end in {place}",),
         tracks=(
-            Track("masked", (Span(due, history.end, "masked", function),)),
+            TimelineTrack("masked", (TimelineBar(due, history.end, "masked", function),)),
             *(task_tracks(history, names, [task], due, history.end) if task is not None else ()),
             handler_track(history, name, [SYSTICK], due, history.end),
         ),
@@ -111,13 +113,13 @@ def masking_function(held: MaskedIntervals, profile: Profile) -> str:
     return own[-1] if own else name
 
 
-def _finding(
-    history: History, held: MaskedIntervals, exceptions: tuple[int, ...], names: NamedPlaces, owner_name: str
-) -> Finding:
+def _long_mask_finding(
+    history: TaskHistory, held: MaskedIntervals, exceptions: tuple[int, ...], names: NamedPlaces, owner_name: str
+) -> DiagnosisFinding:
     """Returns the finding about a place that masks interrupts for long."""
     start, end = held.longest_start, held.longest_start + held.longest_cycles
     opener, closer = innermost_function(held.opener), innermost_function(held.closer)
-    waiting = [names.handler(held.core, exception) for exception in exceptions]
+    waiting = [names.handler_name(held.core, exception) for exception in exceptions]
     by_handler = " [exception " in held.opener[-1]
     kept = ", ".join(waiting[:3]) + (f" and {len(waiting) - 3} more" if len(waiting) > 3 else "")
     title = (
@@ -125,9 +127,9 @@ def _finding(
         if by_handler
         else f"{owner_name} masked interrupts for {held.longest_cycles:,} cycles: {kept}."
     )
-    since, until = window(history, start, end)
-    task = next((task for task in history.runs if history.ran(task, start, end)), None)
-    return Finding(
+    since, until = widen_interval(history, start, end)
+    task = next((task for task in history.runs if history.run_cycles(task, start, end)), None)
+    return DiagnosisFinding(
         kind="masked",
         level="warning",
         title=title,
@@ -136,11 +138,11 @@ def _finding(
         count=held.count,
         who=(owner_name, *waiting),
         where=(
-            f"in {names.own_frames(names.path(held.core, start))}",
+            f"in {names.own_frames(names.call_path(held.core, start))}",
             f"from {opener} ({held.opener_line or 'no line'}) to {closer} ({held.closer_line or 'no line'})",
         ),
         tracks=(
-            Track("masked", (Span(max(start, since), min(end, until), "masked", owner_name),)),
+            TimelineTrack("masked", (TimelineBar(max(start, since), min(end, until), "masked", owner_name),)),
             *(task_tracks(history, names, [task], start, end) if task is not None else ()),
             handler_track(history, "handlers", {handler.exception for handler in history.handlers}, start, end),
         ),

@@ -6,21 +6,21 @@ between the two by the one that makes the work.
 
 from collections.abc import Iterator
 
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import RESUMES
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import Call, History, Task
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
 
 
-def find_lost_wakeups(history: History, names: NamedPlaces) -> Iterator[Finding]:
+def find_lost_wakeups(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each task that is suspended at the end, and was last resumed before it suspended."""
-    suspends: dict[Task, list[Call]] = {}
-    resumes: dict[Task, list[Call]] = {}
+    suspends: dict[Task, list[KernelCall]] = {}
+    resumes: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
-        if call.service.serves("suspend_self") and call.task is not None and call.object in {0, call.task}:
+        if call.service.serves_any("suspend_self") and call.task is not None and call.object in {0, call.task}:
             suspends.setdefault(call.task, []).append(call)
-        elif call.service.serves(*RESUMES):
+        elif call.service.serves_any(*RESUMES):
             resumes.setdefault(call.object, []).append(call)
     for task, calls in suspends.items():
         last = calls[-1]
@@ -28,21 +28,23 @@ def find_lost_wakeups(history: History, names: NamedPlaces) -> Iterator[Finding]
         after = [call for call in resumes.get(task, []) if call.start >= last.start]
         ended = calls[-2].end if len(calls) > 1 else history.start
         if _stays_suspended(history, task, last) and before and not after and before[-1].start > ended:
-            yield _finding(history, names, task, before[-1], last)
+            yield _lost_wakeup_finding(history, names, task, before[-1], last)
 
 
-def _stays_suspended(history: History, task: Task, suspend: Call) -> bool:
+def _stays_suspended(history: TaskHistory, task: Task, suspend: KernelCall) -> bool:
     """Whether the task never ran again. Some kernels return from the call, and the task calls the scheduler then."""
     last = history.runs[task][-1] if history.runs.get(task) else None
     return not suspend.ended or (last is not None and last.ended and last.start <= suspend.start)
 
 
-def _finding(history: History, names: NamedPlaces, task: Task, resume: Call, suspend: Call) -> Finding:
+def _lost_wakeup_finding(
+    history: TaskHistory, names: NamedPlaces, task: Task, resume: KernelCall, suspend: KernelCall
+) -> DiagnosisFinding:
     """Returns the finding about a lost wake-up."""
-    name = names.task(task)
-    waker = names.task(resume.task) if resume.task is not None else names.handler(resume.core, resume.handler)
+    name = names.task_name(task)
+    waker = names.task_name(resume.task) if resume.task is not None else names.handler_name(resume.core, resume.handler)
     others = [resume.task] if resume.task is not None else []
-    return Finding(
+    return DiagnosisFinding(
         kind="lost wake-up",
         level="warning",
         title=f"{name} suspended itself and is never resumed: {waker} resumed it {suspend.start - resume.start:,} "

@@ -10,47 +10,47 @@ from dataclasses import dataclass
 import numpy as np
 
 from rtoslab.base import count_text
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import SLEEP_UNTIL
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import Call, History, Run, Task
+from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory, TaskRun
 
 _NAMED = 3
 _LEAST_JOBS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _PeriodicJob:
     """The work of a periodic task from one sleep to the next."""
 
     release: int
     """When it should have begun: each sleep ends one period after the one before."""
-    call: Call
+    call: KernelCall
     """The sleep that ends it."""
     slept: bool
     period: int
 
     @property
-    def cycles(self) -> int:
+    def duration_cycles(self) -> int:
         """Returns the cycles from the job's release to its end."""
         return self.call.start - self.release
 
 
-def find_missed_periods(history: History, names: NamedPlaces) -> Iterator[Finding]:
+def find_missed_periods(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each periodic task that was not ready when its next period began."""
-    sleeps: dict[Task, list[Call]] = {}
+    sleeps: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
-        if call.task is not None and call.service.serves(SLEEP_UNTIL) and call.ended:
+        if call.task is not None and call.service.serves_any(SLEEP_UNTIL) and call.ended:
             sleeps.setdefault(call.task, []).append(call)
     for task, calls in sleeps.items():
-        jobs = _jobs(history.runs.get(task, []), calls)
+        jobs = _periodic_jobs(history.runs.get(task, []), calls)
         missed = [job for job in jobs if not job.slept]
         if missed:
-            yield _finding(history, names, task, jobs, missed)
+            yield _missed_period_finding(history, names, task, jobs, missed)
 
 
-def _jobs(runs: Sequence[Run], calls: Sequence[Call]) -> list[_Job]:
+def _periodic_jobs(runs: Sequence[TaskRun], calls: Sequence[KernelCall]) -> list[_PeriodicJob]:
     """Returns the jobs of a periodic task, from its first sleep on."""
     slept_in = {id(run.blocked_in) for run in runs if run.blocked_in is not None}
     first = next((number for number, call in enumerate(calls) if id(call) in slept_in), len(calls))
@@ -61,32 +61,34 @@ def _jobs(runs: Sequence[Run], calls: Sequence[Call]) -> list[_Job]:
     period = float(np.median((begins[half:][:half] - begins[:half]) / half))
     grid = float((begins - numbers * period).min())
     return [
-        _Job(min(int(grid + number * period), begin), call, id(call) in slept_in, round(period))
+        _PeriodicJob(min(int(grid + number * period), begin), call, id(call) in slept_in, round(period))
         for number, (begin, call) in enumerate(zip(begins.tolist(), calls[first + 1 :], strict=True))
     ]
 
 
-def _finding(history: History, names: NamedPlaces, task: Task, jobs: Sequence[_Job], missed: Sequence[_Job]) -> Finding:
+def _missed_period_finding(
+    history: TaskHistory, names: NamedPlaces, task: Task, jobs: Sequence[_PeriodicJob], missed: Sequence[_PeriodicJob]
+) -> DiagnosisFinding:
     """Returns the finding about a task that missed periods."""
-    worst = max(missed, key=lambda job: job.cycles)
-    end, name = worst.call.start, names.task(task)
-    running = history.running(worst.release, end)
+    worst = max(missed, key=lambda job: job.duration_cycles)
+    end, name = worst.call.start, names.task_name(task)
+    running = history.run_cycles_by_task(worst.release, end)
     own = running.pop(task, 0)
     others = {other: cycles for other, cycles in running.items() if not names.is_idle(other)}
-    shares = [f"{names.task(other)} for {cycles:,}" for other, cycles in list(others.items())[:_NAMED]]
-    return Finding(
+    shares = [f"{names.task_name(other)} for {cycles:,}" for other, cycles in list(others.items())[:_NAMED]]
+    return DiagnosisFinding(
         kind="missed period",
         level="error",
-        title=f"{name} missed {len(missed)} of {count_text(len(jobs), 'period')}: a job ended {worst.cycles:,} "
-        f"cycles after its release, later than its period of {worst.period:,}.",
+        title=f"{name} missed {len(missed)} of {count_text(len(jobs), 'period')}: a job ended "
+        f"{worst.duration_cycles:,} cycles after its release, later than its period of {worst.period:,}.",
         cycle=worst.release,
-        cycles=worst.cycles,
+        cycles=worst.duration_cycles,
         count=len(missed),
-        who=(name, *(names.task(other) for other in list(others)[:_NAMED])),
+        who=(name, *(names.task_name(other) for other in list(others)[:_NAMED])),
         where=(
             f"{name} calls {worst.call.service.name} too late, at {names.call_place(worst.call)}",
             f"until then, {name} ran for {own:,} cycles" + (f", {', '.join(shares)}" if shares else ""),
         ),
         tracks=task_tracks(history, names, [task, *list(others)[:_NAMED]], worst.release, end),
-        facts={"period_cycles": worst.period, "job_cycles": worst.cycles, "own_cycles": own},
+        facts={"period_cycles": worst.period, "job_cycles": worst.duration_cycles, "own_cycles": own},
     )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.base import ImageFileError, SymbolError, code_address
-from rtoslab.diagnose.board_runs import ObservedRun, Replay
-from rtoslab.diagnose.task_history import Call, Task
+from rtoslab.diagnose.board_runs import ObservedRun, RunReplay
+from rtoslab.diagnose.task_history import KernelCall, Task
 from rtoslab.footprint import structure_members
 from rtoslab.images import read_elf
-from rtoslab.instruments import CallFrames, SourcePlace, Subject, source_places, task_names
+from rtoslab.instruments import CallFrames, ObservedImage, SourcePlace, source_places, task_names
 from rtoslab.targets import (
     APPLICATION,
     FAULT_NAMES,
@@ -21,7 +21,7 @@ from rtoslab.targets import (
     PENDSV,
     SVCALL,
     SYSTICK,
-    Structures,
+    KernelStructures,
     SymbolIndex,
     function_kind,
 )
@@ -33,7 +33,7 @@ _EXCEPTIONS: Final = {NMI: "NMI", **FAULT_NAMES, SVCALL: "SVCall", PENDSV: "Pend
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PathFrame:
     """A function on a call path."""
 
     function: str
@@ -48,56 +48,56 @@ class Frame:
 class NamedPlaces:
     """Names for the numbers of one run: tasks, kernel objects, handlers, places in the code."""
 
-    def __init__(self, subject: Subject, run: ObservedRun, replay: Replay) -> None:
+    def __init__(self, subject: ObservedImage, run: ObservedRun, replay: RunReplay) -> None:
         self._subject = subject
         self._run = run
         self.replay = replay
         self._symbols = SymbolIndex(run.recording.symbols)
         self._frames = CallFrames(subject.elf)
-        self._structures, self.unseen = _structures(subject)
+        self._structures, self.unseen = _kernel_structures(subject)
         self._tasks = task_names(run.recording, [task for task in run.history.runs if task > 0])
         self._sources: dict[int, SourcePlace] = {}
         self._words: dict[int, str] | None = None
         self._data = _data_symbols(subject)
-        entries = {task: self.function(entry) for task, entry in run.history.entries.items()}
+        entries = {task: self.function_name(entry) for task, entry in run.history.entries.items()}
         self._outermost = set(entries.values()) - {""}
         begun = Counter(name for task, name in entries.items() if not self.is_idle(task))
         self._trampolines = {name for name, count in begun.items() if count > 1}
         """Functions that several tasks begin with: mostly the kernel's."""
 
-    def task(self, task: Task | None) -> str:
+    def task_name(self, task: Task | None) -> str:
         """Returns the name of a task, or of its first function."""
         if task is None:
             return "a handler"
         return self._tasks.get(task) or (f"thread {-task}" if task <= 0 else f"task {task:#x}")
 
-    def handler(self, core: int, exception: int, entry: int | None = None) -> str:
+    def handler_name(self, core: int, exception: int, entry: int | None = None) -> str:
         """Returns the name of the function that handles an exception."""
         name = _EXCEPTIONS.get(exception, f"interrupt {exception - FIRST_EXTERNAL}")
         if entry is None:
             table = self.replay.machine.registers(core)["vtor"]
-            word = self.replay.word(table + 4 * exception)
+            word = self.replay.read_word(table + 4 * exception)
             entry = None if word is None else code_address(word)
-        function = self.function(entry) if entry is not None else ""
+        function = self.function_name(entry) if entry is not None else ""
         return f"{function} ({name})" if function else name
 
-    def function(self, address: int) -> str:
+    def function_name(self, address: int) -> str:
         """Returns the name of the function that contains an address. Empty if none does.
         Empty where no symbol reaches.
         """
-        symbol = self._symbols.find(address)
+        symbol = self._symbols.find_symbol(address)
         return "" if symbol is None else symbol[2]
 
-    def object(self, address: int) -> str:
+    def object_name(self, address: int) -> str:
         """Returns the name of the variable that is a kernel object or points at it, or else the object's address.
         Its address where there is none.
         """
         for start, size, name in self._data:
             if start <= address < start + size:
                 return name if address == start else f"{name}+{address - start}"
-        return self._pointers().get(address) or f"{address:#010x}"
+        return self._pointer_variables().get(address) or f"{address:#010x}"
 
-    def _pointers(self) -> dict[int, str]:
+    def _pointer_variables(self) -> dict[int, str]:
         """Returns the variables that may be pointers, by the address in them at the end of the run."""
         if self._words is None:
             machine = self._run.recording.machine
@@ -108,16 +108,16 @@ class NamedPlaces:
                     self._words.setdefault(value, name)
         return self._words
 
-    def path(self, core: int, cycle: int) -> list[Frame]:
+    def call_path(self, core: int, cycle: int) -> list[PathFrame]:
         """Returns the functions that a core was in at a cycle, the innermost first."""
-        machine = self.replay.go(cycle)
-        addresses = self._frames.path(machine, core)
+        machine = self.replay.go_to_cycle(cycle)
+        addresses = self._frames.call_path_addresses(machine, core)
         places = source_places(self._subject.elf, [address for address in addresses if address not in self._sources])
         self._sources.update(places)
-        frames: list[Frame] = []
+        frames: list[PathFrame] = []
         for address in addresses:
-            name = self.function(address) or f"{address:#010x}"
-            frame = Frame(name, self._sources[address].outer_line, self._is_kernel(name))
+            name = self.function_name(address) or f"{address:#010x}"
+            frame = PathFrame(name, self._sources[address].outer_line, self._is_kernel(name))
             begins = name in self._trampolines or _ASSEMBLER.search(frame.line) is not None
             if begins and any(not inner.is_kernel for inner in frames):
                 break
@@ -126,51 +126,51 @@ class NamedPlaces:
                 break  # beyond a task's first function is what the kernel put there
         return frames
 
-    def line(self, address: int) -> str:
+    def source_line(self, address: int) -> str:
         """Returns the function and source line of one instruction, as text."""
         source = source_places(self._subject.elf, [address])[address]
-        return str(Frame(self.function(address) or f"{address:#010x}", source.outer_line, is_kernel=False))
+        return str(PathFrame(self.function_name(address) or f"{address:#010x}", source.outer_line, is_kernel=False))
 
     def _is_kernel(self, name: str) -> bool:
         """Whether a function belongs to the kernel."""
         kernel = self._subject.kernel
         return kernel is not None and function_kind(name, kernel) not in {APPLICATION, LIBRARY}
 
-    def own_frames(self, frames: list[Frame]) -> str:
+    def own_frames(self, frames: list[PathFrame]) -> str:
         """Returns the call path from the application's innermost function outwards, in words."""
         first = next((index for index, frame in enumerate(frames) if not frame.is_kernel), 0)
         shown = frames[first : first + _FRAMES_SHOWN]
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
-    def call_place(self, call: Call) -> str:
+    def call_place(self, call: KernelCall) -> str:
         """Returns the place of a call in words. For a handler's final tail call, the handler."""
-        frames = self.path(call.core, call.start)
+        frames = self.call_path(call.core, call.start)
         if call.handler and all(frame.is_kernel for frame in frames):
-            return self.handler(call.core, call.handler)
+            return self.handler_name(call.core, call.handler)
         return self.own_frames(frames[1:] or frames)
 
     def place_before_handlers(self, core: int, cycle: int) -> tuple[str, bool]:
         """Returns where handlers interrupted a core's thread, and whether that is application code."""
-        frames = self.path(core, self._run.history.thread_cycle(core, cycle))
+        frames = self.call_path(core, self._run.history.thread_cycle(core, cycle))
         return self.own_frames(frames), bool(frames) and not frames[0].is_kernel
 
-    def priorities(self, tasks: Iterable[Task]) -> dict[Task, int]:
+    def task_priorities(self, tasks: Iterable[Task]) -> dict[Task, int]:
         """Returns the priorities of tasks at the present cycle of the replay. Greater numbers are more urgent."""
         kernel = self._subject.kernel
         blocks = [task for task in tasks if task > 0]
         if kernel is None or self._structures is None or not blocks:
             return {}
-        numbers = self._structures.read_priorities(self.replay.word, blocks)
+        numbers = self._structures.read_priorities(self.replay.read_word, blocks)
         return {task: -number if kernel.urgent_first else number for task, number in numbers.items()}
 
     def is_idle(self, task: Task) -> bool:
         """Whether a task is the kernel's idle task."""
         kernel = self._subject.kernel
         names = kernel.probes.idle_symbols if kernel and kernel.probes else ()
-        return self.function(self._run.history.entries.get(task, 0)) in names
+        return self.function_name(self._run.history.entries.get(task, 0)) in names
 
 
-def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
+def _kernel_structures(subject: ObservedImage) -> tuple[KernelStructures | None, list[str]]:
     """Returns the kernel's structures in the image, and a sentence if the priorities of tasks cannot be read."""
     kernel = subject.kernel
     if kernel is None:
@@ -182,7 +182,7 @@ def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
         ]
     try:
         members = structure_members(subject.elf, block.type)
-        structures = Structures(subject.image, kernel)
+        structures = KernelStructures(subject.image, kernel)
     except SymbolError as cause:
         return None, [f"priority inversions: the priorities of tasks are not known. {cause}"]
     if block.priority not in members:
@@ -190,7 +190,7 @@ def _structures(subject: Subject) -> tuple[Structures | None, list[str]]:
     return structures, []
 
 
-def _data_symbols(subject: Subject) -> list[tuple[int, int, str]]:
+def _data_symbols(subject: ObservedImage) -> list[tuple[int, int, str]]:
     """Returns the variables of the image: address, size and name."""
     try:
         image = read_elf(subject.elf)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import History
+from rtoslab.diagnose.task_history import TaskHistory
 
 IDLING: Final = "(no task)"
 """The time in which a kernel without an idle task idles, and that of start-up code."""
@@ -26,7 +26,7 @@ class LoadShare:
     """How often it got the core, or began."""
 
 
-def load_shares(history: History, names: NamedPlaces) -> tuple[LoadShare, ...]:
+def load_shares(history: TaskHistory, names: NamedPlaces) -> tuple[LoadShare, ...]:
     """Returns the load of each task and handler, the greatest first."""
     handlers, inside, begins = Counter[int](), Counter[int](), Counter[int]()
     stack: list[tuple[int, int, int]] = []
@@ -55,7 +55,7 @@ def load_shares(history: History, names: NamedPlaces) -> tuple[LoadShare, ...]:
     cores = {run.core for runs in history.runs.values() for run in runs}
     tasks = [
         (
-            names.task(task),
+            names.task_name(task),
             False,
             names.is_idle(task),
             sum(run.end - run.start for run in runs) - inside[task],
@@ -64,7 +64,8 @@ def load_shares(history: History, names: NamedPlaces) -> tuple[LoadShare, ...]:
         for task, runs in history.runs.items()
     ]
     others = [
-        (names.handler(0, exception), True, False, cycles, begins[exception]) for exception, cycles in handlers.items()
+        (names.handler_name(0, exception), True, False, cycles, begins[exception])
+        for exception, cycles in handlers.items()
     ]
     rest = whole * max(1, len(cores)) - sum(row[3] for row in (*tasks, *others))
     if rest > whole // _SHOWN_FROM:

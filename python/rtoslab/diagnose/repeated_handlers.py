@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rtoslab.base import count_text
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.drawings import handler_track
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import Handler, History
+from rtoslab.diagnose.task_history import HandlerExecution, TaskHistory
 from rtoslab.targets import FIRST_EXTERNAL
 
 _LEAST: Final = 3
@@ -23,10 +23,10 @@ _ENDLESS: Final = 100
 _DRAWN: Final = 6
 
 
-def find_repeated_handlers(history: History, names: NamedPlaces) -> Iterator[Finding]:
+def find_repeated_handlers(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each interrupt whose handler runs again immediately after its return."""
-    chains: dict[tuple[int, int], list[list[Handler]]] = defaultdict(list)
-    last: dict[int, Handler] = {}
+    chains: dict[tuple[int, int], list[list[HandlerExecution]]] = defaultdict(list)
+    last: dict[int, HandlerExecution] = {}
     for handler in history.handlers:
         if handler.depth:
             continue
@@ -40,21 +40,21 @@ def find_repeated_handlers(history: History, names: NamedPlaces) -> Iterator[Fin
         else:
             mine.append([handler])
     for (core, exception), mine in chains.items():
-        finding = _judge(history, names, core, exception, mine)
+        finding = _repeated_handler_finding(history, names, core, exception, mine)
         if finding is not None:
             yield finding
 
 
-def _judge(
-    history: History, names: NamedPlaces, core: int, exception: int, chains: Sequence[Sequence[Handler]]
-) -> Finding | None:
+def _repeated_handler_finding(
+    history: TaskHistory, names: NamedPlaces, core: int, exception: int, chains: Sequence[Sequence[HandlerExecution]]
+) -> DiagnosisFinding | None:
     """Returns the finding about a handler that repeats: it runs twice for one request, or never ends.
     None if it is right.
     """
-    name = names.handler(core, exception)
+    name = names.handler_name(core, exception)
     longest = max(chains, key=len)
     if len(longest) >= _ENDLESS:
-        return Finding(
+        return DiagnosisFinding(
             kind="storm",
             level="error",
             title=f"{name} ran {count_text(len(longest), 'time')} without a task instruction in between, because "
@@ -63,7 +63,7 @@ def _judge(
             cycles=longest[-1].end - longest[0].start,
             count=len(longest),
             who=(name,),
-            where=(f"begins at {names.line(_entry(names, core, exception))}",),
+            where=(f"begins at {names.source_line(_handler_address(names, core, exception))}",),
             tracks=(handler_track(history, name, [exception], longest[0].start, longest[_DRAWN].end),),
         )
     twice = [chain for chain in chains if len(chain) > 1]
@@ -71,7 +71,7 @@ def _judge(
         return None
     first = twice[0]
     spent = sum(handler.end - handler.start for chain in twice for handler in chain[1:])
-    return Finding(
+    return DiagnosisFinding(
         kind="repeated handler",
         level="warning",
         title=f"{name} ran twice for {len(twice):,} of {count_text(len(chains), 'request')}: the request was still "
@@ -81,7 +81,7 @@ def _judge(
         count=len(twice),
         who=(name,),
         where=(
-            f"begins at {names.line(_entry(names, core, exception))}",
+            f"begins at {names.source_line(_handler_address(names, core, exception))}",
             "clear the peripheral's flag earlier, or read it back before the handler returns",
         ),
         tracks=(handler_track(history, name, [exception], first[0].start, first[-1].end),),
@@ -89,7 +89,7 @@ def _judge(
     )
 
 
-def _entry(names: NamedPlaces, core: int, exception: int) -> int:
+def _handler_address(names: NamedPlaces, core: int, exception: int) -> int:
     """Returns the address of the handler of an exception."""
     table = names.replay.machine.registers(core)["vtor"]
-    return (names.replay.word(table + 4 * exception) or 0) & ~1
+    return (names.replay.read_word(table + 4 * exception) or 0) & ~1

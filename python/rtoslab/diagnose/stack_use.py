@@ -12,14 +12,14 @@ from typing import Final
 
 from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import TaskBlock
-from rtoslab.diagnose.board_runs import Replay, RunOverview
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.board_runs import RunOverview, RunReplay
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits
 from rtoslab.diagnose.kernel_services import DELETE
-from rtoslab.diagnose.task_history import History
+from rtoslab.diagnose.task_history import TaskHistory
 from rtoslab.footprint import structure_members
 from rtoslab.images import read_elf
-from rtoslab.instruments import Subject
+from rtoslab.instruments import ObservedImage
 from rtoslab.targets import MemberPlace, find_address, read_text_member, simulator_errors
 
 _PAINT: Final = 0x5A
@@ -43,13 +43,13 @@ class StackUse:
     """When the task was first chosen to run."""
 
     @property
-    def percent(self) -> float:
+    def percent_used(self) -> float:
         """Returns the peak use in percent of the stack's size."""
         return 100 * self.used_bytes / self.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
-class _Stack:
+class _ObservedStack:
     """A stack that is observed, with its content at the start."""
 
     task: str
@@ -69,31 +69,31 @@ class StackUses:
     """Sentences about those that could not."""
 
 
-def stack_uses(subject: Subject, overview: RunOverview, history: History) -> StackUses:
+def stack_uses(subject: ObservedImage, overview: RunOverview, history: TaskHistory) -> StackUses:
     """Returns the peak use of each stack, from one or two more runs of the image. Raises RunError."""
-    ends = _ends(history, overview)
+    ends = _deletion_cycles(history, overview)
     run = _PatternRun(subject, overview, ends, paints=True)
     if not run.is_same:
         run = _PatternRun(subject, overview, ends, paints=False)
-    return StackUses(tuple(sorted(run.uses(), key=lambda use: -use.percent)), tuple(run.unseen))
+    return StackUses(tuple(sorted(run.peak_uses(), key=lambda use: -use.percent_used)), tuple(run.unseen))
 
 
-def _ends(history: History, overview: RunOverview) -> dict[int, int]:
+def _deletion_cycles(history: TaskHistory, overview: RunOverview) -> dict[int, int]:
     """Returns the cycle at which each deleted task was first deleted, by control block.
     A block may have been another task's before.
     """
     ends: dict[int, int] = {}
     for call in history.calls:
         task = call.object or call.task
-        if call.service.serves(DELETE) and task and call.start > overview.first_runs.get(task, call.start):
+        if call.service.serves_any(DELETE) and task and call.start > overview.first_runs.get(task, call.start):
             ends.setdefault(task, call.start)
     return ends
 
 
-def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[Finding]:
+def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each stack that is used beyond the limit."""
     for use in uses.stacks:
-        if use.percent < limits.stack_percent:
+        if use.percent_used < limits.stack_percent:
             continue
         is_over = use.used_bytes >= use.size_bytes
         title = (
@@ -101,7 +101,7 @@ def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[Finding]:
             if is_over
             else f"{use.used_bytes:,} of the {use.size_bytes:,} bytes of the stack of {use.task} were used."
         )
-        yield Finding(
+        yield DiagnosisFinding(
             kind="stack",
             level="error" if is_over else "warning",
             title=title,
@@ -114,28 +114,28 @@ def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[Finding]:
 class _PatternRun:
     """A run of the image in which the free part of each stack is filled with a pattern."""
 
-    def __init__(self, subject: Subject, overview: RunOverview, ends: Mapping[int, int], *, paints: bool) -> None:
+    def __init__(self, subject: ObservedImage, overview: RunOverview, ends: Mapping[int, int], *, paints: bool) -> None:
         self._subject = subject
         self._ends = ends
         self._over: dict[int, StackUse] = {}
         """Tasks that were deleted, by their control blocks."""
         self._overview = overview
         self._paints = paints
-        self._replay = Replay(subject)
-        self._stacks: dict[int, _Stack] = {}
+        self._replay = RunReplay(subject)
+        self._stacks: dict[int, _ObservedStack] = {}
         """By their control blocks. 0: the main stack."""
         self.unseen: list[str] = []
         self._main_stack()
-        self._tasks()
-        machine = self._replay.go(overview.end)
+        self._observe_tasks()
+        machine = self._replay.go_to_cycle(overview.end)
         counted = tuple(core["instructions"] for core in machine.stats()["cores"][: subject.cores])
         self.is_same = counted == overview.instructions
 
-    def uses(self) -> list[StackUse]:
+    def peak_uses(self) -> list[StackUse]:
         """Returns the peak use of each stack."""
-        return [*self._over.values(), *map(self._use, self._stacks.values())]
+        return [*self._over.values(), *map(self._peak_use, self._stacks.values())]
 
-    def _use(self, stack: _Stack) -> StackUse:
+    def _peak_use(self, stack: _ObservedStack) -> StackUse:
         """Returns the peak use of one stack."""
         now = self._replay.machine.read(stack.base, stack.end - stack.base)
         first = next((at for at, (old, new) in enumerate(zip(stack.before, now, strict=True)) if old != new), None)
@@ -159,7 +159,7 @@ class _PatternRun:
                 f"{', '.join((*_MAIN_SIZES, *_MAIN_LIMITS))}."
             )
         elif bottom < pointer <= top:
-            self._begin(0, MAIN, bottom, top, pointer)
+            self._fill_stack(0, MAIN, bottom, top, pointer)
 
     def _main_bottom(self, top: int) -> int | None:
         """Returns the lowest address of the main stack. None if the image does not tell."""
@@ -171,7 +171,7 @@ class _PatternRun:
         limits += [top - constants[name] for name in _MAIN_SIZES if name in constants]
         return next((limit for limit in limits if 0 < top - limit <= _LARGEST_BYTES), None)
 
-    def _tasks(self) -> None:
+    def _observe_tasks(self) -> None:
         """Runs the image, and observes each task's stack from the task's first run to its deletion."""
         kernel = self._subject.kernel
         if kernel is None:
@@ -188,46 +188,48 @@ class _PatternRun:
         begins = [(cycle, True, address) for address, cycle in self._overview.first_runs.items()]
         ends = [(cycle, False, address) for address, cycle in self._ends.items()]
         for cycle, begins_here, address in sorted([*begins, *ends]):
-            self._replay.go(cycle)
+            self._replay.go_to_cycle(cycle)
             if begins_here:
-                self._task(address, block, members)
+                self._observe_task(address, block, members)
             elif address in self._stacks:
-                self._over[address] = self._use(self._stacks.pop(address))
+                self._over[address] = self._peak_use(self._stacks.pop(address))
 
-    def _task(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> None:
+    def _observe_task(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> None:
         """Starts to observe the stack of a task."""
-        name = self._name(address, block, members)
-        base, pointer = (self._member(address, members, member) for member in (block.stack, block.stack_pointer))
-        end = self._end(address, base, block, members)
+        name = self._task_name(address, block, members)
+        base, pointer = (self._member_value(address, members, member) for member in (block.stack, block.stack_pointer))
+        end = self._stack_end(address, base, block, members)
         if base is None or pointer is None or end is None or not 0 < end - base <= _LARGEST_BYTES:
             self.unseen.append(f"stack of {name}: the control block does not contain its size.")
         elif base < pointer <= end:
-            self._begin(address, name, base, end, pointer)
+            self._fill_stack(address, name, base, end, pointer)
         else:
             self.unseen.append(f"stack of {name}: it ran before the kernel registered it.")
 
-    def _end(self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, MemberPlace]) -> int | None:
+    def _stack_end(
+        self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, MemberPlace]
+    ) -> int | None:
         """Returns the address after the end of a task's stack. None if it is unknown."""
         if base is None:
             return None
         if block.bytes or block.words:
-            size = self._member(address, members, block.bytes or block.words or "")
+            size = self._member_value(address, members, block.bytes or block.words or "")
             return None if size is None else base + size * (1 if block.bytes else 4)
         tops = [top for top in self._overview.tops if top > base]
         return min(tops) + block.top_offset_bytes if tops else None
 
-    def _member(self, address: int, members: Mapping[str, MemberPlace], name: str) -> int | None:
+    def _member_value(self, address: int, members: Mapping[str, MemberPlace], name: str) -> int | None:
         """Returns the value of a member of a task's control block, or None."""
-        return members[name].read(self._replay.word, address) if name in members else None
+        return members[name].read_member(self._replay.read_word, address) if name in members else None
 
-    def _name(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> str:
+    def _task_name(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> str:
         """Returns a task's name, or its address if it has none."""
         text = ""
         with suppress(SymbolError), simulator_errors(SymbolError):
             text = read_text_member(members, block.name, address, self._replay.machine.read)
         return text or f"task {address:#x}"
 
-    def _begin(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
+    def _fill_stack(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
         """Fills the free part of a stack with a pattern and stores its content."""
         machine = self._replay.machine
         try:
@@ -239,4 +241,4 @@ class _PatternRun:
         except SymbolError:
             self.unseen.append(f"stack of {task}: it is not in the board's memory.")
             return
-        self._stacks[block] = _Stack(task, base, end, machine.cycle(), content)
+        self._stacks[block] = _ObservedStack(task, base, end, machine.cycle(), content)

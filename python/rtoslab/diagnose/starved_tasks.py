@@ -7,19 +7,19 @@ nobody suspended or ended it since.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from rtoslab.diagnose.diagnosis_findings import Finding
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding
 from rtoslab.diagnose.diagnosis_limits import Limits, cycles_of
 from rtoslab.diagnose.drawings import task_tracks
 from rtoslab.diagnose.kernel_services import DELETE, SUSPEND
 from rtoslab.diagnose.named_places import NamedPlaces
-from rtoslab.diagnose.task_history import History, Run, Task
+from rtoslab.diagnose.task_history import Task, TaskHistory, TaskRun
 
 _NAMED = 3
 _BUSY = 0.99
 """Of the time, at least, other tasks run. A kernel without an idle task idles in none."""
 
 
-def find_starvation(history: History, names: NamedPlaces, limits: Limits) -> Iterator[Finding]:
+def find_starvation(history: TaskHistory, names: NamedPlaces, limits: Limits) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each task that was kept from running for too long, about the longest time."""
     limit = cycles_of(limits.starvation_ms * 1000, history.clock_hz)
     for task in history.runs:
@@ -27,50 +27,52 @@ def find_starvation(history: History, names: NamedPlaces, limits: Limits) -> Ite
             continue
         gaps = [
             (end - before.end, before, end)
-            for before, end, _ in history.gaps(task)
+            for before, end, _ in history.waiting_intervals(task)
             if before.blocked_in is None
             and end - before.end > limit
             and not _is_stopped(history, task, before.end, end)
         ]
         for cycles, before, end in sorted(gaps, key=lambda gap: -gap[0])[:1]:
-            finding = _examine(history, names, task, before, end)
+            finding = _starvation_finding(history, names, task, before, end)
             if finding is not None:
                 yield replace(finding, cycles=cycles, count=len(gaps))
 
 
-def _is_stopped(history: History, task: Task, start: int, end: int) -> bool:
+def _is_stopped(history: TaskHistory, task: Task, start: int, end: int) -> bool:
     """Whether another task suspended or ended the task in this time."""
     return any(
         call.object == task and start <= call.start < end and call.task != task
         for call in history.calls
-        if call.service.serves(SUSPEND, DELETE)
+        if call.service.serves_any(SUSPEND, DELETE)
     )
 
 
-def _examine(history: History, names: NamedPlaces, task: Task, before: Run, end: int) -> Finding | None:
+def _starvation_finding(
+    history: TaskHistory, names: NamedPlaces, task: Task, before: TaskRun, end: int
+) -> DiagnosisFinding | None:
     """Returns the finding about a task that was ready and did not run.
     None if it could not run, or nobody kept it away.
     """
     place, is_own = names.place_before_handlers(before.core, before.end)
     if not is_own:
         return None
-    running = {other: cycles for other, cycles in history.running(before.end, end).items() if other != task}
+    running = {other: cycles for other, cycles in history.run_cycles_by_task(before.end, end).items() if other != task}
     is_busy = sum(running.values()) >= _BUSY * (end - before.end)
     if not is_busy or any(names.is_idle(other) for other in running):
         return None  # it could not run: the core idled
     if history.handler_cycles(before.end, end) > (end - before.end) // 2:
         return None  # a handler has the core, as after a fault: no task keeps it away
     shares = [
-        f"{names.task(other)} ({100 * cycles / (end - before.end):.0f} %)"
+        f"{names.task_name(other)} ({100 * cycles / (end - before.end):.0f} %)"
         for other, cycles in list(running.items())[:_NAMED]
     ]
-    name = names.task(task)
-    return Finding(
+    name = names.task_name(task)
+    return DiagnosisFinding(
         kind="starvation",
         level="error",
         title=f"{name} was ready but did not run; in the meantime, {', '.join(shares) or 'handlers'} ran.",
         cycle=before.end,
-        who=(name, *(names.task(other) for other in list(running)[:_NAMED])),
+        who=(name, *(names.task_name(other) for other in list(running)[:_NAMED])),
         where=(f"{name} was preempted in {place}",),
         tracks=task_tracks(history, names, [task, *list(running)[:_NAMED]], before.end, end),
     )

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from rtoslab.diagnose.board_runs import Replay, RunOverview
-from rtoslab.diagnose.diagnosis_findings import Finding, Level
-from rtoslab.instruments import Subject, add_source_lines, fault_lines
+from rtoslab.diagnose.board_runs import RunOverview, RunReplay
+from rtoslab.diagnose.diagnosis_findings import DiagnosisFinding, Level
+from rtoslab.instruments import ObservedImage, add_source_lines, fault_lines
 from rtoslab.targets import first_symbol_per_address
 
 _SHOWN = 5
@@ -12,12 +12,12 @@ _LATE_CLEAR = "the handler then runs a second time"
 """In the board's warning about a handler that clears its request as it returns."""
 
 
-def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iterator[Finding]:
+def find_faults(subject: ObservedImage, overview: RunOverview, replay: RunReplay) -> Iterator[DiagnosisFinding]:
     """Yields a finding for each fault, each core in a default handler, and a board that stopped."""
     symbols = first_symbol_per_address(replay.machine.symbols())
     faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:
-        fault = replay.fault(core, exception, cycle)
+        fault = replay.fault_at(core, exception, cycle)
         if fault.is_breakpoint:
             continue
         faults += 1
@@ -25,7 +25,7 @@ def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iter
         has_returned = overview.returned.get((core, exception), -1) > cycle
         ended = [overview.unhandled] if overview.unhandled and not has_returned and not lost else []
         lost |= not has_returned
-        yield Finding(
+        yield DiagnosisFinding(
             kind="fault",
             level="warning" if has_returned else "error",
             title=first[:1].upper() + first[1:] + (" Its handler returned." if has_returned else ""),
@@ -33,13 +33,13 @@ def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iter
             cycles=0 if has_returned else overview.end - cycle,
             count=len(overview.faults),
             where=(*(line.strip() for line in callers), *ended),
-            facts={"exception": fault.name, "pc": fault.registers["pc"]},
+            facts={"exception": fault.exception_name, "pc": fault.registers["pc"]},
         )
     if overview.unhandled and not lost:
-        yield Finding(kind="unhandled", level="error", title=overview.unhandled, cycle=overview.end)
+        yield DiagnosisFinding(kind="unhandled", level="error", title=overview.unhandled, cycle=overview.end)
     if not faults and not overview.unhandled and overview.stop not in {"cycles", "watch", ""}:
         level: Level = "error" if overview.stop in {"lockup", "strict"} else "note"
-        yield Finding(
+        yield DiagnosisFinding(
             kind="fault",
             level=level,
             title=f"The board stopped ({overview.stop}): {overview.detail}",
@@ -51,4 +51,6 @@ def find_faults(subject: Subject, overview: RunOverview, replay: Replay) -> Iter
         is_late = _LATE_CLEAR in warning
         kind: str = "repeated handler" if is_late else "warning"
         weight: Level = "warning" if is_late else "note"
-        yield Finding(kind=kind, level=weight, title=warning[:1].upper() + warning[1:] + ".", cycle=overview.end)
+        yield DiagnosisFinding(
+            kind=kind, level=weight, title=warning[:1].upper() + warning[1:] + ".", cycle=overview.end
+        )

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.diagnose.kernel_services import Service
-from rtoslab.instruments import Recording
+from rtoslab.diagnose.kernel_services import ImageService
+from rtoslab.instruments import ObservedRecording
 from rtoslab.targets import (
     EVENT,
     IDENT_CURRENT,
@@ -38,13 +38,13 @@ Task = int
 
 
 @dataclass(slots=True)
-class Call:
+class KernelCall:
     """A call of a kernel function, with its task or handler. Cycles since reset."""
 
     task: Task | None
     """None: a handler's."""
     core: int
-    service: Service
+    service: ImageService
     start: int
     object: int
     end: int = 0
@@ -72,7 +72,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Handler:
+class HandlerExecution:
     """One run of an exception handler."""
 
     core: int
@@ -90,34 +90,34 @@ class Handler:
 
 
 @dataclass(slots=True)
-class Run:
+class TaskRun:
     """A time during which a task had a core."""
 
     core: int
     start: int
     end: int = 0
-    blocked_in: Call | None = None
+    blocked_in: KernelCall | None = None
     """The call in which it left the core. None: it was in none that may block."""
     ended: bool = False
     """Whether it left the core before the run's end."""
 
 
 @dataclass(slots=True)
-class History:
+class TaskHistory:
     """What happened in a run: when tasks and handlers ran, and which kernel functions were called."""
 
     start: int
     end: int
     clock_hz: int
-    runs: dict[Task, list[Run]] = field(default_factory=dict)
+    runs: dict[Task, list[TaskRun]] = field(default_factory=dict)
     entries: dict[Task, int] = field(default_factory=dict)
     """Address of the function that each task began with."""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[KernelCall] = field(default_factory=list)
     """By their starts."""
-    handlers: list[Handler] = field(default_factory=list)
+    handlers: list[HandlerExecution] = field(default_factory=list)
     """By their starts."""
 
-    def gaps(self, task: Task) -> Iterator[tuple[Run, int, bool]]:
+    def waiting_intervals(self, task: Task) -> Iterator[tuple[TaskRun, int, bool]]:
         """Yields the times at which a task had no core: the run before, the gap's end, whether the task came back."""
         runs = self.runs.get(task, [])
         for before, after in pairwise(runs):
@@ -125,20 +125,20 @@ class History:
         if runs and runs[-1].ended and runs[-1].end < self.end:
             yield runs[-1], self.end, False
 
-    def ran(self, task: Task, start: int, end: int) -> int:
+    def run_cycles(self, task: Task, start: int, end: int) -> int:
         """Returns the cycles within an interval in which a task had a core, including handlers that ran meanwhile."""
         return sum(min(run.end, end) - max(run.start, start) for run in self.runs_within(task, start, end))
 
-    def runs_within(self, task: Task, start: int, end: int) -> list[Run]:
+    def runs_within(self, task: Task, start: int, end: int) -> list[TaskRun]:
         """Returns the runs of a task that overlap an interval."""
         runs = self.runs.get(task, [])
         first = bisect_right(runs, start, key=lambda run: run.end)
         last = bisect_left(runs, end, key=lambda run: run.start)
         return runs[first:last]
 
-    def running(self, start: int, end: int) -> dict[Task, int]:
+    def run_cycles_by_task(self, start: int, end: int) -> dict[Task, int]:
         """Returns the cycles of each task that had a core within an interval, the most first."""
-        cycles = {task: self.ran(task, start, end) for task in self.runs}
+        cycles = {task: self.run_cycles(task, start, end) for task in self.runs}
         return dict(sorted(((task, count) for task, count in cycles.items() if count), key=lambda item: -item[1]))
 
     def handler_cycles(self, start: int, end: int) -> int:
@@ -154,7 +154,7 @@ class History:
         """Returns the last cycle before this one in which a core was in no handler. A handler that has just returned
         counts: a task is seen to leave the core only then."""
         at = bisect_right(self.handlers, cycle, key=lambda handler: handler.start)
-        first: Handler | None = None
+        first: HandlerExecution | None = None
         for handler in reversed(self.handlers[max(0, at - _HANDLERS_BACK) : at]):
             if handler.core != core or handler.depth:
                 continue
@@ -169,27 +169,30 @@ class History:
 class HistoryReader:
     """Builds the history of tasks, calls and handlers from a recording's events."""
 
-    def __init__(self, recording: Recording, services: Mapping[int, Service], words: Mapping[int, int]) -> None:
+    def __init__(
+        self, recording: ObservedRecording, services: Mapping[int, ImageService], words: Mapping[int, int]
+    ) -> None:
         """`words`: core -> address of the word that names its running task."""
         self._recording = recording
         self._events = HandlerIdleFilter().feed(np.frombuffer(recording.events, dtype=EVENT))
         self._services = services
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
         self._no_task = probes.no_task if probes else frozenset()
-        self._history = History(recording.start_cycle, recording.end_cycle, recording.clock_hz)
+        self._history = TaskHistory(recording.start_cycle, recording.end_cycle, recording.clock_hz)
         self._current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
-        self._running: dict[int, tuple[Task, Run]] = {}
-        self._handlers: dict[int, list[Handler]] = {core: [] for core in range(recording.subject.cores)}
+        self._running: dict[int, tuple[Task, TaskRun]] = {}
+        self._handlers: dict[int, list[HandlerExecution]] = {core: [] for core in range(recording.subject.cores)}
         self._left: dict[int, int] = {}
         """Core -> the cycle in which its last handler returned."""
-        self._open: dict[tuple[str, int], list[Call]] = {}
+        self._open: dict[tuple[str, int], list[KernelCall]] = {}
         self._arguments = self._argument_events()
 
-    def read(self) -> History:
+    def read_history(self) -> TaskHistory:
         """Returns the history of the whole recording."""
         steps = {
-            KIND_WRITE: self._write, KIND_THREAD: self._thread, KIND_EXCEPTION_ENTER: self._enter,
-            KIND_EXCEPTION_EXIT: self._exit, KIND_CALL: self._call, KIND_RETURN: self._return,
+            KIND_WRITE: self._handle_current_task_write, KIND_THREAD: self._handle_thread_return,
+            KIND_EXCEPTION_ENTER: self._handle_exception_entry, KIND_EXCEPTION_EXIT: self._handle_exception_return,
+            KIND_CALL: self._handle_kernel_call, KIND_RETURN: self._handle_kernel_return,
         }  # fmt: skip
         events, start = self._events, self._history.start
         before = set() if self._current else {KIND_THREAD}  # with tasks, the first of them begins at the start
@@ -197,7 +200,7 @@ class HistoryReader:
         for kind, core, cycle, ident, value, pc in zip(*(events[name].tolist() for name in fields), strict=True):
             if kind in steps and (cycle >= start or kind in before):
                 steps[kind](core, cycle, ident, value, pc)
-        self._close()
+        self._end_everything()
         return self._history
 
     def _argument_events(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
@@ -211,15 +214,15 @@ class HistoryReader:
                 result[core, index] = (mine["cycle"].tolist(), mine["zero"].tolist(), mine["pc"].tolist())
         return result
 
-    def _write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_current_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a write to the kernel's pointer to the current task."""
         on = ident - IDENT_CURRENT
         if value not in self._no_task:
             self._current[on] = value
         elif on in self._running:
-            self._leave(on, cycle)
+            self._end_run(on, cycle)
 
-    def _thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_thread_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a return to a thread, which may be a task switch."""
         task = self._current.get(core) or -value
         self._history.entries.setdefault(task, pc)
@@ -228,12 +231,12 @@ class HistoryReader:
         if before is not None and before[0] == task:
             return
         if before is not None:
-            self._leave(core, cycle)
-        run = Run(core, cycle)
+            self._end_run(core, cycle)
+        run = TaskRun(core, cycle)
         self._running[core] = task, run
         self._history.runs.setdefault(task, []).append(run)
 
-    def _leave(self, core: int, cycle: int) -> None:
+    def _end_run(self, core: int, cycle: int) -> None:
         """Ends the run of the task on a core."""
         task, run = self._running.pop(core)
         run.end, run.ended = cycle, True
@@ -241,19 +244,19 @@ class HistoryReader:
         if cycle <= run.start:
             self._history.runs[task].remove(run)
 
-    def _blocking_call(self, task: Task) -> Call | None:
+    def _blocking_call(self, task: Task) -> KernelCall | None:
         """Returns the outermost call in progress in which a task may wait, or None."""
         return next((call for call in self._open.get(("task", task), []) if call.service.may_block), None)
 
-    def _enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_exception_entry(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the entry into an exception handler."""
         stack = self._handlers.setdefault(core, [])
         follows = not stack and 0 <= cycle - self._left.get(core, -_NEAR) <= value
-        handler = Handler(core, ident, cycle, value, depth=len(stack), follows=follows)
+        handler = HandlerExecution(core, ident, cycle, value, depth=len(stack), follows=follows)
         stack.append(handler)
         self._history.handlers.append(handler)
 
-    def _exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_exception_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the return from an exception handler."""
         stack = self._handlers.setdefault(core, [])
         if stack and stack[-1].exception == ident:
@@ -261,18 +264,20 @@ class HistoryReader:
             handler.end, handler.ended = cycle, True
             self._left[core] = cycle
 
-    def _context(self, core: int) -> tuple[str, int]:
+    def _execution_context(self, core: int) -> tuple[str, int]:
         """Returns what a core executes: a handler, or a task with its control block."""
         if self._handlers.get(core):
             return "handler", core
         return "task", self._running[core][0] if core in self._running else 0
 
-    def _call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_kernel_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a call of a kernel function."""
-        context = self._context(core)
+        context = self._execution_context(core)
         handlers = self._handlers.get(core)
         task = context[1] if context[0] == "task" else None
-        call = Call(task, core, self._services[ident], cycle, value, handler=handlers[-1].exception if handlers else 0)
+        call = KernelCall(
+            task, core, self._services[ident], cycle, value, handler=handlers[-1].exception if handlers else 0
+        )
         cycles, seconds, callers = self._arguments[core, ident]
         at = bisect_left(cycles, cycle - _NEAR)
         if at < len(cycles) and cycles[at] <= cycle + _NEAR:
@@ -281,16 +286,16 @@ class HistoryReader:
         if handlers or core in self._running:  # start-up code makes objects before the first task runs
             self._history.calls.append(call)
 
-    def _return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
+    def _handle_kernel_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles the return of a kernel function."""
-        calls = self._open.get(self._context(core), [])
+        calls = self._open.get(self._execution_context(core), [])
         while calls:
             call = calls.pop()
             call.end, call.ended, call.returned = cycle, True, value
             if call.service is self._services[ident]:
                 return
 
-    def _close(self) -> None:
+    def _end_everything(self) -> None:
         """Ends everything that is still in progress at the end of the recording."""
         for _, run in self._running.values():
             run.end = self._history.end

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from rtoslab.base import lazy_names
 
 if TYPE_CHECKING:
-    from rtoslab.footprint.attribute import Footprint, read_footprint
+    from rtoslab.footprint.attribute import ImageFootprint, read_footprint
     from rtoslab.footprint.control_blocks import structure_members
     from rtoslab.footprint.diff import compare_footprints
     from rtoslab.footprint.memories import board_regions
     from rtoslab.footprint.programs import build_program
-    from rtoslab.footprint.services import Survey, survey_services
+    from rtoslab.footprint.services import ServiceSurvey, survey_services
     from rtoslab.footprint.tables import difference_tables, image_tables, minimal_table, survey_tables
 else:
     __getattr__ = lazy_names(__name__)

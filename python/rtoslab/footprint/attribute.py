@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.footprint.linkmap import InputSection, read_map
-from rtoslab.footprint.memories import Region, find_region
+from rtoslab.footprint.memories import MemoryRegion, find_region
 from rtoslab.footprint.origins import object_origin, short_object_name
-from rtoslab.images import ElfImage, Section, Symbol, berkeley_sizes, read_elf
+from rtoslab.images import ElfImage, ImageSymbol, OutputSection, berkeley_sizes, read_elf
 
 KINDS: Final = ("text", "rodata", "data", "bss")
 PADDING: Final = "(padding)"
@@ -38,11 +38,11 @@ class OwnedBytes:
 
 
 @dataclass(frozen=True)
-class Footprint:
+class ImageFootprint:
     """All bytes of an image, each with its owner."""
 
     name: str
-    sections: tuple[Section, ...]
+    sections: tuple[OutputSection, ...]
     items: tuple[OwnedBytes, ...]
     """Ordered by address. Their sizes add up to the sections', section by section."""
     memories: Mapping[str, int]
@@ -66,8 +66,8 @@ class Footprint:
 
 
 def read_footprint(
-    elf: Path, map_file: Path | None = None, regions: Iterable[Region] = (), export: str | None = None
-) -> Footprint:
+    elf: Path, map_file: Path | None = None, regions: Iterable[MemoryRegion] = (), export: str | None = None
+) -> ImageFootprint:
     """Reads an image and its map file, and assigns every byte to an owner.
     The map file beside it (same name, .map) is taken if none is named. `export`: the folder that the kernel came from
     as an export. Raises ImageFileError.
@@ -77,21 +77,23 @@ def read_footprint(
     chosen = map_file or (beside if beside.is_file() else None)
     pieces = read_map(chosen) if chosen else ()
     items = tuple(item for section in image.sections for item in _section_items(section, image, pieces, export))
-    return Footprint(elf.name, image.sections, items, _bytes_by_memory(image.sections, tuple(regions)), image.constants)
+    return ImageFootprint(
+        elf.name, image.sections, items, _bytes_by_memory(image.sections, tuple(regions)), image.constants
+    )
 
 
 def _section_items(
-    section: Section, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
+    section: OutputSection, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
 ) -> Iterable[OwnedBytes]:
     """Yields the bytes of a section by owner, each byte once."""
-    symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end]
+    symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end_address]
     if not pieces:
         whole = InputSection(section.name, section.address, section.size, UNKNOWN)
-        yield from _piece_items(section, whole, section.address, section.end, symbols, export)
+        yield from _piece_items(section, whole, section.address, section.end_address, symbols, export)
         return
     at = section.address
     for piece in pieces:
-        start, end = max(piece.address, at), min(piece.address + piece.size, section.end)
+        start, end = max(piece.address, at), min(piece.address + piece.size, section.end_address)
         if start >= end:
             continue
         if start > at:
@@ -100,18 +102,18 @@ def _section_items(
             )
         yield from _piece_items(section, piece, start, end, symbols, export)
         at = end
-    if at < section.end:
+    if at < section.end_address:
         yield OwnedBytes(
-            PADDING, "", "linker", _item_kind(section, section.name, None), section.name, at, section.end - at
+            PADDING, "", "linker", _item_kind(section, section.name, None), section.name, at, section.end_address - at
         )
 
 
 def _piece_items(
-    section: Section, piece: InputSection, start: int, end: int, symbols: list[Symbol], export: str | None
+    section: OutputSection, piece: InputSection, start: int, end: int, symbols: list[ImageSymbol], export: str | None
 ) -> Iterable[OwnedBytes]:
     """Yields the bytes of an input section by owner."""
 
-    def item(name: str, symbol: Symbol | None, at: int, until: int) -> OwnedBytes:
+    def item_with_owner(name: str, symbol: ImageSymbol | None, at: int, until: int) -> OwnedBytes:
         """Returns the bytes from `at` to `until` as one item."""
         origin = object_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
         kind = _item_kind(section, piece.section, symbol)
@@ -123,14 +125,14 @@ def _piece_items(
         if symbol.address < at or symbol.address >= end:
             continue  # an alias of the one before, or of another piece
         if symbol.address > at:
-            yield item(UNNAMED, None, at, symbol.address)
-        yield item(symbol.name, symbol, symbol.address, stop)
+            yield item_with_owner(UNNAMED, None, at, symbol.address)
+        yield item_with_owner(symbol.name, symbol, symbol.address, stop)
         at = stop
     if at < end:
-        yield item(UNNAMED, None, at, end)
+        yield item_with_owner(UNNAMED, None, at, end)
 
 
-def _item_kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
+def _item_kind(section: OutputSection, input_name: str, symbol: ImageSymbol | None) -> str:
     """Returns the kind of bytes (KINDS), such as text, from their section and symbol."""
     if not section.is_text:
         return "data" if section.has_contents else "bss"
@@ -140,7 +142,7 @@ def _item_kind(section: Section, input_name: str, symbol: Symbol | None) -> str:
     return "rodata" if (is_object and not section.writable) or not section.executable else "text"
 
 
-def _bytes_by_memory(sections: tuple[Section, ...], regions: tuple[Region, ...]) -> dict[str, int]:
+def _bytes_by_memory(sections: tuple[OutputSection, ...], regions: tuple[MemoryRegion, ...]) -> dict[str, int]:
     """Returns the bytes that an image takes of each memory."""
     taken: Counter[str] = Counter()
     for section in sections:

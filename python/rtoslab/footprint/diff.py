@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rtoslab.footprint.attribute import KINDS, Footprint, OwnedBytes
+from rtoslab.footprint.attribute import KINDS, ImageFootprint, OwnedBytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class SizeChange:
 
 
 @dataclass(frozen=True)
-class Difference:
+class ImageDifference:
     """The differences in size between two images."""
 
-    before: Footprint
-    after: Footprint
+    before: ImageFootprint
+    after: ImageFootprint
     changes: tuple[SizeChange, ...]
     """Only owners whose bytes differ, the largest difference first. They add up to the difference of the images."""
 
@@ -43,9 +43,9 @@ class Difference:
         )
 
 
-def compare_footprints(before: Footprint, after: Footprint) -> Difference:
+def compare_footprints(before: ImageFootprint, after: ImageFootprint) -> ImageDifference:
     """Returns the differences in size between two images, by symbol."""
-    return Difference(before, after, _size_changes(_bytes_by_owner(before.items), _bytes_by_owner(after.items)))
+    return ImageDifference(before, after, _size_changes(_bytes_by_owner(before.items), _bytes_by_owner(after.items)))
 
 
 _Owner = tuple[str, str, str]

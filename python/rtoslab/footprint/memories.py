@@ -7,7 +7,7 @@ from rtoslab.catalogue import Board
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class MemoryRegion:
     """A memory of a board: its name, first address and size in bytes."""
 
     name: str
@@ -20,20 +20,20 @@ class Region:
         return self.name.startswith(("flash", "code"))
 
 
-_ARCHITECTURE = (Region("code region", 0, 0x2000_0000), Region("SRAM region", 0x2000_0000, 0x2000_0000))
+_ARCHITECTURE = (MemoryRegion("code region", 0, 0x2000_0000), MemoryRegion("SRAM region", 0x2000_0000, 0x2000_0000))
 """ARMv6-M and ARMv7-M architecture reference manuals, B3.1: the system address map."""
-_ELSEWHERE = Region("elsewhere", 0, 1 << 32)
+_ELSEWHERE = MemoryRegion("elsewhere", 0, 1 << 32)
 
 
-def board_regions(board: Board) -> tuple[Region, ...]:
+def board_regions(board: Board) -> tuple[MemoryRegion, ...]:
     """Returns the board's memories, smallest first: of two that overlap, the smaller one is meant."""
     facts = board.memory.model_dump()
     names = [key.removesuffix("_start") for key, value in facts.items() if key.endswith("_start") and value is not None]
-    regions = [Region(name, facts[f"{name}_start"], facts[f"{name}_bytes"]) for name in names]
+    regions = [MemoryRegion(name, facts[f"{name}_start"], facts[f"{name}_bytes"]) for name in names]
     return tuple(sorted(regions, key=lambda region: region.size))
 
 
-def find_region(address: int, regions: Iterable[Region]) -> Region:
+def find_region(address: int, regions: Iterable[MemoryRegion]) -> MemoryRegion:
     """Returns the first memory that contains the address."""
     for region in (*regions, *_ARCHITECTURE):
         if region.start <= address < region.start + region.size:

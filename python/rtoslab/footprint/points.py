@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from rtoslab.base import UnknownNameError
-from rtoslab.catalogue import Benchmark, Catalogue, Entry
+from rtoslab.catalogue import Benchmark, Catalogue, CatalogueEntry
 from rtoslab.plan import DEFAULT_WINDOW_MS, Point, make_point
 
 
@@ -25,7 +25,7 @@ def footprint_point(
             "metric": {"id": "footprint", "unit": "bytes", "tasks": ()},
         }
     )
-    entry = Entry(nothing.id, result.folder, nothing)
+    entry = CatalogueEntry(nothing.id, result.folder, nothing)
     chosen = {**result.facts.kernel_config.get(catalogue.kernel(kernel).id, {}), **config}
     point = make_point(entry, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, chosen)
     owner = result.folder.parents[1]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
-from rtoslab.footprint.attribute import Footprint, read_footprint
+from rtoslab.footprint.attribute import ImageFootprint, read_footprint
 from rtoslab.footprint.memories import board_regions
 from rtoslab.footprint.points import footprint_point
 from rtoslab.images import CALLGRAPH, MAP, BuiltImage, build_point_image, tree_of_point
@@ -21,10 +21,10 @@ class BuiltProgram:
 
     point: Point
     build: BuiltImage
-    footprint: Footprint
+    footprint: ImageFootprint
 
     @property
-    def callgraph(self) -> Path:
+    def callgraph_path(self) -> Path:
         """Returns the path of the compiler's call graph: frame and callees of each function."""
         return self.build.folder / CALLGRAPH
 
@@ -53,5 +53,5 @@ def build_program_of_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
     regions = board_regions(catalogue.board(point.board).facts)
     tree = tree_of_point(catalogue, point)
     return BuiltProgram(
-        point, built, read_footprint(built.elf, built.folder / MAP, regions, tree.path if tree else None)
+        point, built, read_footprint(built.elf_path, built.folder / MAP, regions, tree.path if tree else None)
     )

@@ -48,7 +48,7 @@ class TaskStack:
 
 
 @dataclass(frozen=True)
-class Survey:
+class ServiceSurvey:
     """The sizes of a kernel's services and of its tasks' stacks on a board."""
 
     minimal: BuiltProgram
@@ -65,7 +65,7 @@ def survey_services(
     cores: int = 1,
     config: Mapping[str, str] | None = None,
     progress: Progress = lambda _: None,
-) -> Survey:
+) -> ServiceSurvey:
     """Builds and runs the programs that measure services. Returns the costs and stacks."""
     for name in programs or ():
         if name not in catalogue.footprint_programs:
@@ -73,7 +73,7 @@ def survey_services(
     requested = tuple(programs or _programs_in_order(catalogue))
     built: dict[str, tuple[BuiltProgram, StackRun]] = {}
 
-    def image(name: str) -> tuple[BuiltProgram, StackRun] | str:
+    def build_and_run(name: str) -> tuple[BuiltProgram, StackRun] | str:
         """Returns a built program with its run, or the reason why there is none."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
@@ -84,25 +84,25 @@ def survey_services(
             built[name] = (program, run_for_stacks(catalogue, program))
         return built[name]
 
-    minimal = image(MINIMAL)
+    minimal = build_and_run(MINIMAL)
     if isinstance(minimal, str):
         raise PlanError(f"The footprint of {kernel} on {board} cannot be measured: {minimal}.")
-    costs = tuple(_service_cost(catalogue, name, image) for name in requested)
+    costs = tuple(_service_cost(catalogue, name, build_and_run) for name in requested)
     stacks = tuple(
         stack for name in requested if name in built for stack in _task_stacks(catalogue, name, *built[name])
     )
-    return Survey(minimal[0], costs, stacks)
+    return ServiceSurvey(minimal[0], costs, stacks)
 
 
 def _programs_in_order(catalogue: Catalogue) -> list[str]:
     """Returns the names of the programs, each after the program that it extends."""
 
-    def depth(name: str) -> int:
+    def extension_depth(name: str) -> int:
         """Returns how many programs a program extends, one after the other."""
         base = catalogue.footprint_programs[name].facts.base
-        return 1 + depth(base) if base else 0
+        return 1 + extension_depth(base) if base else 0
 
-    return sorted(catalogue.footprint_programs, key=lambda name: (min(depth(name), 2), name))
+    return sorted(catalogue.footprint_programs, key=lambda name: (min(extension_depth(name), 2), name))
 
 
 def _service_cost(
@@ -149,15 +149,16 @@ def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
 
 def _task_stacks(catalogue: Catalogue, name: str, program: BuiltProgram, seen: StackRun) -> list[TaskStack]:
     """Returns the stack of each task in a program."""
-    graph = read_callgraph(program.callgraph)
+    graph = read_callgraph(program.callgraph_path)
     probes = catalogue.kernel(program.point.kernel).facts.probes
     idle = probes.idle_symbols if probes else ()
 
-    def static(task: str) -> StaticStack | None:
+    def static_stack(task: str) -> StaticStack | None:
         """Returns the static bound of a task's stack, or None."""
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
         return next((depth for function in functions if (depth := graph.deepest_stack(function)) is not None), None)
 
     return [
-        TaskStack(name, stack.task, stack.used_bytes, stack.size_bytes, static(stack.task)) for stack in seen.stacks
+        TaskStack(name, stack.task, stack.used_bytes, stack.size_bytes, static_stack(stack.task))
+        for stack in seen.stacks
     ]

@@ -90,7 +90,7 @@ class _StackObserver:
         """Keyed by the address of the control block. 0: the main stack."""
         self.tops: list[int] = []
         self.machine = make_machine(self.board, cores=program.point.cores)
-        load_image(self.machine, program.build.elf.read_bytes(), program.build.elf.name)
+        load_image(self.machine, program.build.elf_path.read_bytes(), program.build.elf_path.name)
 
     def run_to_main(self) -> None:
         """Runs to main(), where memory is cleared and the main stack is still unused.
@@ -102,7 +102,7 @@ class _StackObserver:
             return
         top = self.program.footprint.constants["__main_stack_top"]
         size = self.program.footprint.constants.get("__main_stack_bytes", _MAIN_STACK_BYTES)
-        self._paint(0, _StackRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
+        self._paint_stack(0, _StackRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
 
     def run_tasks(self) -> None:
         """Runs the image, and fills the stack of each new task with the pattern when the kernel first names it."""
@@ -113,7 +113,7 @@ class _StackObserver:
             self.machine.watch_write(word, _CURRENT, True)
         if block and block.top_call:
             self.machine.watch_exec(find_address(self.machine, block.top_call), _TOP)
-        members = structure_members(self.program.build.elf, block.type) if block else {}
+        members = structure_members(self.program.build.elf_path, block.type) if block else {}
         end = self.machine.cycle() + self._run_cycles()
         while (left := end - self.machine.cycle()) > 0:
             stopped = self._run_machine(left)
@@ -122,7 +122,7 @@ class _StackObserver:
             for address in (_read_word(self.machine, word) for word in words if stopped == "watch"):
                 if address and address not in {*self.stacks, *no_task} and block:
                     first = _read_word(self.machine, address + members[block.stack_pointer].offset)
-                    self._paint(address, self._read_stack(address, block, members), first)
+                    self._paint_stack(address, self._read_stack(address, block, members), first)
 
     def _read_stack(self, address: int, block: TaskBlock, members: dict[str, MemberPlace]) -> _StackRange:
         """Returns the addresses of a task's stack from its control block."""
@@ -136,7 +136,7 @@ class _StackObserver:
         text = read_text_member(members, block.name, address, self.machine.read)
         return _StackRange(text or f"task {address:#x}", base, end)
 
-    def _paint(self, block: int, stack: _StackRange, until: int) -> None:
+    def _paint_stack(self, block: int, stack: _StackRange, until: int) -> None:
         """Fills the unused part of a task's stack with the pattern."""
         self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
         self.stacks[block] = stack

@@ -4,29 +4,29 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from rtoslab.base import Table, Value
-from rtoslab.footprint.attribute import KINDS, Footprint
+from rtoslab.base import Value, ValueTable
+from rtoslab.footprint.attribute import KINDS, ImageFootprint
 from rtoslab.footprint.callgraph import StaticStack
-from rtoslab.footprint.diff import Difference, SizeChange
-from rtoslab.footprint.services import Survey
+from rtoslab.footprint.diff import ImageDifference, SizeChange
+from rtoslab.footprint.services import ServiceSurvey
 
 IMAGE_TABLES: Final = ("sections", "memories", "origins", "objects", "symbols")
 SURVEY_TABLES: Final = ("services", "stacks")
 DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
 
 
-def image_tables(image: Footprint) -> tuple[Table, ...]:
+def image_tables(image: ImageFootprint) -> tuple[ValueTable, ...]:
     """Returns the tables of one image's bytes by section, memory, symbol and object file.
     The last row of `sections` is what `arm-none-eabi-size` prints.
     """
     return (
-        Table("sections", f"Sections of {image.name}", _SECTIONS, _section_rows(image)),
-        Table("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
-        Table("origins", "Bytes by owner", ("origin", *KINDS, "total"), _group_rows(image, "origin")),
-        Table(
+        ValueTable("sections", f"Sections of {image.name}", _SECTIONS, _section_rows(image)),
+        ValueTable("memories", "Bytes taken in each memory", ("memory", "bytes"), list(image.memories.items())),
+        ValueTable("origins", "Bytes by owner", ("origin", *KINDS, "total"), _group_rows(image, "origin")),
+        ValueTable(
             "objects", "By object file", ("origin", "object", *KINDS, "total"), _group_rows(image, "origin", "object")
         ),
-        Table(
+        ValueTable(
             "symbols",
             "By symbol, the largest first",
             ("symbol", "object", "origin", "kind", "section", "address", "bytes"),
@@ -41,7 +41,7 @@ def image_tables(image: Footprint) -> tuple[Table, ...]:
 _SECTIONS: Final = ("section", "address", "load address", *KINDS, "bytes")
 
 
-def _section_rows(image: Footprint) -> list[Sequence[Value]]:
+def _section_rows(image: ImageFootprint) -> list[Sequence[Value]]:
     """Returns the rows of the table of sections."""
     rows: list[Sequence[Value]] = []
     for section in image.sections:
@@ -52,13 +52,13 @@ def _section_rows(image: Footprint) -> list[Sequence[Value]]:
     return rows
 
 
-def _group_rows(image: Footprint, *axes: str) -> list[Sequence[Value]]:
+def _group_rows(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
     """Returns the rows of a table of bytes by these attributes."""
     groups = sorted(image.bytes_by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
-def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
+def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
     """Returns the tables of a kernel's services: their bytes, missing figures, and tasks' stacks."""
     services: list[Sequence[Value]] = []
     lacking: list[Sequence[Value]] = []
@@ -81,7 +81,7 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
             shown = (stack.used_bytes, stack.size_bytes, calls, _unknown_text(stack.static_stack))
             stacks.append((*where, stack.program, stack.task, *shown))
     return (
-        Table(
+        ValueTable(
             "services",
             (
                 "The minimal image, and what each program adds to the program that it extends (pool: allocated at run "
@@ -90,8 +90,8 @@ def survey_tables(surveys: Sequence[Survey]) -> tuple[Table, ...]:
             ("kernel", "board", "program", "over", *KINDS, "pool", "in the kernel"),
             services,
         ),
-        Table("lacking", "Services that cannot be measured", ("kernel", "board", "program", "reason"), lacking),
-        Table(
+        ValueTable("lacking", "Services that cannot be measured", ("kernel", "board", "program", "reason"), lacking),
+        ValueTable(
             "stacks",
             "Stacks: largest use on the virtual board, size, deepest call chain by the compiler",
             ("kernel", "board", "program", "task", "peak", "size", "calls", "not in the calls"),
@@ -107,7 +107,7 @@ def _unknown_text(static: StaticStack | None) -> str:
     return "; ".join(static.unknown)
 
 
-def minimal_table(surveys: Sequence[Survey]) -> Table:
+def minimal_table(surveys: Sequence[ServiceSurvey]) -> ValueTable:
     """Returns a table of the minimal images of several kernels and boards."""
     rows: list[Sequence[Value]] = []
     for survey in surveys:
@@ -117,10 +117,10 @@ def minimal_table(surveys: Sequence[Survey]) -> Table:
         sizes = [image.total_bytes(kind) for kind in KINDS]
         rows.append((survey.minimal.point.kernel, survey.minimal.point.board, *sizes, *shares))
     columns = ("kernel", "board", *KINDS, *(f"kernel's {kind}" for kind in KINDS))
-    return Table("minimal", "Minimal images: the whole image, and the kernel's object files in it", columns, rows)
+    return ValueTable("minimal", "Minimal images: the whole image, and the kernel's object files in it", columns, rows)
 
 
-def difference_tables(difference: Difference) -> tuple[Table, ...]:
+def difference_tables(difference: ImageDifference) -> tuple[ValueTable, ...]:
     """Returns the tables of the differences in size between two images."""
     names = ("before", "after", "change")
     totals = [
@@ -129,14 +129,14 @@ def difference_tables(difference: Difference) -> tuple[Table, ...]:
     ]
     whole = [sum(section.size for section in image.sections) for image in (difference.before, difference.after)]
     return (
-        Table("totals", "In all", ("kind", *names), [*totals, ("all", *whole, whole[1] - whole[0])]),
-        Table(
+        ValueTable("totals", "In all", ("kind", *names), [*totals, ("all", *whole, whole[1] - whole[0])]),
+        ValueTable(
             "objects",
             "Object files that changed",
             ("object", "kind", *names),
             [_change_row(change)[1:] for change in difference.changes_by_object()],
         ),
-        Table(
+        ValueTable(
             "symbols",
             "Symbols that changed",
             ("symbol", "object", "kind", *names),

@@ -6,9 +6,9 @@ program, its command line as its own documentation has it. `image_forms` makes w
 `analyzers` runs sigrok-cli beside both.
 """
 
-from rtoslab.hardware.analyzers import SIGROK, Analyzer, Recorder, analyzer_banner, recording_command_text
+from rtoslab.hardware.analyzers import SIGROK, AnalyzerRecording, LogicAnalyzer, analyzer_banner, recording_command_text
 from rtoslab.hardware.bench import SILENCE_LIMIT_S, read_bench
-from rtoslab.hardware.choosing import Target, choose_target, installed_flash_tools
+from rtoslab.hardware.choosing import ConnectedBoard, choose_target, installed_flash_tools
 from rtoslab.hardware.flash_tools import TOOLS, is_installed
 from rtoslab.hardware.flashing import flash_command_texts
 from rtoslab.hardware.listening import listen_to_board

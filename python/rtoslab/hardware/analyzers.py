@@ -32,7 +32,7 @@ _CHANNEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,15}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Analyzer:
+class LogicAnalyzer:
     """A logic analyzer: how sigrok-cli addresses it, its sample rate and its channels."""
 
     driver: str
@@ -64,7 +64,7 @@ def analyzer_banner() -> str:
     return tools.program_output([place, "--version"]).partition("\n")[0].strip() if place else ""
 
 
-def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command:
+def recording_command(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> Command:
     """Returns the command line of sigrok-cli for a recording that ends by itself after `limit_s`."""
     wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
     return (
@@ -78,15 +78,15 @@ def recording_command(analyzer: Analyzer, limit_s: float, file: Path) -> Command
     )
 
 
-def recording_command_text(analyzer: Analyzer, limit_s: float, file: Path) -> str:
+def recording_command_text(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> str:
     """Returns the command line of a recording as a person types it."""
     return shlex.join(recording_command(analyzer, limit_s, file))
 
 
-class Recorder:
+class AnalyzerRecording:
     """A logic analyzer's recording that runs beside the board."""
 
-    def __init__(self, analyzer: Analyzer, limit_s: float, file: Path, log: Path) -> None:
+    def __init__(self, analyzer: LogicAnalyzer, limit_s: float, file: Path, log: Path) -> None:
         """Starts the recording and waits for its first samples. `log` gets its messages. Raises CaptureError."""
         self._analyzer, self._limit_s, self._file, self._log = analyzer, limit_s, file, log
         if missing := _disk_problem(file):
@@ -106,7 +106,7 @@ class Recorder:
         try:
             self._await_samples()
         except BaseException:
-            self.stop()
+            self.stop_recording()
             raise
 
     def _await_samples(self) -> None:
@@ -143,20 +143,20 @@ class Recorder:
                 end_program(self._process)
                 return
 
-    def stop(self) -> None:
+    def stop_recording(self) -> None:
         """Stops the recording in any state. Its files are unused afterwards and may be removed."""
         self._is_stopped.set()
         end_program(self._process)
         self._watcher.join()
 
-    def finish(self) -> None:
+    def finish_recording(self) -> None:
         """Stops the recording after its last samples, so that its file is complete.
         Raises CaptureError if it ended before.
         """
         ended = self._process.poll()
         if ended is None:
             time.sleep(self._analyzer.tail_s)
-        self.stop()
+        self.stop_recording()
         if self._problem:
             raise CaptureError(self._problem)
         if ended is not None:

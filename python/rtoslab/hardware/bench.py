@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from rtoslab.base import CatalogueError, Strict
+from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.hardware.usb import safe_serial
 from rtoslab.intake import path_text, read_table, validation_problem
 
@@ -17,7 +17,7 @@ SILENCE_LIMIT_S: Final = 60.0
 """The longest silence of a board, beyond the window itself."""
 
 
-class BenchTarget(Strict):
+class BenchTarget(StrictModel):
     """One board of a hardware map, with its probe, port and flash tool."""
 
     name: str
@@ -60,13 +60,13 @@ class BenchTarget(Strict):
         return path
 
 
-class Bench(Strict):
+class HardwareMap(StrictModel):
     """The content of a hardware map: the boards that are connected."""
 
     target: tuple[BenchTarget, ...] = Field(min_length=1, max_length=1000)
 
     @model_validator(mode="after")
-    def _check_distinct(self) -> "Bench":
+    def _check_distinct(self) -> "HardwareMap":
         """Refuses two boards with one name, probe or port: one would be measured for the other."""
         for what in ("name", "probe", "port"):
             seen: set[str] = set()
@@ -82,11 +82,11 @@ class Bench(Strict):
         return next((target for target in self.target if target.name == name), None)
 
 
-def read_bench(path: Path) -> Bench:
+def read_bench(path: Path) -> HardwareMap:
     """Reads a hardware map, the TOML file that lists the connected boards.
     Raises CatalogueError naming file and key.
     """
     try:
-        return Bench.model_validate(read_table(path, "the hardware map", CatalogueError))
+        return HardwareMap.model_validate(read_table(path, "the hardware map", CatalogueError))
     except ValidationError as cause:
         raise CatalogueError(f"{path_text(path)}, {validation_problem(cause)}; correct or remove it.") from None

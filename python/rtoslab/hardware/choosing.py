@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.base import PortError, UnknownNameError
 from rtoslab.catalogue import Board, FlashNames
-from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, Bench, BenchTarget
+from rtoslab.hardware.bench import FLASH_LIMIT_S, SILENCE_LIMIT_S, BenchTarget, HardwareMap
 from rtoslab.hardware.flash_tools import TOOLS, FlashTool, is_installed
 from rtoslab.hardware.usb import UsbDevice, probe_kind, safe_serial
 
@@ -20,7 +20,7 @@ TARGETS_HINT: Final = "`rtoslab targets` shows what is connected"
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ConnectedBoard:
     """A connected board with its debug probe, serial port and flash tool."""
 
     board: Board
@@ -43,8 +43,13 @@ def installed_flash_tools(names: FlashNames, device: UsbDevice) -> list[FlashToo
 
 
 def choose_target(
-    requested: str, board: Board, names: FlashNames, devices: Iterable[UsbDevice], port: str | None, bench: Bench | None
-) -> Target:
+    requested: str,
+    board: Board,
+    names: FlashNames,
+    devices: Iterable[UsbDevice],
+    port: str | None,
+    bench: HardwareMap | None,
+) -> ConnectedBoard:
     """Chooses the probe, port and tool of a board.
 
     `requested` is `auto`, a probe's serial number, or a name of the hardware map. `port` is the user's, if any.
@@ -64,10 +69,10 @@ def choose_target(
             f"No installed program can flash the {board.id} through the {probe.label}; install one of "
             f"{_flash_tool_names(names, probe)}."
         )
-    return Target(board, names, tools[0], probe, port or _only_port(probe, board))
+    return ConnectedBoard(board, names, tools[0], probe, port or _only_port(probe, board))
 
 
-def _only_entry_for(board: Board, bench: Bench) -> BenchTarget:
+def _only_entry_for(board: Board, bench: HardwareMap) -> BenchTarget:
     """Returns the only entry of the hardware map for a board. Raises PortError if there is not exactly one."""
     candidates = [target for target in bench.target if target.board == board.id]
     if len(candidates) != 1:
@@ -80,7 +85,7 @@ def _only_entry_for(board: Board, bench: Bench) -> BenchTarget:
 
 def _target_from_entry(
     entry: BenchTarget, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
-) -> Target:
+) -> ConnectedBoard:
     """Returns the target that an entry of the hardware map describes, with its connected probe and port.
     Raises PortError if the entry is for another board, or lacks a connected probe, a tool or a port.
     """
@@ -105,7 +110,7 @@ def _target_from_entry(
             f"{entry.tool or _flash_tool_names(names, probe)} is not installed or does not support this probe; "
             "install it."
         )
-    return Target(
+    return ConnectedBoard(
         board,
         names,
         tools[0],

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import FlashError, PortError, open_flags
-from rtoslab.hardware.choosing import Target
+from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flash_tools import BIN, ELF, UF2, Command, FlashJob
 from rtoslab.hardware.image_forms import flat_image, uf2_blocks
-from rtoslab.hardware.listening import Listener
+from rtoslab.hardware.listening import PortListener
 from rtoslab.hardware.running_programs import end_program, last_line_clause, start_program
 from rtoslab.hardware.usb import BOOTSEL, UsbDevice, connected_devices, probe_kind
 
@@ -26,13 +26,13 @@ _DRIVE_MARK_FILE: Final = "INFO_UF2.TXT"
 _POLL_S: Final = 0.2
 
 
-def measure_once(target: Target, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
+def measure_once(target: ConnectedBoard, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
     """Flashes an ELF file onto a real board, starts it, and returns what it sends over the serial port.
     `run_id` is that of the image, `say` tells the user what to do by hand.
 
     Raises FlashError, PortError, BoardSilentError, BoardResetError.
     """
-    listener = Listener(target.port, target.board.uart.baud, run_id)
+    listener = PortListener(target.port, target.board.uart.baud, run_id)
     try:
         with tempfile.TemporaryDirectory(prefix="rtoslab-") as folder:
             _flash_image(target, image, Path(folder), listener, say)
@@ -42,12 +42,12 @@ def measure_once(target: Target, image: Path, run_id: str, window_s: float, say:
         listener.close()
 
 
-def flash_commands(target: Target, image: Path) -> tuple[Command, ...]:
+def flash_commands(target: ConnectedBoard, image: Path) -> tuple[Command, ...]:
     """Returns the commands that flash an image onto a board. Raises PortError."""
     return target.tool.make_commands(FlashJob(image, target.board, target.names, target.probe))
 
 
-def flash_command_texts(target: Target, image: Path) -> list[str]:
+def flash_command_texts(target: ConnectedBoard, image: Path) -> list[str]:
     """Returns the commands that flash an image, as a person types them. The image need not exist yet.
     Raises PortError.
     """
@@ -57,7 +57,7 @@ def flash_command_texts(target: Target, image: Path) -> list[str]:
     return [shlex.join(command) for command in flash_commands(target, form)]
 
 
-def _flash_image(target: Target, image: Path, folder: Path, listener: Listener, say: Say) -> None:
+def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: PortListener, say: Say) -> None:
     """Writes an image to the board by the target's flash tool or drive, while the serial port is read."""
     if probe_kind(target.probe) == BOOTSEL:
         target = replace(target, probe=_wait_for_bootsel(target, listener, say))
@@ -69,7 +69,7 @@ def _flash_image(target: Target, image: Path, folder: Path, listener: Listener, 
         _run_program(command, target, folder / "reply", listener)
 
 
-def _convert_image(target: Target, image: Path, folder: Path) -> Path:
+def _convert_image(target: ConnectedBoard, image: Path, folder: Path) -> Path:
     """Returns the path of the image in the form that the tool needs."""
     if target.tool.image_form == ELF:
         return image
@@ -85,7 +85,7 @@ def _convert_image(target: Target, image: Path, folder: Path) -> Path:
     return form
 
 
-def _run_program(command: Command, target: Target, log: Path, listener: Listener) -> None:
+def _run_program(command: Command, target: ConnectedBoard, log: Path, listener: PortListener) -> None:
     """Runs a flash tool and reads the serial port meanwhile. Raises FlashError, PortError."""
     ends = time.monotonic() + target.flash_limit_s
     try:
@@ -94,7 +94,7 @@ def _run_program(command: Command, target: Target, log: Path, listener: Listener
         raise FlashError(f"Cannot start {command[0]} ({cause.strerror}); install it, or name another tool.") from None
     try:
         while process.poll() is None and time.monotonic() < ends:
-            listener.receive()
+            listener.receive_bytes()
         late = process.poll() is None
     finally:
         end_program(process)
@@ -106,7 +106,7 @@ def _run_program(command: Command, target: Target, log: Path, listener: Listener
         )
 
 
-def _wait_for_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice:
+def _wait_for_bootsel(target: ConnectedBoard, listener: PortListener, say: Say) -> UsbDevice:
     """Waits until the board is in its boot loader, and returns its USB device. Raises PortError."""
     ends, announced = time.monotonic() + target.flash_limit_s, False
     while time.monotonic() < ends:
@@ -120,7 +120,7 @@ def _wait_for_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice
         if not announced:
             say(f"Hold BOOTSEL of the {target.board.id} and reset it: the next image is ready.")
             announced = True
-        listener.receive()
+        listener.receive_bytes()
         time.sleep(_POLL_S)
     raise PortError(
         f"The {target.board.id} did not appear in BOOTSEL within {target.flash_limit_s:g} s; hold the button while you "
@@ -128,7 +128,7 @@ def _wait_for_bootsel(target: Target, listener: Listener, say: Say) -> UsbDevice
     )
 
 
-def _find_drive(target: Target) -> Path:
+def _find_drive(target: ConnectedBoard) -> Path:
     """Returns the mount point of the boot loader's drive. Raises PortError."""
     places = [target.drive] if target.drive else [path for form in _DRIVE_PATTERNS for path in Path("/").glob(form[1:])]
     drives = [place for place in places if (place / _DRIVE_MARK_FILE).is_file()]
@@ -141,7 +141,7 @@ def _find_drive(target: Target) -> Path:
     return drives[0]
 
 
-def _copy_to_drive(form: Path, drive: Path, listener: Listener) -> None:
+def _copy_to_drive(form: Path, drive: Path, listener: PortListener) -> None:
     """Copies an image to the boot loader's drive in one piece: after the last block the board starts it."""
     try:
         descriptor = os.open(drive / form.name, open_flags("O_WRONLY", "O_CREAT", "O_TRUNC"))
@@ -152,4 +152,4 @@ def _copy_to_drive(form: Path, drive: Path, listener: Listener) -> None:
     except OSError as cause:
         if drive.exists():
             raise FlashError(f"Cannot copy the image onto {drive} ({cause.strerror}); check the drive.") from None
-    listener.receive()
+    listener.receive_bytes()

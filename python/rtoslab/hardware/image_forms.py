@@ -4,7 +4,7 @@ import struct
 from typing import Final
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import Elf
+from rtoslab.intake import ElfFile
 
 _ERASED: Final = 0xFF
 _MAGIC: Final = (0x0A324655, 0x9E5D5157)
@@ -19,7 +19,7 @@ def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
     Raises ImageFileError.
     """
     try:
-        segments = [segment for segment in Elf(elf).segments if segment.file_bytes]
+        segments = [segment for segment in ElfFile(elf).segments if segment.file_bytes]
     except ValueError as cause:
         raise ImageFileError(f"The image cannot be flashed: {cause}; build it again.") from None
     end = max((segment.load_address + segment.file_bytes for segment in segments), default=flash_start)

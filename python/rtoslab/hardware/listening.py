@@ -43,7 +43,7 @@ def open_port(device: str, baud: int) -> Port:
     return port
 
 
-class Listener:
+class PortListener:
     """An open serial port with all bytes received so far."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Listener:
         """Closes the serial port."""
         self._port.close()
 
-    def receive(self) -> bool:
+    def receive_bytes(self) -> bool:
         """Reads bytes for a moment. Returns whether any came. Raises PortError if the port is gone."""
         try:
             fresh = self._port.read(_PIECE)
@@ -86,7 +86,7 @@ class Listener:
         """
         quiet_since = time.monotonic()
         while not self._has_ended() and len(self.received) < STREAM_BYTES:
-            if self.receive():
+            if self.receive_bytes():
                 quiet_since = time.monotonic()
                 self._require_one_boot()
             elif time.monotonic() - quiet_since > silence_limit_s:
@@ -141,7 +141,7 @@ def listen_to_board(device: str, baud: int, run_id: str, silence_limit_s: float,
     """Returns the bytes that an image sends over a serial port, up to its end record or an override.
     `run_id`: that of the image. Somebody flashes and resets the board by hand. Raises BoardSilentError, PortError.
     """
-    listener = Listener(device, baud, run_id, opener, flashed_by_hand=True)
+    listener = PortListener(device, baud, run_id, opener, flashed_by_hand=True)
     try:
         return listener.read_run(silence_limit_s)
     finally:

@@ -4,16 +4,16 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import DecodeError, LineNoiseError, OverrideReceivedError
-from rtoslab.hardware.choosing import Target
+from rtoslab.hardware.choosing import ConnectedBoard
 from rtoslab.hardware.flashing import Say, measure_once
-from rtoslab.records import ExpectedIdentity, WireConstants, decode
+from rtoslab.records import ExpectedIdentity, WireConstants, decode_records
 
 TRIES: Final = 3
 """The most starts of an image whose records arrive damaged."""
 
 
 def measure_with_retries(
-    target: Target, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
+    target: ConnectedBoard, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
 ) -> bytes:
     """Measures on a real board again while bytes are lost on the way. Returns the output that decodes.
     An output that ends in an override is returned too. Raises LineNoiseError after TRIES starts, and what
@@ -22,7 +22,7 @@ def measure_with_retries(
     for _ in range(TRIES):
         output = measure_once(target, image, expected.run, window_s, say)
         try:
-            decode(output, wire, expected)
+            decode_records(output, wire, expected)
         except OverrideReceivedError:
             return output
         except DecodeError as cause:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         without_log_path,
     )
     from rtoslab.images.compiler_calls import DEFINITIONS, LIKE_GROUP, OPTIONS, optimisation_levels
-    from rtoslab.images.elf import ElfImage, Section, Symbol, berkeley_sizes, read_elf, read_sections
+    from rtoslab.images.elf import ElfImage, ImageSymbol, OutputSection, berkeley_sizes, read_elf, read_sections
     from rtoslab.images.function_digests import branch_target, code_digests
     from rtoslab.images.image_inputs import (
         CALIBRATION_IMAGE,

@@ -29,10 +29,10 @@ from rtoslab.base import (
     file_listing,
     tools,
 )
-from rtoslab.catalogue import Catalogue, Tree
+from rtoslab.catalogue import Catalogue, SourceTree
 from rtoslab.images.compile_steps import MakeResult, StepFailedError, run_build_steps
 from rtoslab.images.compiler_calls import calls_record, files_at_other_levels, read_folders
-from rtoslab.images.configuring import configure
+from rtoslab.images.configuring import configure_image
 from rtoslab.images.image_inputs import (
     CALLGRAPH,
     CORE1_IMAGE,
@@ -88,7 +88,7 @@ class BuiltImage:
     """build-info.json: compiler, flags, kernel package and checksum, every configuration value, source checksums."""
 
     @property
-    def elf(self) -> Path:
+    def elf_path(self) -> Path:
         """Returns the path of the ELF file."""
         return self.folder / IMAGE
 
@@ -164,7 +164,7 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
     try:
         embedded = embedded_point(point)
         if embedded is not None:
-            shutil.copyfile(build_point_image(catalogue, embedded).elf, work / CORE1_IMAGE)
+            shutil.copyfile(build_point_image(catalogue, embedded).elf_path, work / CORE1_IMAGE)
         digest = _build_until_stable(catalogue, point, digest, work)
         folder = _image_folder(catalogue.root, point, digest)
         staging = Path(tempfile.mkdtemp(prefix=".done-", dir=parent))
@@ -263,7 +263,7 @@ def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> Non
         )
 
 
-def _record_tree(path: Path, tree: Tree, files: tuple[str, ...]) -> None:
+def _record_tree(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
     """Adds a source tree's origin and the files that were read from it to the build's record."""
     info = json.loads(path.read_bytes())
     root = Path(tree.path)
@@ -290,7 +290,7 @@ def _configure_and_compile(catalogue: Catalogue, point: Point, expected: Expecte
     is_configured = False
     with (work / LOG).open("w+", encoding="utf-8", errors="replace") as log:
         try:
-            is_configured = configure(catalogue, point, expected, work, work.parent / "configured", log)
+            is_configured = configure_image(catalogue, point, expected, work, work.parent / "configured", log)
             log.seek(0, os.SEEK_END)
             if is_configured:
                 return run_build_steps(work, objects, log)

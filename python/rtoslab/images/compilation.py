@@ -62,19 +62,19 @@ class Compilation:
     """The firmware's folder. Sources are named relative to it."""
 
     @property
-    def object(self) -> Path:
+    def object_path(self) -> Path:
         """Returns the path of the object file."""
         return self.work / self._option_value("-o")
 
     @property
-    def source(self) -> Path:
+    def source_path(self) -> Path:
         """Returns the path of the source file."""
         return self.work / self.arguments[-1]
 
     @property
-    def callgraph(self) -> Path:
+    def callgraph_path(self) -> Path:
         """Returns the path of the call graph, which the compiler writes if an option asks for it."""
-        return self.object.with_suffix(".ci")
+        return self.object_path.with_suffix(".ci")
 
     @property
     def is_gcc(self) -> bool:
@@ -109,15 +109,15 @@ class Compilation:
     @property
     def include_folders(self) -> list[str]:
         """Returns the folders that are searched for headers, and the source's own. Not those of the build."""
-        folders_ = [str(self.source.parent)]
+        folders_ = [str(self.source_path.parent)]
         for at, item in enumerate(self.arguments):
             if item.startswith(_FOLDERS):
                 option = next(option for option in _FOLDERS if item.startswith(option))
                 folders_.append(item[len(option) :] or self.arguments[at + 1])
-        absolute = {_absolute(str(self.work), item) for item in folders_}
+        absolute = {_absolute_path(str(self.work), item) for item in folders_}
         return sorted(absolute - {f"{self.work}/generated"})
 
-    def preprocess(self) -> PreprocessedSource | None:
+    def preprocess_source(self) -> PreprocessedSource | None:
         """Runs the preprocessor. Returns None if it fails: then the whole compilation shows the error."""
         arguments = list(self.arguments)
         at = arguments.index("-o")
@@ -143,21 +143,21 @@ class Compilation:
         """Returns the absolute paths of the files that the compiler read. A file that is not preprocessed
         has only its own path."""
         if not self._dependency_file.is_file():
-            return (_absolute(str(self.work), str(self.source)),)
+            return (_absolute_path(str(self.work), str(self.source_path)),)
         text = self._dependency_file.read_text(encoding="utf-8", errors="surrogateescape")
         text = text.partition(":")[2].replace("\\\n", " ").strip()
         names = text.split() if "\\" not in text else [_ESCAPED.sub(r"\1", part) for part in _BETWEEN_FILES.split(text)]
         work = str(self.work)
-        return tuple(sorted({_absolute(work, name.replace("$$", "$")) for name in names if name}))
+        return tuple(sorted({_absolute_path(work, name.replace("$$", "$")) for name in names if name}))
 
     def write_outputs(self, content: bytes, callgraph: bytes | None) -> None:
         """Writes an object and call graph from the cache to the places where this compiler call would write them.
         Raises OSError.
         """
-        self.object.parent.mkdir(parents=True, exist_ok=True)
-        self.object.write_bytes(content)
+        self.object_path.parent.mkdir(parents=True, exist_ok=True)
+        self.object_path.write_bytes(content)
         if callgraph is not None:
-            self.callgraph.write_bytes(callgraph)
+            self.callgraph_path.write_bytes(callgraph)
 
     @property
     def _dependency_file(self) -> Path:
@@ -247,6 +247,6 @@ def _split_definitions(text: str) -> tuple[tuple[str | None, str], ...] | None:
 
 
 @lru_cache(maxsize=8192)
-def _absolute(work: str, path: str) -> str:
+def _absolute_path(work: str, path: str) -> str:
     """Returns a path of the build's folder as a normalised absolute path."""
     return os.path.normpath(path if path[0] == "/" else f"{work}/{path}")

@@ -38,12 +38,12 @@ class _StepRunner:
     files_read: set[str] = field(default_factory=set)
     steps: list[_Step] = field(default_factory=list)
 
-    def compile(self, compilation: Compilation) -> None:
+    def compile_or_copy(self, compilation: Compilation) -> None:
         """Compiles an object, or copies it from the cache."""
         call = self.objects.call_key(compilation)
         cached = self.objects.find_object(call)
         if cached is None and self.objects.is_image_specific(call):
-            cached = self._compile(compilation), compilation.source_files()
+            cached = self._run_compiler(compilation), compilation.source_files()
         if cached is None:
             with self.objects.exclusive_lock(call):
                 cached = self.objects.find_object(call) or self._compile_and_store(
@@ -58,9 +58,9 @@ class _StepRunner:
     def _compile_and_store(self, compilation: Compilation, call: str) -> tuple[CompilerOutputs, tuple[str, ...]]:
         """Compiles a source and caches the object, unless another source gave the same preprocessed code."""
         began_ns = now_ns()
-        preprocessed = compilation.preprocess()
+        preprocessed = compilation.preprocess_source()
         result = None if preprocessed is None else self.objects.find_preprocessed(compilation, preprocessed)
-        result = result or self._compile(compilation)
+        result = result or self._run_compiler(compilation)
         if preprocessed is not None and not (
             preprocessed.contains_checkout or compilation.names_its_folders(result.object + (result.callgraph or b""))
         ):
@@ -68,12 +68,12 @@ class _StepRunner:
                 self.objects.store_object(compilation, call, preprocessed, result, began_ns)
         return result, compilation.source_files() if preprocessed is None else preprocessed.files
 
-    def _compile(self, compilation: Compilation) -> CompilerOutputs:
+    def _run_compiler(self, compilation: Compilation) -> CompilerOutputs:
         """Runs the compiler. Returns the object and other outputs."""
-        output = self._run(compilation.arguments, compilation.work)
-        self._write_log(f"Compiled: {compilation.source}")
-        callgraph = compilation.callgraph.read_bytes() if compilation.callgraph.is_file() else None
-        return CompilerOutputs(compilation.object.read_bytes(), callgraph, output)
+        output = self._run_program(compilation.arguments, compilation.work)
+        self._write_log(f"Compiled: {compilation.source_path}")
+        callgraph = compilation.callgraph_path.read_bytes() if compilation.callgraph_path.is_file() else None
+        return CompilerOutputs(compilation.object_path.read_bytes(), callgraph, output)
 
     def make_library(self, archiving_: ArchiveStep) -> None:
         """Makes a library, or copies it from the cache."""
@@ -89,12 +89,12 @@ class _StepRunner:
 
     def run_command(self, work: Path, line: str) -> None:
         """Runs a shell command of the build files that is neither a compilation nor the making of a library."""
-        self._write_log(self._run(("/bin/sh", "-c", line), work))
+        self._write_log(self._run_program(("/bin/sh", "-c", line), work))
 
     def read_steps(self, work: Path) -> Iterator[_Step]:
         """Yields the steps of a build. Raises StepFailedError if there are none, for the empty folder would pass for
         an image."""
-        output = self._run((str(tools.find_tool("ninja")), "-C", str(work), "-t", "commands"), work)
+        output = self._run_program((str(tools.find_tool("ninja")), "-C", str(work), "-t", "commands"), work)
         commands = [line for line in output.splitlines() if not line.startswith("ninja: ")]
         if not commands:
             self._write_log("FAILED: the build files name no step.")
@@ -104,7 +104,7 @@ class _StepRunner:
             self.steps.append(step)
             yield step
 
-    def _run(self, arguments: tuple[str, ...], work: Path) -> str:
+    def _run_program(self, arguments: tuple[str, ...], work: Path) -> str:
         """Runs a program and returns its output. Raises StepFailedError."""
         done = subprocess.run(
             arguments,
@@ -165,7 +165,9 @@ def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> MakeResul
 
 def _compile_group(pool: ThreadPoolExecutor, steps: _StepRunner, group: Iterable[_Step]) -> None:
     """Runs the compilations of a group in parallel. After a failure no further one is started."""
-    waiting: list[Future[None]] = [pool.submit(steps.compile, step) for step in group if isinstance(step, Compilation)]
+    waiting: list[Future[None]] = [
+        pool.submit(steps.compile_or_copy, step) for step in group if isinstance(step, Compilation)
+    ]
     try:
         for future in waiting:
             future.result()

@@ -51,7 +51,7 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
     """
     by_file: dict[str, CallArguments] = {}
     for call in calls:
-        name = file = _without_machine_paths(str(call.source), folders)
+        name = file = _without_machine_paths(str(call.source_path), folders)
         times = 1
         while file in by_file:
             times += 1
@@ -65,7 +65,7 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
         file: other
         for name, files in groups.items()
         for file, words in files.items()
-        if (other := _difference(common[name], words))
+        if (other := _additional_arguments(common[name], words))
     }
     linked = [word for line in links for word in _link_arguments(line, folders)]
     sizes = {name: {"files": len(files), **common[name]} for name, files in groups.items()}
@@ -74,15 +74,15 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
 
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
     """Returns the optimisation levels of all C files in a build's record. An empty text is the compiler's default."""
-    return {level for _, level in _levels(record)}
+    return {level for _, level in _optimisation_levels(record)}
 
 
 def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
     """Returns a text for each C file, or group of C files, that was not compiled at this optimisation level."""
-    return [f"{name} at {own or 'no level'}" for name, own in _levels(record) if own != level]
+    return [f"{name} at {own or 'no level'}" for name, own in _optimisation_levels(record) if own != level]
 
 
-def _levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _optimisation_levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields each group of C files, and each C file with options of its own, with its optimisation level."""
     groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
     yield from sorted(groups.items())
@@ -115,7 +115,7 @@ def _most_common_arguments(words: Sequence[CallArguments]) -> CallArguments:
     return common
 
 
-def _difference(common: CallArguments, words: CallArguments) -> CallArguments:
+def _additional_arguments(common: CallArguments, words: CallArguments) -> CallArguments:
     """Returns the compiler arguments of a file that its group does not have."""
     difference: CallArguments = {}
     for kind, usual in common.items():

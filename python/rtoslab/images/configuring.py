@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from rtoslab.base import AlteredError, StoreError, canonical, disk_error, file_listing, sha256_of, tools
+from rtoslab.base import AlteredError, StoreError, disk_error, file_listing, sha256_of, to_canonical_json, tools
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.image_inputs import cmake_options, kernel_cmake_options, toml_inputs
 from rtoslab.images.object_cache import compiler_identity
@@ -47,7 +47,7 @@ _CONFIGURED_BY: Final = (
 )
 
 
-def configure(
+def configure_image(
     catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, cache_folder: Path, log: IO[str]
 ) -> bool:
     """Configures a point's image with CMake in `work`. Returns whether CMake succeeded. Its output is in the log.
@@ -93,7 +93,7 @@ def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path
         point.lto,
         {name: value for name, value in tools.build_environment().items() if name != "TMPDIR"},
     ]
-    return cache_folder / hashlib.sha256(canonical(everything).encode()).hexdigest()[:32]
+    return cache_folder / hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()[:32]
 
 
 def _restore_cached(catalogue: Catalogue, point: Point, cache_folder: Path, work: Path) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError, code_address
-from rtoslab.intake import MAGIC, Elf, ElfSection, ElfSegment, one_line, path_text, read_image
+from rtoslab.intake import MAGIC, ElfFile, ElfSection, ElfSegment, one_line, path_text, read_image
 
 _WRITE, _ALLOC, _EXECUTE = 1, 2, 4
 """A section's flags."""
@@ -16,7 +16,7 @@ _NOTYPE, _OBJECT, _FUNC = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class OutputSection:
     """An output section of an ELF file that takes memory. Sizes in bytes."""
 
     name: str
@@ -36,13 +36,13 @@ class Section:
         return self.executable or not self.writable
 
     @property
-    def end(self) -> int:
+    def end_address(self) -> int:
         """Returns the first address after the section."""
         return self.address + self.size
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ImageSymbol:
     """A function or an object: run-time address without the Thumb bit, size in bytes."""
 
     name: str
@@ -57,8 +57,8 @@ class Symbol:
 class ElfImage:
     """The sections and symbols of an ELF file that take memory."""
 
-    sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
+    sections: tuple[OutputSection, ...]
+    symbols: tuple[ImageSymbol, ...]
     """Functions and objects with a size, by address."""
     constants: dict[str, int]
     """Symbols without a type or a size: values computed by the linker script, and labels of assembler code."""
@@ -84,7 +84,7 @@ def read_elf(path: Path) -> ElfImage:
 def parse_elf(data: bytes, name: str) -> ElfImage:
     """Returns the sections and symbols of an ELF file's bytes, with or without symbols. Raises ImageFileError."""
     try:
-        elf = Elf(data)
+        elf = ElfFile(data)
         sections = _allocated_sections(elf)
         if not sections:
             raise ValueError("no section of it uses memory")  # noqa: TRY301
@@ -94,15 +94,15 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
     return ElfImage(tuple(sorted(sections, key=lambda section: section.address)), symbols, constants)
 
 
-def read_sections(path: Path) -> tuple[Section, ...]:
+def read_sections(path: Path) -> tuple[OutputSection, ...]:
     """Returns the sections that take memory. Raises ImageFileError."""
     try:
-        return tuple(_allocated_sections(Elf(read_image(path))))
+        return tuple(_allocated_sections(ElfFile(read_image(path))))
     except ValueError as cause:
         raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
 
 
-def berkeley_sizes(sections: Iterable[Section]) -> dict[str, int]:
+def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
     """Returns text, data and bss as `arm-none-eabi-size` counts them: text includes constants."""
     sums = {"text": 0, "data": 0, "bss": 0}
     for section in sections:
@@ -110,16 +110,16 @@ def berkeley_sizes(sections: Iterable[Section]) -> dict[str, int]:
     return sums
 
 
-def _allocated_sections(elf: Elf) -> list[Section]:
+def _allocated_sections(elf: ElfFile) -> list[OutputSection]:
     """Returns the sections that take memory. Raises ValueError if the contents of one are cut."""
     sections = []
     for section in elf.sections:
         if not section.flags & _ALLOC or section.size == 0:
             continue
         if section.has_contents:
-            elf.contents(section)
+            elf.section_bytes(section)
         sections.append(
-            Section(
+            OutputSection(
                 name=one_line(section.name),
                 address=section.address,
                 load_address=_load_address(section, elf.segments) if section.has_contents else section.address,
@@ -143,9 +143,9 @@ def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
     return section.address
 
 
-def _symbols_and_constants(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]]:
+def _symbols_and_constants(elf: ElfFile) -> tuple[tuple[ImageSymbol, ...], dict[str, int]]:
     """Returns functions and objects with a size, and the values of the other symbols."""
-    symbols: list[Symbol] = []
+    symbols: list[ImageSymbol] = []
     constants: dict[str, int] = {}
     for symbol in elf.symbols():
         sizeless = symbol.kind == _NOTYPE or (symbol.kind in {_OBJECT, _FUNC} and symbol.size == 0)
@@ -155,11 +155,11 @@ def _symbols_and_constants(elf: Elf) -> tuple[tuple[Symbol, ...], dict[str, int]
             is_function = symbol.kind == _FUNC
             address = code_address(symbol.value) if is_function else symbol.value
             name = one_line(symbol.name)
-            symbols.append(Symbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
+            symbols.append(ImageSymbol(name, address, symbol.size, is_function, not symbol.is_local, symbol.is_weak))
     return tuple(sorted(symbols, key=_symbol_rank)), constants
 
 
-def _symbol_rank(symbol: Symbol) -> tuple[int, int, bool, bool, str]:
+def _symbol_rank(symbol: ImageSymbol) -> tuple[int, int, bool, bool, str]:
     """Returns a symbol's sort key: its address, then how well known its name is.
     The best-known name of several at one address comes first.
     """

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import ImageFileError, code_address
-from rtoslab.intake import Elf, ElfSection, ElfSymbol, path_text, read_image
+from rtoslab.intake import ElfFile, ElfSection, ElfSymbol, path_text, read_image
 
 DIGITS: Final = 16
 """Hexadecimal digits of a digest: enough to tell the functions of two images apart."""
@@ -35,7 +35,7 @@ def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]
     Raises ImageFileError.
     """
     try:
-        image = _DigestedImage(Elf(read_image(path)))
+        image = _DigestedImage(ElfFile(read_image(path)))
         names_left = set(names)
         return {
             function.name: (image.function_digest(function), function.start)
@@ -58,9 +58,11 @@ class _NamedRange:
 class _DigestedImage:
     """The symbols and contents of an image, for digests of its functions."""
 
-    def __init__(self, elf: Elf) -> None:
+    def __init__(self, elf: ElfFile) -> None:
         self.sections = [section for section in elf.sections if section.flags & _ALLOC and section.size]
-        self.contents = {section.address: elf.contents(section) for section in self.sections if section.has_contents}
+        self.contents = {
+            section.address: elf.section_bytes(section) for section in self.sections if section.has_contents
+        }
         symbols = list(elf.symbols())
         self.ranges = sorted(_named_ranges(symbols), key=lambda item: (item.start, -item.end))
         self.starts = [item.start for item in self.ranges]

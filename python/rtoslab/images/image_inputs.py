@@ -18,7 +18,7 @@ from rtoslab.base import (
     memoize_by_contents,
     tools,
 )
-from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, Catalogue, Tree, description_path, export_key
+from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, Catalogue, SourceTree, description_path, export_key
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
 from rtoslab.trees import file_names, find_export, find_repositories, inputs_listing
@@ -108,7 +108,7 @@ def _optional_text(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-def tree_of_point(catalogue: Catalogue, point: Point) -> Tree | None:
+def tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
     """Returns the tree or export that the point's kernel is built from. None for a kernel that comes with the
     checkout."""
     kernel = catalogue.kernel(point.kernel)

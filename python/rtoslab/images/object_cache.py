@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import canonical, cross_tool_name, sha256_of, tools
+from rtoslab.base import cross_tool_name, sha256_of, to_canonical_json, tools
 from rtoslab.images.compilation import ArchiveStep, Compilation, PreprocessedSource, object_key
 from rtoslab.images.object_store import ObjectStore
 
@@ -67,7 +67,7 @@ class ObjectCache:
     def call_key(self, compilation: Compilation) -> str:
         """Returns the key of a compiler call: arguments, compiler, the source, and the names of all files in its
         header folders."""
-        source = self._file_digest(self._portable_path(str(compilation.source)))
+        source = self._file_digest(self._portable_path(str(compilation.source_path)))
         return _hash_parts(
             self._call_parts(compilation.portable_call),
             source,
@@ -230,7 +230,7 @@ def compiler_identity(clang: bool) -> str:
     program = tools.find_tool(cross_tool_name("gcc"))
     status = program.stat()
     words = [tools.version_banner(cross_tool_name("gcc")), str(program), status.st_size, status.st_mtime_ns]
-    return canonical([*words, *([tools.clang_banner()] if clang else [])])
+    return to_canonical_json([*words, *([tools.clang_banner()] if clang else [])])
 
 
 def now_ns() -> int:

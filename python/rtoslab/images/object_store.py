@@ -31,11 +31,11 @@ class ObjectStore:
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
         """Locks a key of the disk cache, so that one process at a time works on it. Raises StoreError."""
-        return exclusive_lock(self._shard(key) / f".{key[:32]}.lock")
+        return exclusive_lock(self._shard_folder(key) / f".{key[:32]}.lock")
 
     def get(self, key: str) -> bytes | None:
         """Returns the stored bytes. None if they are missing or incomplete."""
-        path = self._shard(key) / key
+        path = self._shard_folder(key) / key
         try:
             content = strip_digest(path.read_bytes())
             if content is not None:
@@ -46,7 +46,7 @@ class ObjectStore:
 
     def put(self, key: str, content: bytes) -> None:
         """Stores bytes under a key. Raises StoreError."""
-        shard = self._shard(key)
+        shard = self._shard_folder(key)
         make_folder(shard)
         whole = prepend_digest(content)
         write_whole(shard / key, whole, "an object")
@@ -54,7 +54,7 @@ class ObjectStore:
         if _FREE_BYTES[shard] < 0:
             _FREE_BYTES[shard] = _make_room(shard) // FILLING_PROCESSES
 
-    def _shard(self, key: str) -> Path:
+    def _shard_folder(self, key: str) -> Path:
         """Returns the subfolder in which a key's content is stored."""
         return self.folder / f"{int(key[:8], 16) % SHARDS:02d}"
 

@@ -3,16 +3,18 @@
 from pathlib import Path
 
 from rtoslab.base import ImageFileError
-from rtoslab.intake import Elf, one_line, path_text, read_image
+from rtoslab.intake import ElfFile, one_line, path_text, read_image
 
 
 def compiler_names(path: Path) -> str:
     """Returns the compilers named in the `.comment` sections, sorted. Empty if there are none. Raises
     ImageFileError."""
     try:
-        elf = Elf(read_image(path))
+        elf = ElfFile(read_image(path))
         texts = [
-            elf.contents(section) for section in elf.sections if section.name == ".comment" and section.has_contents
+            elf.section_bytes(section)
+            for section in elf.sections
+            if section.name == ".comment" and section.has_contents
         ]
     except ValueError as cause:
         raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None

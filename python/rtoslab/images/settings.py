@@ -11,7 +11,7 @@ from typing import Final
 from rtoslab.base import PlanError, build_folder, disk_error
 from rtoslab.catalogue import Catalogue
 from rtoslab.images.builder import expected_identity, failure_reason, is_built
-from rtoslab.images.configuring import configure
+from rtoslab.images.configuring import configure_image
 from rtoslab.images.image_inputs import inputs_digest
 from rtoslab.plan import POINT_KEYS, Point
 
@@ -66,7 +66,7 @@ def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str
             tempfile.TemporaryDirectory(prefix=".settings-", dir=parent) as folder,
             tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log,
         ):
-            if configure(catalogue, point, expected_identity(digest), Path(folder), parent / "configured", log):
+            if configure_image(catalogue, point, expected_identity(digest), Path(folder), parent / "configured", log):
                 return ""
             log.seek(0)
             return failure_reason(log.read())

@@ -36,7 +36,7 @@ class SourceLines:
         last part of the path is compared."""
         try:
             with convert_debug_errors(self._path.name, ImageFileError):
-                starts, rows = self._lines
+                starts, rows = self._line_rows
         except ImageFileError:
             return [], []
         path = PurePosixPath(file).name
@@ -45,15 +45,15 @@ class SourceLines:
 
     def _find_lines(self, address: int) -> tuple[str, ...]:
         """Returns the lines of an address, innermost first. Raises pyelftools' errors."""
-        starts, rows = self._lines
+        starts, rows = self._line_rows
         place = bisect_right(starts, address) - 1
         if place < 0 or address >= rows[place][0]:
             return ()
         _, file, line, unit = rows[place]
-        return (f"{file}:{line}", *self._callers(self._units[unit], address))
+        return (f"{file}:{line}", *self._call_sites_of_inlines(self._compilation_units[unit], address))
 
     @cached_property
-    def _dwarf(self) -> Any:
+    def _debug_information(self) -> Any:
         """Returns the image's debug information. None if there is none."""
         try:
             with open_elf_file(read_image(self._path), self._path.name, ImageFileError) as elf:
@@ -62,40 +62,40 @@ class SourceLines:
             return None
 
     @cached_property
-    def _units(self) -> list[Any]:
+    def _compilation_units(self) -> list[Any]:
         """Returns the compilation units of the debug information."""
-        return list(self._dwarf.iter_CUs()) if self._dwarf is not None else []
+        return list(self._debug_information.iter_CUs()) if self._debug_information is not None else []
 
     @cached_property
-    def _lines(self) -> tuple[list[int], list[Row]]:
+    def _line_rows(self) -> tuple[list[int], list[Row]]:
         """Returns the rows of all line tables: their start addresses in order, and the rows."""
         rows: dict[int, Row] = {}
-        for number, unit in enumerate(self._units):
-            program = line_program(self._dwarf, unit)
+        for number, unit in enumerate(self._compilation_units):
+            program = line_program(self._debug_information, unit)
             if program is not None:
                 rows.update((start, (end, file, line, number)) for start, end, file, line in _line_rows(program))
         starts = sorted(rows)
         return starts, [rows[start] for start in starts]
 
-    def _callers(self, unit: Any, address: int) -> tuple[str, ...]:
+    def _call_sites_of_inlines(self, unit: Any, address: int) -> tuple[str, ...]:
         """Returns the call sites of the inlined functions around an address, innermost first."""
-        names = _file_names(line_program(self._dwarf, unit))
+        names = _file_names(line_program(self._debug_information, unit))
         callers = []
         die = unit.get_top_DIE()
         while die is not None:
-            die = next((child for child in child_entries(die) if self._covers(unit, child, address)), None)
+            die = next((child for child in child_entries(die) if self._entry_covers(unit, child, address)), None)
             if die is not None and die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
                 file = names.get(die.attributes["DW_AT_call_file"].value, "?")
                 callers.append(f"{file}:{die.attributes['DW_AT_call_line'].value}")
         return tuple(reversed(callers))
 
-    def _covers(self, unit: Any, die: Any, address: int) -> bool:
+    def _entry_covers(self, unit: Any, die: Any, address: int) -> bool:
         """Whether a DWARF entry (a function, an inlined one or a block) covers an address."""
         if die.tag not in {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block"}:
             return False
-        return any(start <= address < end for start, end in self._ranges(unit, die))
+        return any(start <= address < end for start, end in self._entry_ranges(unit, die))
 
-    def _ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
+    def _entry_ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
         """Yields the address ranges of a DWARF entry."""
         attributes = die.attributes
         if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
@@ -104,7 +104,7 @@ class SourceLines:
         elif "DW_AT_ranges" in attributes:
             base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
             offset = base.value if base is not None else 0
-            lists = self._dwarf.range_lists()
+            lists = self._debug_information.range_lists()
             for entry in lists.get_range_list_at_offset(attributes["DW_AT_ranges"].value, unit) if lists else ():
                 if hasattr(entry, "base_address"):
                     offset = entry.base_address

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rtoslab.base import lazy_names
 
 if TYPE_CHECKING:
-    from rtoslab.instruments.call_counts import Spread
+    from rtoslab.instruments.call_counts import CallStatistics
     from rtoslab.instruments.call_tables import call_heading, call_lines, call_notes, call_table, calls_as_json
     from rtoslab.instruments.difference import difference_tables
     from rtoslab.instruments.fault_report import CallFrames, fault_lines
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
         profile_subject,
     )
     from rtoslab.instruments.records import INTERVAL, WAYS
-    from rtoslab.instruments.session import ObservationRequest, Recording, open_machine, record_run
+    from rtoslab.instruments.session import ObservationRequest, ObservedRecording, open_machine, record_run
     from rtoslab.instruments.show import rich_table
-    from rtoslab.instruments.subject import DEFAULT_CYCLES, Stretch, Subject, SubjectOptions, make_subject
+    from rtoslab.instruments.subject import DEFAULT_CYCLES, ObservedImage, RunSection, SubjectOptions, make_subject
     from rtoslab.instruments.survey import survey_table
     from rtoslab.instruments.task_list import TaskList
     from rtoslab.instruments.tasks import known_task_words, task_names

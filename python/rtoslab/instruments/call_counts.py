@@ -20,7 +20,7 @@ What interrupts and other tasks executed is in neither."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class CallStatistics:
     """Minimum, median, 99th percentile, maximum and total of the cycles or instructions of a function's calls."""
 
     minimum: int
@@ -32,7 +32,7 @@ class Spread:
 
 
 @dataclass(slots=True)
-class Distribution:
+class ValueDistribution:
     """Counts how often each value came, for exact statistics of any number of values."""
 
     counts: dict[int, int] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Distribution:
         for value, count in zip(*(item.tolist() for item in np.unique(values, return_counts=True)), strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
 
-    def spread(self) -> Spread | None:
+    def spread(self) -> CallStatistics | None:
         """Returns minimum, median, 99th percentile, maximum and total of the values. None for no values."""
         if not self.counts:
             return None
@@ -51,12 +51,12 @@ class Distribution:
         total = sum(value * count for value, count in self.counts.items())
         ranks = np.cumsum([self.counts[value] for value in values])
 
-        def at(rank: int) -> int:
+        def value_at_rank(rank: int) -> int:
             """Returns the value with this rank, the smallest first."""
             return values[int(np.searchsorted(ranks, rank))]
 
-        median = (at((number + 1) // 2) + at(number // 2 + 1)) / 2
-        return Spread(values[0], median, at(math.ceil(0.99 * number)), values[-1], total)
+        median = (value_at_rank((number + 1) // 2) + value_at_rank(number // 2 + 1)) / 2
+        return CallStatistics(values[0], median, value_at_rank(math.ceil(0.99 * number)), values[-1], total)
 
 
 @dataclass(slots=True)
@@ -77,8 +77,12 @@ class CallTally:
     """Ended in the stretch, but began before it."""
     interruptions_most: int = 0
     stack_bytes: int | None = None
-    cycles: dict[str, Distribution] = field(default_factory=lambda: {name: Distribution() for name in MEASURES})
-    instructions: dict[str, Distribution] = field(default_factory=lambda: {name: Distribution() for name in COUNTED})
+    cycles: dict[str, ValueDistribution] = field(
+        default_factory=lambda: {name: ValueDistribution() for name in MEASURES}
+    )
+    instructions: dict[str, ValueDistribution] = field(
+        default_factory=lambda: {name: ValueDistribution() for name in COUNTED}
+    )
     greatest: dict[str, Any] = field(default_factory=dict)
     """Keyed by measure (inclusive, undisturbed): the record of its first greatest call."""
 

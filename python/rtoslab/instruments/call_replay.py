@@ -13,7 +13,7 @@ from rtoslab.instruments.names import ImageNames
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import NO_NODE, NODE, ROW
 from rtoslab.instruments.session import CHUNK_CYCLES, Progress, open_machine
-from rtoslab.instruments.subject import Subject
+from rtoslab.instruments.subject import ObservedImage
 from rtoslab.targets import simulator_errors
 
 ITSELF: Final = "itself"
@@ -35,7 +35,7 @@ class CallWindow:
     """Whether no other thread ran in between, so that it stayed on its core."""
 
     @property
-    def head(self) -> tuple[PathStep, ...]:
+    def common_path_head(self) -> tuple[PathStep, ...]:
         """Returns the common beginning of the call's paths: its caller's, for it may continue as another function by
         a tail call."""
         return self.path[:-1] or self.path
@@ -66,7 +66,9 @@ def call_window(call: Any, nodes: "NDArray[np.void]") -> CallWindow:
     )
 
 
-def replay_calls(subject: Subject, windows: Sequence[CallWindow], progress: Progress) -> dict[CallWindow, CallSpending]:
+def replay_calls(
+    subject: ObservedImage, windows: Sequence[CallWindow], progress: Progress
+) -> dict[CallWindow, CallSpending]:
     """Runs an image again up to the last of these calls. Returns how each call spent its cycles."""
     machine = open_machine(subject)
     edges = sorted({edge for window in windows for edge in (window.start, window.until)})
@@ -110,12 +112,12 @@ def _call_spending(
     window: CallWindow, spent: Mapping[tuple[int, int], int], nodes: "NDArray[np.void]", names: ImageNames
 ) -> CallSpending:
     """Returns how a call spent its cycles, from the cycles of each call path."""
-    depth, inside, beside = len(window.head), dict[str, int](), dict[str, int]()
+    depth, inside, beside = len(window.common_path_head), dict[str, int](), dict[str, int]()
     for (core, node), cycles in spent.items():
         path = _node_path(nodes, node)
-        if path[:depth] == window.head and (core == window.core or not window.stayed):
+        if path[:depth] == window.common_path_head and (core == window.core or not window.stayed):
             rest = path[depth:] if len(window.path) > 1 else path[depth - 1 :]
-            name = ITSELF if rest == window.path[-1:] else names.function_at(_callee(rest, window)[0])
+            name = ITSELF if rest == window.path[-1:] else names.function_at(_function_after_call(rest, window)[0])
             inside[name] = inside.get(name, 0) + cycles
         elif core == window.core:
             entry, exception = path[0]
@@ -128,7 +130,7 @@ def _call_spending(
     return CallSpending(_most_first(inside), _most_first(beside))
 
 
-def _callee(rest: tuple[PathStep, ...], window: CallWindow) -> PathStep:
+def _function_after_call(rest: tuple[PathStep, ...], window: CallWindow) -> PathStep:
     """Returns the function that a call entered next, from the call path below it."""
     return rest[1] if len(rest) > 1 and rest[0] == window.path[-1] else rest[0] if rest else window.path[-1]
 

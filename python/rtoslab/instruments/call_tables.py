@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from rtoslab.base import Table, count_text
+from rtoslab.base import ValueTable, count_text
 from rtoslab.instruments.call_replay import ITSELF, CallSpending
 from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
 from rtoslab.instruments.profile_tables import path_text
@@ -14,13 +14,13 @@ _LISTED: Final = 8
 """The most callees, or calls in progress, that are listed. The rest is counted."""
 
 
-def call_table(measured: MeasuredFunction) -> Table:
+def call_table(measured: MeasuredFunction) -> ValueTable:
     """Returns a table of a function's calls, with a row for each measure."""
     rows = [
         (name, item.minimum, median_text(item.median), item.p99, item.maximum, item.total)
         for name, item in measured.cycles.items()
     ]
-    return Table(measured.function.name, "", _HEADS, rows)
+    return ValueTable(measured.function.name, "", _HEADS, rows)
 
 
 def call_heading(measured: MeasuredFunction) -> str:

@@ -6,7 +6,7 @@ board's time, all cores together. Profiles of two kernels have few functions in 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rtoslab.base import Table, Value
+from rtoslab.base import Value, ValueTable
 from rtoslab.instruments.profile_tables import HEADS
 from rtoslab.instruments.profiler import Profile, innermost_function
 from rtoslab.instruments.records import WAYS
@@ -14,7 +14,7 @@ from rtoslab.instruments.totals import CycleSum, sum_by, sums_by_class
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ProfileScale:
     """What the cycles of two profiles are divided by, so that they can be compared: operations or milliseconds."""
 
     unit: str
@@ -22,11 +22,11 @@ class Scale:
     after: float
 
 
-def common_scale(before: Profile, after: Profile) -> Scale:
+def common_scale(before: Profile, after: Profile) -> ProfileScale:
     """Returns the divisor for two profiles: operations if both count them, else milliseconds of virtual time."""
     if before.operations and after.operations:
-        return Scale("cycles per operation", before.operations, after.operations)
-    return Scale("cycles per ms", _observed_ms(before), _observed_ms(after))
+        return ProfileScale("cycles per operation", before.operations, after.operations)
+    return ProfileScale("cycles per ms", _observed_ms(before), _observed_ms(after))
 
 
 def _observed_ms(profile: Profile) -> float:
@@ -34,7 +34,7 @@ def _observed_ms(profile: Profile) -> float:
     return max(profile.observed_cycles) * 1000 / profile.clock_hz
 
 
-def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[Table, ...]:
+def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[ValueTable, ...]:
     """Returns tables of the differences between two profiles: by cause, class of function, and function."""
     scale = common_scale(before, after)
     whole = (sum_by(before.spent, lambda _: "all"), sum_by(after.spent, lambda _: "all"))
@@ -46,9 +46,11 @@ def difference_tables(before: Profile, after: Profile, top: int | None = None) -
         (_total_by_function(before), _total_by_function(after)),
     )
     return (
-        Table("total", f"All cores, {title}", ("", *heads), _difference_rows(*whole, scale, ways)),
-        Table("classes", f"Classes of functions, {title}", ("class", *heads), _difference_rows(*classes, scale, ways)),
-        Table(
+        ValueTable("total", f"All cores, {title}", ("", *heads), _difference_rows(*whole, scale, ways)),
+        ValueTable(
+            "classes", f"Classes of functions, {title}", ("class", *heads), _difference_rows(*classes, scale, ways)
+        ),
+        ValueTable(
             "functions", f"Functions, {title}", ("function", *heads), _difference_rows(*functions, scale, ways)[:top]
         ),
     )
@@ -60,7 +62,7 @@ def _total_by_function(profile: Profile) -> dict[str, CycleSum]:
 
 
 def _difference_rows(
-    before: Mapping[str, CycleSum], after: Mapping[str, CycleSum], scale: Scale, chosen: list[int]
+    before: Mapping[str, CycleSum], after: Mapping[str, CycleSum], scale: ProfileScale, chosen: list[int]
 ) -> list[tuple[Value, ...]]:
     """Returns the rows of a table of differences between two profiles, the largest changes first."""
     rows = []

@@ -53,20 +53,22 @@ _VECTOR_READ: Final = 1 << 1
 
 def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
     """Returns sentences: the fault with its place and cause, then one for each caller."""
-    path = [fault.registers["pc"], *CallFrames(image).callers(fault)]
+    path = [fault.registers["pc"], *CallFrames(image).return_addresses(fault)]
     # A return address is that of the instruction after the call.
     places = source_places(image, (address - 2 if number else address for number, address in enumerate(path)))
     index = SymbolIndex(symbols)
     frames = [
         _place_text(address, address - 2 if number else address, places, index) for number, address in enumerate(path)
     ]
-    first = f"core {fault.core} took a {fault.name} at cycle {fault.cycle:,} in {frames[0]}: {_cause_text(fault)}"
+    first = (
+        f"core {fault.core} took a {fault.exception_name} at cycle {fault.cycle:,} in {frames[0]}: {_cause_text(fault)}"
+    )
     return [first, *(f"  called from {frame}" for frame in frames[1:])]
 
 
 def _place_text(address: int, inside: int, places: Mapping[int, SourcePlace], symbols: SymbolIndex) -> str:
     """Returns an address with the function and the source line of the instruction at `inside`, as text."""
-    symbol, line = symbols.find(inside), places[inside].line
+    symbol, line = symbols.find_symbol(inside), places[inside].line
     name = symbol[2] if symbol is not None else ""
     where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is not a function of the image"
     return f"{where} ({line})" if line else where
@@ -91,16 +93,16 @@ class CallFrames:
     def __init__(self, image: Path) -> None:
         self._entries, self._code = _read_frames_and_code(image)
 
-    def callers(self, fault: Fault) -> list[int]:
+    def return_addresses(self, fault: Fault) -> list[int]:
         """Returns the return addresses at a fault, the innermost first.
         Empty if the image has no call frame information.
         """
-        return list(_unwind(self._entries, self._code, fault)) if self._entries else []
+        return list(_unwind_callers(self._entries, self._code, fault)) if self._entries else []
 
-    def path(self, machine: VirtualMachine, core: int) -> list[int]:
+    def call_path_addresses(self, machine: VirtualMachine, core: int) -> list[int]:
         """Returns the code addresses on a halted core's call path, from its instruction outwards."""
         state = core_state(machine, core)
-        return [state.registers["pc"], *(address - 2 for address in self.callers(state))]
+        return [state.registers["pc"], *(address - 2 for address in self.return_addresses(state))]
 
 
 def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
@@ -131,14 +133,14 @@ def _frame_entries(info: Any) -> Iterator[Any]:
 def _follows_call(code: Sequence[MemoryCopy], address: int) -> bool:
     """Whether the instruction before an address is BL or BLX (Armv7-M Architecture Reference Manual, A7.7.18 and
     A7.7.19). True where the image has no code: the boot ROM calls, too."""
-    word = next((word for part in code if (word := part.word(address - 4)) is not None), None)
+    word = next((word for part in code if (word := part.read_word(address - 4)) is not None), None)
     if word is None:
         return True
     first, second = word & 0xFFFF, word >> 16
     return (first & 0xF800 == 0xF000 and second & 0xD000 == 0xD000) or second & 0xFF80 == 0x4780
 
 
-def _unwind(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: Fault) -> Iterator[int]:
+def _unwind_callers(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: Fault) -> Iterator[int]:
     """Yields the return addresses of the callers at a fault, from the registers and stacks."""
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
@@ -186,7 +188,7 @@ def _caller_registers(
     for number in _NAMES:
         rule = row.get(number)
         if rule is not None and rule.type == "OFFSET":
-            words = (stack.word(frame + rule.arg) for stack in stacks)
+            words = (stack.read_word(frame + rule.arg) for stack in stacks)
             word = next((item for item in words if item is not None), None)
             if word is None:
                 return None

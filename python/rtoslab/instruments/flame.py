@@ -52,7 +52,7 @@ def flame_svg(profile: Profile, core: int) -> str:
     root = frame_tree(cycles_by_path(profile, core), f"core {core}")
     parts: list[str] = []
     _draw_frame(parts, root, profile, 0.0, 0, WIDTH / max(1, root.cycles), (root.cycles, _ROOT))
-    height = ROW * _depth(root, WIDTH / max(1, root.cycles)) + 2
+    height = ROW * _visible_depth(root, WIDTH / max(1, root.cycles)) + 2
     label = escape(f"Flame graph of core {core}: {profile.label}")
     return (
         f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {height}" xmlns="http://www.w3.org/2000/svg" '
@@ -60,10 +60,10 @@ def flame_svg(profile: Profile, core: int) -> str:
     )
 
 
-def _depth(frame: FlameFrame, scale: float) -> int:
+def _visible_depth(frame: FlameFrame, scale: float) -> int:
     """Returns the number of visible rows of a flame graph from a frame on."""
     shown = [child for child in frame.children.values() if child.cycles * scale >= NARROWEST]
-    return 1 + max((_depth(row, scale) for row in shown), default=0)
+    return 1 + max((_visible_depth(row, scale) for row in shown), default=0)
 
 
 def _draw_frame(

@@ -18,7 +18,7 @@ _LISTED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class ImageFunction:
     """A function of an image, with its address and its other names."""
 
     requested: tuple[str, ...]
@@ -40,7 +40,7 @@ class ImageFunctions:
         self._data = _data_names(elf)
         self._symbols = [symbol for symbol in machine.symbols() if symbol[2] not in self._data]
 
-    def find_function(self, name: str) -> Function:
+    def find_function(self, name: str) -> ImageFunction:
         """Returns the one function that a symbol, an address or a source line names.
         Raises SymbolError for none and for several.
         """
@@ -69,7 +69,7 @@ class ImageFunctions:
             return [code_address(find_address(self._machine, name))]
         return [self.find_function(name).address]
 
-    def _function_at_address(self, text: str, address: int) -> Function:
+    def _function_at_address(self, text: str, address: int) -> ImageFunction:
         """Returns the function that begins at an address. Raises SymbolError for an address inside another."""
         start = self._function_start(address)
         if start not in {None, address}:
@@ -77,7 +77,7 @@ class ImageFunctions:
             raise SymbolError(f"{text} is inside {name}, which begins at {start:#x}; use this address or name.")
         return self._make_function(text, address)
 
-    def _function_at_line(self, text: str, file: str, line: int) -> Function:
+    def _function_at_line(self, text: str, file: str, line: int) -> ImageFunction:
         """Returns the function that contains the code of a line. Raises SymbolError for none and for several."""
         starts = {self._function_start(place) for place in self._line_starts(file, line)}
         starts_ = sorted(start for start in starts if start is not None)
@@ -110,14 +110,14 @@ class ImageFunctions:
                 return start
         return None
 
-    def _make_function(self, requested: str, address: int) -> Function:
+    def _make_function(self, requested: str, address: int) -> ImageFunction:
         """Returns the function at an address with all its symbols."""
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
             name = requested if self._machine.symbol(requested) is not None else f"{address:#010x}"
-            return Function((requested,), name, address)
+            return ImageFunction((requested,), name, address)
         name = requested if requested in names else names[0]
-        return Function((requested,), name, address, tuple(sorted(set(names) - {name})))
+        return ImageFunction((requested,), name, address, tuple(sorted(set(names) - {name})))
 
     def _names_text(self, requested: str, addresses: Sequence[int]) -> str:
         """Returns the functions at these addresses with their source lines, as text for an error message."""

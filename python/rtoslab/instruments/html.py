@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from rtoslab.base import Table, __version__, count_text, render_template, web_page
+from rtoslab.base import ValueTable, __version__, count_text, render_template, web_page
 from rtoslab.instruments.flame import class_colours, flame_svg
 from rtoslab.instruments.masked_interrupts import priority_groups
 from rtoslab.instruments.profile_tables import HEADS, all_profile_tables
@@ -83,7 +83,7 @@ def _core_bars(profile: Profile) -> list[tuple[int, list[tuple[str, str, float, 
     return bars
 
 
-def _is_numeric_column(table: Table, column: int) -> bool:
+def _is_numeric_column(table: ValueTable, column: int) -> bool:
     """Whether a column of a table contains only numbers."""
     cells = [row[column] for row in table.rows if row[column] is not None]
     return bool(cells) and all(isinstance(cell, int) or is_number(str(cell)) for cell in cells)

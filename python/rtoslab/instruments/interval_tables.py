@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from rtoslab.base import Table, count_text
+from rtoslab.base import ValueTable, count_text
 from rtoslab.instruments.call_tables import cycles_text, median_text
 from rtoslab.instruments.measured_intervals import MeasuredInterval
 from rtoslab.instruments.profile_tables import path_text
 
 
-def interval_table(measured: MeasuredInterval) -> Table:
+def interval_table(measured: MeasuredInterval) -> ValueTable:
     """Returns a table with the number and the cycles of a measured interval."""
     spread = measured.cycles
     rows = (
@@ -18,7 +18,7 @@ def interval_table(measured: MeasuredInterval) -> Table:
         if spread is None
         else [(measured.count, spread.minimum, median_text(spread.median), spread.p99, spread.maximum)]
     )
-    return Table("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
+    return ValueTable("interval", "", ("intervals", "min", "median", "p99", "max"), rows)
 
 
 def interval_lines(measured: MeasuredInterval) -> Iterator[str]:

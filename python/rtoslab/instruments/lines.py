@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.base import ImageFileError, cross_tool_name, tools
 from rtoslab.images import SourceLines
-from rtoslab.intake import Elf, ElfSection, read_image, readable_name
+from rtoslab.intake import ElfFile, ElfSection, read_image, readable_name
 
 _ADDRESS_TABLE: Final = ".debug_addr"
 """A section that split debug information leaves in the image."""
@@ -73,7 +73,7 @@ def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool)
 def _elf_sections(elf: Path) -> Sequence[ElfSection]:
     """Returns the sections of an image. Empty if it cannot be read."""
     try:
-        return Elf(read_image(elf)).sections
+        return ElfFile(read_image(elf)).sections
     except (ValueError, ImageFileError):
         return ()
 
@@ -83,12 +83,12 @@ def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
     texts = list(warnings)
     places = source_places(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
-    def place(match: re.Match[str]) -> str:
+    def address_with_line(match: re.Match[str]) -> str:
         """Returns the address that a pattern matched, with its source line."""
         line = places[int(match[1], 16)].line
         return f"{match[0]}, {line}," if line else match[0]
 
-    return [_BY.sub(place, text).replace(",)", ")") for text in texts]
+    return [_BY.sub(address_with_line, text).replace(",)", ")") for text in texts]
 
 
 def _short_path(line: str) -> str:

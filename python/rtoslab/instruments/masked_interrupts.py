@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from rtoslab.base import Table, Value
+from rtoslab.base import Value, ValueTable
 from rtoslab.instruments.names import INLINED
 from rtoslab.instruments.profiler import MaskedIntervals, Profile, Stack, innermost_function
 from rtoslab.targets import APPLICATION
@@ -43,12 +43,12 @@ def owning_call(stack: Stack, profile: Profile) -> str:
     return names[entered] if entered < len(names) else names[-1]
 
 
-def interrupt_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
+def interrupt_tables(profile: Profile, top: int | None) -> tuple[ValueTable, ValueTable]:
     """Returns two tables of masked interrupts: by call, and the single places with the longest times."""
     return _calls_table(profile, top), _longest_table(profile, top)
 
 
-def _calls_table(profile: Profile, top: int | None) -> Table:
+def _calls_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of the times with masked interrupts, by call."""
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
@@ -64,10 +64,10 @@ def _calls_table(profile: Profile, top: int | None) -> Table:
                 (name, core, call, count, longest, _us_text(longest, profile), f"{total / count:.1f}", f"{share:.2f}")
             )
     columns = ("priority", "core", "call", "count", "longest", "longest (us)", "mean", "% of time")
-    return Table("masked", "Interrupts masked, by call: cycles, the longest first", columns, rows)
+    return ValueTable("masked", "Interrupts masked, by call: cycles, the longest first", columns, rows)
 
 
-def _longest_table(profile: Profile, top: int | None) -> Table:
+def _longest_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of the longest times with masked interrupts, with the places that masked and unmasked them."""
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
@@ -83,7 +83,7 @@ def _longest_table(profile: Profile, top: int | None) -> Table:
                 )
             )  # fmt: skip
     columns = ("priority", "core", "longest", "us", "count", "at cycle", "opened by", "closed by", "call path")
-    return Table("longest", "The longest intervals with interrupts masked, by begin and end", columns, rows)
+    return ValueTable("longest", "The longest intervals with interrupts masked, by begin and end", columns, rows)
 
 
 def _longest_cycles(held: Iterable[MaskedIntervals]) -> int:

@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.instruments.call_counts import CallTally, Distribution, Spread, cycles_of
+from rtoslab.instruments.call_counts import CallStatistics, CallTally, ValueDistribution, cycles_of
 from rtoslab.instruments.call_replay import CallSpending, CallWindow, call_window, replay_calls
-from rtoslab.instruments.functions import Function, ImageFunctions
+from rtoslab.instruments.functions import ImageFunction, ImageFunctions
 from rtoslab.instruments.names import ImageNames
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import CALL, NODE
 from rtoslab.instruments.session import (
     EndedRecordingError,
     ObservationRequest,
+    ObservedRecording,
     Progress,
-    Recording,
     find_cut_reason,
     record_run,
 )
-from rtoslab.instruments.subject import Subject
+from rtoslab.instruments.subject import ObservedImage
 
 if TYPE_CHECKING:
     from rtoslab._sim import Observed
@@ -71,13 +71,13 @@ class OpenCall:
 class MeasuredFunction:
     """All calls of one function during the measurement."""
 
-    function: Function
+    function: ImageFunction
     source: str
     """`file:line` of its first instruction. Empty if the image does not say."""
     tally: CallTally
-    cycles: dict[str, Spread]
+    cycles: dict[str, CallStatistics]
     """Keyed by measure. Empty if no call returned."""
-    instructions: dict[str, Spread] = field(default_factory=dict)
+    instructions: dict[str, CallStatistics] = field(default_factory=dict)
     """Likewise: `inclusive` and `exclusive`."""
     greatest: tuple[GreatestCall, ...] = ()
     open: tuple[OpenCall, ...] = ()
@@ -113,7 +113,9 @@ class EndedMeasureError(KeyboardInterrupt):
         self.partial = begun
 
 
-def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress = lambda *_: None) -> MeasuredCalls:
+def measure_calls(
+    subject: ObservedImage, functions: Sequence[str], progress: Progress = lambda *_: None
+) -> MeasuredCalls:
     """Runs an image and measures each call of the requested functions. Raises SymbolError, RunError, ImageFileError.
     EndedMeasureError in place of a KeyboardInterrupt in the observed span.
     """
@@ -129,16 +131,16 @@ def measure_calls(subject: Subject, functions: Sequence[str], progress: Progress
 class _CallCounter:
     """Counts the calls of functions in a run."""
 
-    def __init__(self, subject: Subject, functions: Sequence[str]) -> None:
+    def __init__(self, subject: ObservedImage, functions: Sequence[str]) -> None:
         self.subject = subject
         self.names = functions
-        self.functions: list[Function] = []
+        self.functions: list[ImageFunction] = []
         self.tallies: list[CallTally] = []
 
     def make_request(self, machine: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must observe to count calls. Raises SymbolError."""
         known = ImageFunctions(self.subject.elf, machine)
-        by_address: dict[int, Function] = {}
+        by_address: dict[int, ImageFunction] = {}
         for name in dict.fromkeys(self.names):
             function = known.find_function(name)
             before = by_address.get(function.address)
@@ -157,14 +159,16 @@ class _CallCounter:
         for number, tally in enumerate(self.tallies):
             tally.add_calls(calls[calls["id"] == number], stretch_start)
 
-    def greatest_windows(self, recording: Recording) -> list[CallWindow]:
+    def greatest_windows(self, recording: ObservedRecording) -> list[CallWindow]:
         """Returns the times of each function's longest calls, each once."""
         self.count_calls(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
         return list(dict.fromkeys(call_window(window, nodes) for window in greatest))
 
-    def make_result(self, recording: Recording, cut: str, spent: Mapping[CallWindow, CallSpending]) -> MeasuredCalls:
+    def make_result(
+        self, recording: ObservedRecording, cut: str, spent: Mapping[CallWindow, CallSpending]
+    ) -> MeasuredCalls:
         """Returns the measured functions, with how their longest calls spent their cycles."""
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         addresses = [item.address for item in self.functions]
@@ -177,8 +181,8 @@ class _CallCounter:
                     function=function,
                     source=names.source_at(function.address).line,
                     tally=tally,
-                    cycles=_spreads(tally.cycles),
-                    instructions=_spreads(tally.instructions),
+                    cycles=_distribution_spreads(tally.cycles),
+                    instructions=_distribution_spreads(tally.instructions),
                     greatest=_greatest_calls(function, tally, names, nodes, spent),
                     ran=names.functions_below(nodes, _is_entry(function.address)),
                     open=tuple(
@@ -196,7 +200,7 @@ class _CallCounter:
         )  # fmt: skip
 
 
-def _spreads(distributions: Mapping[str, Distribution]) -> dict[str, Spread]:
+def _distribution_spreads(distributions: Mapping[str, ValueDistribution]) -> dict[str, CallStatistics]:
     """Returns the statistics of the distributions that have values, by name."""
     spreads = {name: item.spread() for name, item in distributions.items()}
     return {name: spread for name, spread in spreads.items() if spread is not None}
@@ -214,7 +218,7 @@ def _make_open_call(call: "np.void", path: tuple[str, ...]) -> OpenCall:
     return OpenCall(int(call["start"]), int(call["core"]), path, cycles, None if at_reset else int(call["stack"]))
 
 
-def _call_path(function: Function, call: "np.void", names: ImageNames) -> tuple[str, ...]:
+def _call_path(function: ImageFunction, call: "np.void", names: ImageNames) -> tuple[str, ...]:
     """Returns the call path of a measured call.
 
     It ends with the function's name as the user wrote it, not with another symbol of the same code.
@@ -224,7 +228,7 @@ def _call_path(function: Function, call: "np.void", names: ImageNames) -> tuple[
 
 
 def _greatest_calls(
-    function: Function,
+    function: ImageFunction,
     tally: CallTally,
     names: ImageNames,
     nodes: "NDArray[np.void]",

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import RunError
-from rtoslab.instruments.call_counts import Distribution, Spread
+from rtoslab.instruments.call_counts import CallStatistics, ValueDistribution
 from rtoslab.instruments.call_replay import run_to_cycle
 from rtoslab.instruments.functions import ImageFunctions
 from rtoslab.instruments.names import ImageNames
@@ -20,13 +20,13 @@ from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import ARRIVAL, NODE, ROW
 from rtoslab.instruments.session import (
     ObservationRequest,
+    ObservedRecording,
     Progress,
-    Recording,
     find_cut_reason,
     open_machine,
     record_run,
 )
-from rtoslab.instruments.subject import Subject
+from rtoslab.instruments.subject import ObservedImage
 from rtoslab.targets import EVENT, KIND_EXEC, simulator_errors
 
 _STEPS_MOST: Final = 4096
@@ -34,7 +34,7 @@ _STEPS_MOST: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class InstructionArrival:
     """A moment at which a watched instruction is about to be executed."""
 
     cycle: int
@@ -48,8 +48,8 @@ class Arrival:
 class LongestInterval:
     """The longest run of a measured interval: both ends with their call paths, and how it spent its cycles."""
 
-    begin: Arrival
-    end: Arrival
+    begin: InstructionArrival
+    end: InstructionArrival
     begin_path: tuple[str, ...]
     """Outermost function first. A handler's first function carries its exception's number."""
     end_path: tuple[str, ...]
@@ -65,14 +65,14 @@ class MeasuredInterval:
     """As it was named."""
     end: str
     count: int
-    cycles: Spread | None
+    cycles: CallStatistics | None
     """None if none ended."""
     begun_again: int
     """Arrivals at the begin inside an interval, which continues from its first arrival."""
     is_open: bool
     """Whether an interval had begun and not ended when the observed span ended."""
     longest: LongestInterval | None = None
-    instructions: Spread | None = None
+    instructions: CallStatistics | None = None
     """The instructions of the core, with those of interrupts. None if one began on another core than it ended."""
 
 
@@ -93,14 +93,14 @@ class _IntervalPairing:
 
     begins: frozenset[int]
     ends: frozenset[int]
-    open: Arrival | None = None
+    open: InstructionArrival | None = None
     begun_again: int = 0
-    lengths: Distribution = field(default_factory=Distribution)
-    executed: Distribution | None = field(default_factory=Distribution)
+    lengths: ValueDistribution = field(default_factory=ValueDistribution)
+    executed: ValueDistribution | None = field(default_factory=ValueDistribution)
     """Instructions of the intervals. None once those of one are unknown."""
-    longest: tuple[Arrival, Arrival] | None = None
+    longest: tuple[InstructionArrival, InstructionArrival] | None = None
 
-    def add_arrival(self, at: Arrival) -> None:
+    def add_arrival(self, at: InstructionArrival) -> None:
         """Adds an execution of the begin or end, in the order of time. One that ends an interval may begin the next."""
         if at.address in self.ends and self.open is not None:
             length = at.cycle - self.open.cycle
@@ -115,7 +115,7 @@ class _IntervalPairing:
             else:
                 self.begun_again += 1
 
-    def _add_instructions(self, begin: Arrival, end: Arrival) -> None:
+    def _add_instructions(self, begin: InstructionArrival, end: InstructionArrival) -> None:
         """Adds the number of instructions of an interval, unless it is unknown."""
         if self.executed is None or begin.instructions is None or end.instructions is None or begin.core != end.core:
             self.executed = None
@@ -124,7 +124,7 @@ class _IntervalPairing:
 
 
 def measure_intervals(
-    subject: Subject, pairs: Sequence[tuple[str, str]], progress: Progress = lambda *_: None
+    subject: ObservedImage, pairs: Sequence[tuple[str, str]], progress: Progress = lambda *_: None
 ) -> MeasuredIntervals:
     """Runs an image and measures every interval from the first to the second place of each pair.
 
@@ -133,7 +133,7 @@ def measure_intervals(
     """
     pairings: list[_IntervalPairing] = []
 
-    def request(machine: ObservedMachine) -> ObservationRequest:
+    def observation_request(machine: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must observe: the executions of all begins and ends."""
         known = ImageFunctions(subject.elf, machine)
         pairings.extend(
@@ -143,7 +143,7 @@ def measure_intervals(
         places = sorted({place for pairing in pairings for place in pairing.begins | pairing.ends})
         return ObservationRequest(executed={place: number for number, place in enumerate(places)})
 
-    recording = record_run(subject, request, progress)
+    recording = record_run(subject, observation_request, progress)
     _pair_arrivals(recording, pairings)
     windows = [pairing.longest for pairing in pairings if pairing.longest is not None]
     replayed = _replay_intervals(subject, windows, progress) if windows else {}
@@ -162,7 +162,7 @@ def measure_intervals(
     )  # fmt: skip
 
 
-def _pair_arrivals(recording: Recording, pairings: Sequence[_IntervalPairing]) -> None:
+def _pair_arrivals(recording: ObservedRecording, pairings: Sequence[_IntervalPairing]) -> None:
     """Adds the recorded executions of begins and ends to their intervals."""
     events = np.frombuffer(recording.events, dtype=EVENT)
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
@@ -174,7 +174,9 @@ def _pair_arrivals(recording: Recording, pairings: Sequence[_IntervalPairing]) -
     for cycle, core, address in zip(*(mine[name].tolist() for name in ("cycle", "core", "pc")), strict=True):
         for pairing in pairings:
             if address in pairing.begins or address in pairing.ends:
-                pairing.add_arrival(Arrival(cycle, core, address, _instructions_before(at_place[core, address], cycle)))
+                pairing.add_arrival(
+                    InstructionArrival(cycle, core, address, _instructions_before(at_place[core, address], cycle))
+                )
 
 
 def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | None:
@@ -184,13 +186,15 @@ def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | Non
 
 
 def _replay_intervals(
-    subject: Subject, windows: Sequence[tuple[Arrival, Arrival]], progress: Progress
-) -> dict[tuple[Arrival, Arrival], LongestInterval]:
+    subject: ObservedImage, windows: Sequence[tuple[InstructionArrival, InstructionArrival]], progress: Progress
+) -> dict[tuple[InstructionArrival, InstructionArrival], LongestInterval]:
     """Runs the image again for each interval in `windows`. Returns their call paths and the use of their cycles."""
     return {window: _replay_interval(subject, window, progress) for window in dict.fromkeys(windows)}
 
 
-def _replay_interval(subject: Subject, window: tuple[Arrival, Arrival], progress: Progress) -> LongestInterval:
+def _replay_interval(
+    subject: ObservedImage, window: tuple[InstructionArrival, InstructionArrival], progress: Progress
+) -> LongestInterval:
     """Runs the image again to the end of an interval. Returns its call paths and the use of its cycles."""
     begin, end = window
     machine = open_machine(subject)
@@ -233,7 +237,7 @@ def _add_cycles(machine: ObservedMachine, spent: dict[int, int], core: int) -> l
     return seen
 
 
-def _step_to_node(machine: ObservedMachine, at: Arrival, spent: dict[int, int], core: int) -> int | None:
+def _step_to_node(machine: ObservedMachine, at: InstructionArrival, spent: dict[int, int], core: int) -> int | None:
     """Executes one instruction. Returns the number of its call path, or None."""
     for _ in range(_STEPS_MOST):
         machine.run(1)

@@ -29,12 +29,12 @@ class ImageNames:
         """Returns the name of the function that contains an address, or the rounded address if none does.
         The address rounded down if no symbol covers it.
         """
-        symbol = self._symbols.find(address)
+        symbol = self._symbols.find_symbol(address)
         return f"{address & ~0xFF:#010x}" if symbol is None else symbol[2]
 
     def is_function_start(self, address: int) -> bool:
         """Whether the address is a function's first."""
-        symbol = self._symbols.find(address)
+        symbol = self._symbols.find_symbol(address)
         return symbol is not None and symbol[0] == address
 
     def source_at(self, pc: int) -> SourcePlace:

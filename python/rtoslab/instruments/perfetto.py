@@ -10,7 +10,7 @@ def perfetto_trace(timeline: Timeline) -> bytes:
     """Returns a timeline as a serialised Perfetto trace."""
     from rtoslab.instruments.perfetto_writer import PerfettoWriter  # noqa: PLC0415
 
-    return PerfettoWriter(timeline).serialise()
+    return PerfettoWriter(timeline).serialise_timeline()
 
 
 def read_trace(path: Path) -> TraceContents:

@@ -8,7 +8,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
 from rtoslab.base import ReportError
 from rtoslab.instruments.perfetto_writer import CLOCK, END_CYCLE, ROOT, is_sealed
-from rtoslab.instruments.timelines import Edge
+from rtoslab.instruments.timelines import PinEdge
 from rtoslab.instruments.trace_database import TraceContents, TracedSlice
 from rtoslab.intake import one_line, path_text, read_bytes
 
@@ -29,7 +29,7 @@ def read_perfetto(path: Path) -> TraceContents:
     trace = Trace()
     try:
         trace.ParseFromString(data)
-        return _TraceReader(trace, path).read()
+        return _TraceReader(trace, path).read_trace()
     except (ProtobufError, AttributeError):  # protobuf gives bytes for a text that is not UTF-8
         raise ReportError(f"{path_text(path)} is not a Perfetto trace; trace the image again.") from None
 
@@ -42,11 +42,11 @@ class _TraceReader:
         self.path = path
         self.names: dict[int, tuple[str, int]] = {}
         self.slices: list[TracedSlice] = []
-        self.edges: list[Edge] = []
+        self.edges: list[PinEdge] = []
         self.stretch: tuple[int, int, int] | None = None
         """First and last cycle, clock in Hz."""
 
-    def read(self) -> TraceContents:
+    def read_trace(self) -> TraceContents:
         """Returns the contents of the trace. Raises ReportError if rtoslab did not write it."""
         open_slices: dict[int, list[tuple[str, int, int, bool]]] = {}
         for packet in self.trace.packet:
@@ -83,4 +83,4 @@ class _TraceReader:
             group = self.names.get(parent, ("", 0))[0]
             self.slices.append(TracedSlice(group, track, name, start, cycle, start_ns, ended))
         elif event.type == TrackEvent.TYPE_COUNTER:
-            self.edges.append(Edge(cycle, self.names.get(event.track_uuid, ("", 0))[0], int(event.counter_value)))
+            self.edges.append(PinEdge(cycle, self.names.get(event.track_uuid, ("", 0))[0], int(event.counter_value)))

@@ -8,7 +8,7 @@ from typing import Final
 
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
 
-from rtoslab.instruments.timelines import Span, Timeline, Track
+from rtoslab.instruments.timelines import Timeline, TimelineSpan, TimelineTrack
 
 SEQUENCE: Final = 1
 ROOT: Final = 1
@@ -18,7 +18,7 @@ CLOCK: Final = "clock_hz"
 _NANOSECONDS: Final = 1_000_000_000
 
 
-def nanoseconds(timeline: Timeline, cycle: int) -> int:
+def nanoseconds_at(timeline: Timeline, cycle: int) -> int:
     """Returns the nanoseconds from the start of the timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
 
@@ -48,7 +48,7 @@ class PerfettoWriter:
         self.trace = Trace()
         self.uuids: dict[tuple[str, ...], int] = {}
 
-    def serialise(self) -> bytes:
+    def serialise_timeline(self) -> bytes:
         """Returns the timeline as a serialised Perfetto trace."""
         self._add_descriptor(ROOT, f"rtoslab: {self.timeline.label}", None)
         self._add_bounds()
@@ -95,7 +95,7 @@ class PerfettoWriter:
         if counter:
             packet.track_descriptor.counter.SetInParent()
 
-    def _add_slice_event(self, uuid: int, span: Span, kind: "TrackEvent.Type.ValueType") -> None:
+    def _add_slice_event(self, uuid: int, span: TimelineSpan, kind: "TrackEvent.Type.ValueType") -> None:
         """Adds the begin or the end of a span."""
         begins = kind == TrackEvent.TYPE_SLICE_BEGIN
         cycle = span.start if begins else span.end
@@ -119,7 +119,7 @@ class PerfettoWriter:
         """Adds an event at a cycle and returns it."""
         packet = self.trace.packet.add()
         packet.trusted_packet_sequence_id = SEQUENCE
-        packet.timestamp = nanoseconds(self.timeline, cycle)
+        packet.timestamp = nanoseconds_at(self.timeline, cycle)
         packet.track_event.type = kind
         packet.track_event.track_uuid = uuid
         annotation = packet.track_event.debug_annotations.add()
@@ -129,16 +129,16 @@ class PerfettoWriter:
         return event
 
 
-def _spans_by_track(timeline: Timeline) -> dict[Track, list[Span]]:
+def _spans_by_track(timeline: Timeline) -> dict[TimelineTrack, list[TimelineSpan]]:
     """Returns a timeline's spans by track: cores first, then tasks, then spinlocks.
     Outer spans of a track come before inner ones.
     """
-    spans_of: dict[Track, list[Span]] = {}
+    spans_of: dict[TimelineTrack, list[TimelineSpan]] = {}
     for span in timeline.spans:
         spans_of.setdefault(span.track, []).append(span)
     return dict(sorted(spans_of.items(), key=lambda item: (not item[0].group.startswith("core"), *_track_key(item[0]))))
 
 
-def _track_key(track: Track) -> tuple[str, str]:
+def _track_key(track: TimelineTrack) -> tuple[str, str]:
     """Returns the sort key of a timeline's track."""
     return track.group, track.name

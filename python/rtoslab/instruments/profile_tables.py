@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rtoslab.base import Table, Value
+from rtoslab.base import Value, ValueTable
 from rtoslab.instruments.masked_interrupts import interrupt_tables
 from rtoslab.instruments.profiler import Profile, Stack
 from rtoslab.instruments.records import WAYS
@@ -20,7 +20,7 @@ def path_text(stack: Stack) -> str:
     return ARROW.join(stack)
 
 
-def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[Table, ...]:
+def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[ValueTable, ...]:
     """Returns all tables of a profile. Long tables have the `top` rows with most cycles."""
     return (
         core_table(profile),
@@ -32,7 +32,7 @@ def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[Table,
     )
 
 
-def brief_tables(profile: Profile) -> tuple[Table, Table]:
+def brief_tables(profile: Profile) -> tuple[ValueTable, ValueTable]:
     """Returns two tables of a profile for the terminal, cores and functions, with the use of cycles in one column."""
     cores = sum_by(profile.spent, lambda spent: spent.core)
     core_rows = [
@@ -49,8 +49,8 @@ def brief_tables(profile: Profile) -> tuple[Table, Table]:
     ]  # fmt: skip
     heads = ("core", "function", "calls", *_cycle_heads(profile)[:most], "inclusive", "spent on")
     return (
-        Table("cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows),
-        Table("functions", "Functions, by their own cycles", heads, function_rows),
+        ValueTable("cores", "Where each core's cycles went", ("core", "cycles", "instructions", "spent on"), core_rows),
+        ValueTable("functions", "Functions, by their own cycles", heads, function_rows),
     )
 
 
@@ -61,17 +61,17 @@ def _spent_text(spent: CycleSum) -> str:
     return ", ".join(parts)
 
 
-def core_table(profile: Profile) -> Table:
+def core_table(profile: Profile) -> ValueTable:
     """Returns a table of each core's cycles by their use. Each row adds up to the observed cycles."""
     by_core = sum_by(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
         core_sum = by_core.get(core, CycleSum())
         rows.append((core, *core_sum.cycles, cycles, core_sum.executions))
-    return Table("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
+    return ValueTable("cores", "Where each core's cycles went", ("core", *HEADS, "all cycles", "instructions"), rows)
 
 
-def function_table(profile: Profile, top: int | None) -> Table:
+def function_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of functions by their own cycles."""
     whole = inclusive_cycles(profile)
     rows = [
@@ -82,23 +82,23 @@ def function_table(profile: Profile, top: int | None) -> Table:
         for (core, name), item in sums_by_function(profile).items()
     ]  # fmt: skip
     columns = ("core", "function", "class", *_cycle_heads(profile), "inclusive", "calls")
-    return Table("functions", "Functions, by their own cycles", columns, rows[:top])
+    return ValueTable("functions", "Functions, by their own cycles", columns, rows[:top])
 
 
-def path_table(profile: Profile, top: int | None) -> Table:
+def path_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of call paths by the cycles of their last function."""
     by_path = sum_by(profile.spent, lambda spent: (spent.core, spent.stack))
     rows = [(core, path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()]
-    return Table(
+    return ValueTable(
         "paths", "Call paths, by the cycles at their end", ("core", "path", *_cycle_heads(profile)), rows[:top]
     )
 
 
-def line_table(profile: Profile, top: int | None) -> Table:
+def line_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of source lines by their cycles."""
     by_line = sum_by(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
     rows = [(core, line, *_cycle_cells(profile, core, item)) for (core, line), item in by_line.items()]
-    return Table("lines", "Source lines", ("core", "line", *_cycle_heads(profile)), rows[:top])
+    return ValueTable("lines", "Source lines", ("core", "line", *_cycle_heads(profile)), rows[:top])
 
 
 def _used_ways(profile: Profile) -> list[int]:

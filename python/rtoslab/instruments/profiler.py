@@ -14,12 +14,12 @@ from typing import Annotated, Any, Final
 import numpy as np
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
-from rtoslab.base import ReportError, architecture, canonical, write_whole
+from rtoslab.base import ReportError, load_architecture, to_canonical_json, write_whole
 from rtoslab.instruments.names import INLINED, ImageNames
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import LOCK, MASKED, NODE, ROW, WAYS
-from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, Progress, Recording, record_run
-from rtoslab.instruments.subject import Subject
+from rtoslab.instruments.session import EndedRecordingError, ObservationRequest, ObservedRecording, Progress, record_run
+from rtoslab.instruments.subject import ObservedImage
 from rtoslab.intake import path_text, read_object, validation_problem
 from rtoslab.targets import function_kind
 
@@ -120,7 +120,7 @@ class Profile:
 
 def profile_digest(fields: Mapping[str, Any]) -> str:
     """Returns the digest of a profile's fields, which is stored in `sha256`."""
-    return hashlib.sha256(canonical(dict(fields)).encode()).hexdigest()
+    return hashlib.sha256(to_canonical_json(dict(fields)).encode()).hexdigest()
 
 
 _STORED: Final = TypeAdapter(Profile)
@@ -168,17 +168,17 @@ class EndedProfileError(KeyboardInterrupt):
         self.partial = begun
 
 
-def profile_subject(subject: Subject, progress: Progress = lambda *_: None) -> Profile:
+def profile_subject(subject: ObservedImage, progress: Progress = lambda *_: None) -> Profile:
     """Runs an image and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError.
     EndedProfileError in place of a KeyboardInterrupt in the observed span.
     """
 
-    def request(_: ObservedMachine) -> ObservationRequest:
+    def observation_request(_: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must observe for a profile."""
-        return ObservationRequest(priorities=architecture().interrupt_priorities(subject.board.irq.priority_bits))
+        return ObservationRequest(priorities=load_architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:
-        return profile_recording(record_run(subject, request, progress))
+        return profile_recording(record_run(subject, observation_request, progress))
     except EndedRecordingError as cause:
         result = profile_recording(cause.recording)
         cycles = cause.recording.end_cycle - cause.recording.start_cycle
@@ -187,7 +187,7 @@ def profile_subject(subject: Subject, progress: Progress = lambda *_: None) -> P
         ) from None
 
 
-def profile_recording(recording: Recording) -> Profile:
+def profile_recording(recording: ObservedRecording) -> Profile:
     """Returns the profile of a recorded run, with names and source lines."""
     subject, observed = recording.subject, recording.observed
     accounts = observed["cores"][: subject.cores]
@@ -252,7 +252,7 @@ def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> Lo
     )  # fmt: skip
 
 
-def _counted_operations(recording: Recording) -> int | None:
+def _counted_operations(recording: ObservedRecording) -> int | None:
     """Returns the number of operations that a benchmark counted in the window. None if it does not count."""
     decoded = recording.decoded
     if decoded is None:

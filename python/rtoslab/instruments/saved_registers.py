@@ -49,7 +49,7 @@ def saved_registers(
     The words of a frame are those of `KernelTasks.frames`.
     """
     for frame in frames:
-        registers = _read(task, frame.split(), word)
+        registers = _read_frame(task, frame.split(), word)
         if registers is not None and _can_be_task(registers, task.stack, is_code):
             return registers
     return {}
@@ -62,13 +62,13 @@ def _can_be_task(registers: dict[str, int], stack: range, is_code: Callable[[int
     return state & _THUMB != 0 and state & _EXCEPTION == 0 and address & 1 == 0 and is_code(address) and in_stack
 
 
-def _read(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
+def _read_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
     """Returns the registers that a saved frame of this layout contains. None if it cannot be one."""
     registers: dict[str, int] = {}
     at, exc_return = task.frame, task.exc_return
     has_floats = exc_return is not None and not exc_return & _NO_FLOATS
     for part in parts:
-        for name in _names(part, has_floats=has_floats):
+        for name in _register_names(part, has_floats=has_floats):
             value = word(at)
             if value is None:
                 return None
@@ -91,7 +91,7 @@ def _tells_floats(name: str, value: int) -> bool | None:
     return not value & _NO_FLOATS if returns_to_task else None
 
 
-def _names(part: str, *, has_floats: bool) -> Iterable[str]:
+def _register_names(part: str, *, has_floats: bool) -> Iterable[str]:
     """Returns the register names of one part of a frame's layout, such as `r4-r11`."""
     registers = re.fullmatch(r"([rs])(\d+)-\1(\d+)", part)
     if registers is not None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, cast
 from rtoslab.base import BoardWarning, DecodeError, RunError, code_address, find_root
 from rtoslab.instruments.lines import add_source_lines
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.subject import Subject
-from rtoslab.records import DecodedRun, decode, read_wire_constants
+from rtoslab.instruments.subject import ObservedImage
+from rtoslab.records import DecodedRun, decode_records, read_wire_constants
 from rtoslab.targets import (
     DONE_SYMBOL,
     WINDOW_SYMBOL,
@@ -61,10 +61,10 @@ class ObservationRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class ObservedRecording:
     """Everything that was observed in a run of an image."""
 
-    subject: Subject
+    subject: ObservedImage
     clock_hz: int
     start_cycle: int
     end_cycle: int
@@ -86,12 +86,12 @@ class Recording:
 class EndedRecordingError(KeyboardInterrupt):
     """Raised if the user interrupts a recording. Contains what was recorded so far."""
 
-    def __init__(self, cause: KeyboardInterrupt, recording: Recording) -> None:
+    def __init__(self, cause: KeyboardInterrupt, recording: ObservedRecording) -> None:
         super().__init__(*cause.args)
         self.recording = recording
 
 
-def open_machine(subject: Subject) -> ObservedMachine:
+def open_machine(subject: ObservedImage) -> ObservedMachine:
     """Returns a virtual board at reset with the subject's image loaded and its devices attached.
 
     Raises ImageFileError, PlanError, SettingError."""
@@ -99,13 +99,15 @@ def open_machine(subject: Subject) -> ObservedMachine:
     apply_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
     for device in subject.devices:
-        device.attach(machine, subject.board)
+        device.attach_device(machine, subject.board)
     return machine
 
 
 def record_run(
-    subject: Subject, prepare: Callable[[ObservedMachine], ObservationRequest], progress: Progress = lambda *_: None
-) -> Recording:
+    subject: ObservedImage,
+    prepare: Callable[[ObservedMachine], ObservationRequest],
+    progress: Progress = lambda *_: None,
+) -> ObservedRecording:
     """Runs an image and records what is observed. `prepare` says what to observe, once the image is loaded.
     Raises RunError if the observed span is not reached, ImageFileError, SymbolError. EndedRecordingError in place of a
     KeyboardInterrupt in the span. Warns with a BoardWarning of each feature that the image used and the board does not
@@ -113,17 +115,17 @@ def record_run(
     """
     machine = open_machine(subject)
     try:
-        return _Session(subject, machine, prepare(machine), progress).run()
+        return _ObservedSession(subject, machine, prepare(machine), progress).run_and_record()
     finally:
         for sentence in add_source_lines(machine.warnings(), subject.elf):
             warnings.warn(sentence, BoardWarning, stacklevel=2)
 
 
-class _Session:
+class _ObservedSession:
     """One run of an image under observation."""
 
     def __init__(
-        self, subject: Subject, machine: ObservedMachine, request: ObservationRequest, progress: Progress
+        self, subject: ObservedImage, machine: ObservedMachine, request: ObservationRequest, progress: Progress
     ) -> None:
         self.subject = subject
         self.machine = machine
@@ -134,7 +136,7 @@ class _Session:
         self.start: int | None = None
         """First cycle of the stretch, within it."""
 
-    def run(self) -> Recording:
+    def run_and_record(self) -> ObservedRecording:
         """Runs to the end of the observed span, and of a benchmark's records. Returns the recording."""
         with simulator_errors(RunError):
             self._start_observing()
@@ -158,7 +160,7 @@ class _Session:
                 decoded = self._receive_records() if ended is None else None
             except KeyboardInterrupt as cause:  # the stretch itself is whole
                 ended = cause
-        recording = Recording(
+        recording = ObservedRecording(
             subject=self.subject,
             clock_hz=self.machine.clock_hz(),
             start_cycle=start,
@@ -280,7 +282,7 @@ class _Session:
             return None
         self._run_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
         try:
-            return decode(bytes(self.uart), read_wire_constants(find_root()), self.subject.expected)
+            return decode_records(bytes(self.uart), read_wire_constants(find_root()), self.subject.expected)
         except DecodeError as cause:
             raise RunError(
                 f"The benchmark failed ({cause}); `rtoslab run` shows details, and a longer --window may help."
@@ -291,7 +293,7 @@ class _Session:
         return int.from_bytes(self.machine.read(address, 4), "little")
 
 
-def find_cut_reason(recording: Recording) -> str:
+def find_cut_reason(recording: ObservedRecording) -> str:
     """Returns why the observed section ended early. Empty if it did not."""
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:

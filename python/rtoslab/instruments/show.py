@@ -2,10 +2,10 @@
 
 from rich.table import Table as RichTable
 
-from rtoslab.base import Table
+from rtoslab.base import ValueTable
 
 
-def rich_table(table: Table, top: int | None = None) -> RichTable:
+def rich_table(table: ValueTable, top: int | None = None) -> RichTable:
     """Returns a table, or its first rows, for the terminal. Columns of numbers are right-aligned."""
     shown = RichTable(title=table.title, title_justify="left")
     for index, name in enumerate(table.columns):

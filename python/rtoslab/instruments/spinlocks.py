@@ -2,19 +2,19 @@
 
 from collections import defaultdict
 
-from rtoslab.base import Table
+from rtoslab.base import ValueTable
 from rtoslab.instruments.masked_interrupts import owning_call
 from rtoslab.instruments.profiler import LockUse, Profile, innermost_function
 
 
-def lock_tables(profile: Profile, top: int | None) -> tuple[Table, Table]:
+def lock_tables(profile: Profile, top: int | None) -> tuple[ValueTable, ValueTable]:
     """Returns two tables of spinlocks: by call and by place in the code, the longest first.
     They are empty on one core.
     """
     return _calls_table(profile, top), _places_table(profile, top)
 
 
-def _calls_table(profile: Profile, top: int | None) -> Table:
+def _calls_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of how long each call held and awaited spinlocks."""
     calls: dict[tuple[str, int, str, str], list[LockUse]] = defaultdict(list)
     for lock in profile.locks:
@@ -26,10 +26,10 @@ def _calls_table(profile: Profile, top: int | None) -> Table:
         rows.append((*key, count, longest, _us_text(longest, profile), f"{total / count:.1f}", total))
     rows.sort(key=lambda row: (-row[5], row[:4]))
     columns = ("lock", "core", "what", "call", "count", "longest", "longest (us)", "mean", "all cycles")
-    return Table("locks", "Spinlocks held and waited for, by call: cycles, the longest first", columns, rows[:top])
+    return ValueTable("locks", "Spinlocks held and waited for, by call: cycles, the longest first", columns, rows[:top])
 
 
-def _places_table(profile: Profile, top: int | None) -> Table:
+def _places_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of how long spinlocks were held and awaited, by places in the code."""
     rows = [
         (
@@ -43,7 +43,7 @@ def _places_table(profile: Profile, top: int | None) -> Table:
         *("lock", "core", "what", "longest", "us", "count", "at cycle", "from"),
         *("to (of a wait: where its holder took it)", "call path"),
     )
-    return Table("lock_places", "Spinlocks, by place", columns, rows[:top])
+    return ValueTable("lock_places", "Spinlocks, by place", columns, rows[:top])
 
 
 def _use_text(use: LockUse) -> str:

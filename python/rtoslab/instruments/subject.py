@@ -20,7 +20,7 @@ DEFAULT_CYCLES = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class RunSection:
     """The section of an image's run that is observed. By default from reset, for `cycles`."""
 
     start: str | None = None
@@ -32,7 +32,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ObservedImage:
     """An image to observe, its board, and the section of the run."""
 
     label: str
@@ -44,7 +44,7 @@ class Subject:
     """The kernel that names services, classes of functions and tasks."""
     expected: ExpectedIdentity | None = None
     """The identity that a benchmark's image sends. Then its window is observed."""
-    stretch: Stretch = field(default_factory=Stretch)
+    stretch: RunSection = field(default_factory=RunSection)
     settings: Mapping[str, int] = field(default_factory=dict)
     devices: Sequence[DeviceRequest] = ()
     """Devices on buses, ports and pins of an image's board."""
@@ -63,7 +63,7 @@ class SubjectOptions(TypedDict, total=False):
     """As `plan.Options` lists."""
     window_ms: int | None
     """Length of a benchmark's window, or of an image's run at the board's usual clock."""
-    stretch: Stretch | None
+    stretch: RunSection | None
     """The observed section of an image's run."""
     devices: Sequence[DeviceRequest]
     """Devices on buses, ports and pins of an image's board."""
@@ -78,14 +78,14 @@ def make_subject(
     cores: int | None = None,
     config: Mapping[str, str] | None = None,
     window_ms: int | None = None,
-    stretch: Stretch | None = None,
+    stretch: RunSection | None = None,
     devices: Sequence[DeviceRequest] = (),
-) -> Subject:
+) -> ObservedImage:
     """Returns the image to observe: that of a path, or of a benchmark, which is built.
     Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
     """
     if is_file(Path(name)):
-        stretch = stretch or Stretch()
+        stretch = stretch or RunSection()
         if window_ms is not None:
             hz = catalogue.board(board or DEFAULT_BOARD).facts.clock.sys_hz
             stretch = replace(stretch, cycles=window_ms * hz // 1000)
@@ -108,9 +108,9 @@ def _image_subject(
     board: str | None,
     cores: int | None,
     config: Mapping[str, str],
-    stretch: Stretch,
+    stretch: RunSection,
     devices: Sequence[DeviceRequest],
-) -> Subject:
+) -> ObservedImage:
     """Returns the subject of an image. Raises PlanError for options that an image cannot have."""
     facts = catalogue.board(board or DEFAULT_BOARD).facts
     if config.keys() - {key for key in config if key.startswith("timing.")}:
@@ -120,7 +120,7 @@ def _image_subject(
     known = (
         catalogue.kernel(kernel).facts.for_cpu(facts.cpu) if kernel else find_image_kernel(catalogue, path, facts.cpu)
     )
-    return Subject(
+    return ObservedImage(
         label=path.name,
         elf=path,
         image=read_image(path),
@@ -142,7 +142,7 @@ def _benchmark_subject(
     cores: int | None,
     config: Mapping[str, str],
     window_ms: int | None,
-) -> Subject:
+) -> ObservedImage:
     """Builds a benchmark and returns it as a subject. Raises PlanError if the options do not select one possible
     point."""
     facts = catalogue.benchmark(name).facts
@@ -160,10 +160,10 @@ def _benchmark_subject(
         raise PlanError(f"{point.label} cannot be observed: {point.not_applicable}.")
     built = build_point_image(catalogue, point)
     where = catalogue.board(point.board).facts
-    return Subject(
+    return ObservedImage(
         label=f"{facts.id} {point.kernel} {point.board} {count_text(point.cores, 'core')}",
-        elf=built.elf,
-        image=built.elf.read_bytes(),
+        elf=built.elf_path,
+        image=built.elf_path.read_bytes(),
         board=where,
         cores=point.cores,
         kernel=catalogue.kernel(point.kernel).facts.for_cpu(where.cpu),

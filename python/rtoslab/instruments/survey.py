@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from rtoslab.base import Table, Value
+from rtoslab.base import Value, ValueTable
 from rtoslab.instruments.masked_interrupts import owning_call
 from rtoslab.instruments.profiler import MaskedIntervals, Profile, innermost_function
 
@@ -11,7 +11,7 @@ SurveyRow = tuple[str, Profile, MaskedIntervals]
 """Benchmark, its profile, one record of it."""
 
 
-def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
+def survey_table(profiles: Iterable[Profile], priority: int) -> ValueTable:
     """Returns a table of the longest masked interrupts of several profiles, by kernel and call."""
     calls: dict[tuple[str, str], list[SurveyRow]] = defaultdict(list)
     clock_hz = 0
@@ -24,7 +24,7 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> Table:
     rows = [(kernel, call, *_longest_row(item, clock_hz)) for (kernel, call), item in calls.items()]
     rows.sort(key=lambda row: (row[0], -int(row[2] or 0), row[1]))
     columns = ("kernel", "call", "longest", "longest (us)", "mean", "count", "opened by", "closed by", "in benchmark")
-    return Table("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
+    return ValueTable("masked", f"Interrupts of priority {priority:#04x} masked, cycles", columns, rows)
 
 
 def _longest_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:

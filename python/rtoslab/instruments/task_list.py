@@ -35,18 +35,18 @@ _LOW_BYTE: Final = 0xFFFF_FF00
 
 
 @dataclass(frozen=True, slots=True)
-class _Structure:
+class _KernelStructure:
     """The members of a C structure of the kernel, with their places."""
 
     members: Mapping[str, MemberPlace]
 
-    def offset(self, member: str) -> int | None:
+    def member_offset(self, member: str) -> int | None:
         """Returns the offset of a member in bytes. None if there is no such member."""
         place = self.members.get(member)
         return None if place is None else place.offset
 
     @property
-    def bytes(self) -> int:
+    def size_bytes(self) -> int:
         """Returns the size of the structure, as far as its members tell."""
         return max((place.offset + place.bytes for place in self.members.values()), default=0)
 
@@ -69,11 +69,11 @@ class TaskList:
         self._structures = member_places(content, [name for name in names if name]) if content else {}
 
     @property
-    def kernel(self) -> str | None:
+    def kernel_name(self) -> str | None:
         """Returns the kernel's name. None if the image contains no known kernel."""
         return None if self._kernel is None else self._kernel.title
 
-    def of(self, snapshot: "Snapshot") -> list[TaskRow]:
+    def tasks_at(self, snapshot: "Snapshot") -> list[TaskRow]:
         """Returns the tasks of a board at the moment of a snapshot. Empty if there are none, or the kernel is unknown.
         Empty before the kernel has any, and without a kernel that is known.
         """
@@ -81,7 +81,7 @@ class TaskList:
             return []
         return _TaskReader(
             snapshot.open(), self._kernel, self._tasks, self._structures, self._cores, self._is_v6m
-        ).rows()
+        ).task_rows()
 
 
 class _TaskReader:
@@ -102,27 +102,32 @@ class _TaskReader:
         self._kernel = kernel
         self._tasks = tasks
         self._facts = kernel.memory.task_block
-        self._structures = {name: _Structure(members) for name, members in structures.items()}
-        self._block = self._structures.get(self._facts.type, _Structure({}))
+        self._structures = {name: _KernelStructure(members) for name, members in structures.items()}
+        self._block = self._structures.get(self._facts.type, _KernelStructure({}))
         self._cores = cores
         self._frames = tasks.frames_v6m or tasks.frames if is_v6m else tasks.frames
         self._sizes = {name: (address, size) for address, size, name in machine.symbols()}
         self._code = SymbolIndex(machine.symbols())
 
-    def rows(self) -> list[TaskRow]:
+    def task_rows(self) -> list[TaskRow]:
         """Returns a row for each task for the debugger, running tasks first."""
-        running = self._running()
+        running = self._running_tasks()
         states = dict.fromkeys(running, "running")
-        for block, state in self._listed():
+        for block, state in self._tasks_in_lists():
             states.setdefault(block, state)
             if len(states) > _TASKS_MOST:
                 return []
         return [
-            (block, self._about(block, state), running.get(block), [] if block in running else self._registers(block))
+            (
+                block,
+                self._describe_task(block, state),
+                running.get(block),
+                [] if block in running else self._registers_of_task(block),
+            )
             for block, state in states.items()
         ]
 
-    def _running(self) -> dict[int, int]:
+    def _running_tasks(self) -> dict[int, int]:
         """Returns the core of each running task, by the task's control block."""
         words: dict[int, int] = {}
         with suppress(RtoslabError):
@@ -134,24 +139,24 @@ class _TaskReader:
         none = self._kernel.probes.no_task if self._kernel.probes is not None else frozenset()
         running: dict[int, int] = {}
         for core, address in words.items():
-            block = self._word(address)
-            if block and block not in none and self._word(block) is not None:
+            block = self._read_word(address)
+            if block and block not in none and self._read_word(block) is not None:
                 running.setdefault(block, core)
         return running
 
-    def _listed(self) -> Iterator[tuple[int, str]]:
+    def _tasks_in_lists(self) -> Iterator[tuple[int, str]]:
         """Yields the control block of each task in the kernel's lists, with its state."""
         for ring in self._tasks.rings:
             for head, state in ring.heads.items():
-                for address in self._heads(head, self._structures.get(ring.head, _Structure({})).bytes):
-                    yield from ((block, state) for block in self._ring(ring, address))
+                for address in self._list_heads(head, self._structures.get(ring.head, _KernelStructure({})).size_bytes):
+                    yield from ((block, state) for block in self._tasks_in_ring(ring, address))
         for chain in self._tasks.chains:
             for first, state in chain.first.items():
-                yield from ((block, state) for block in self._chain(chain, first))
+                yield from ((block, state) for block in self._tasks_in_chain(chain, first))
         for table in self._tasks.tables:
-            yield from ((block, "") for block in self._table(table))
+            yield from ((block, "") for block in self._tasks_in_table(table))
 
-    def _heads(self, name: str, size: int) -> Iterator[int]:
+    def _list_heads(self, name: str, size: int) -> Iterator[int]:
         """Yields the addresses of the list heads in a variable, which may be an array. `name[0]`: only the first."""
         name, only, _ = name.partition("[0]")
         address, held = self._sizes.get(name, (0, 0))
@@ -159,54 +164,54 @@ class _TaskReader:
             count = 1 if only else max(1, held // size)
             yield from (address + size * place for place in range(min(count, _TASKS_MOST)))
 
-    def _ring(self, ring: TaskRing, head: int) -> Iterator[int]:
+    def _tasks_in_ring(self, ring: TaskRing, head: int) -> Iterator[int]:
         """Yields the control blocks of the tasks in a circular list."""
-        first = self._offset(ring.head, ring.first)
-        end = 0 if ring.end is None else self._offset(ring.head, ring.end, inside=True)
-        following = self._offset(ring.node, ring.next)
-        owner = self._offset(ring.node, ring.owner) if ring.owner else None
-        inside = self._offset(self._facts.type, ring.inside, inside=True) if ring.inside else None
+        first = self._member_offset(ring.head, ring.first)
+        end = 0 if ring.end is None else self._member_offset(ring.head, ring.end, inside=True)
+        following = self._member_offset(ring.node, ring.next)
+        owner = self._member_offset(ring.node, ring.owner) if ring.owner else None
+        inside = self._member_offset(self._facts.type, ring.inside, inside=True) if ring.inside else None
         if first is None or end is None or following is None or (owner is None and inside is None):
             return
-        node, seen = self._word(head + first), 0
+        node, seen = self._read_word(head + first), 0
         while node and node != head + end and seen < _TASKS_MOST:
-            block = self._word(node + owner) if owner is not None else node - (inside or 0)
+            block = self._read_word(node + owner) if owner is not None else node - (inside or 0)
             if not block:
                 return
             yield block
-            node, seen = self._word(node + following), seen + 1
+            node, seen = self._read_word(node + following), seen + 1
 
-    def _chain(self, chain: TaskChain, first: str) -> Iterator[int]:
+    def _tasks_in_chain(self, chain: TaskChain, first: str) -> Iterator[int]:
         """Yields the control blocks of the tasks in a list that links them directly."""
-        following = self._block.offset(chain.next)
+        following = self._block.member_offset(chain.next)
         symbol, _, member = first.partition(":")
         structure, _, name = member.partition(".")
-        offset = self._offset(structure, name) if member else 0
+        offset = self._member_offset(structure, name) if member else 0
         address = self._sizes.get(symbol, (0, 0))[0]
         if following is None or offset is None or not address:
             return
-        block = begin = self._word(address + offset)
+        block = begin = self._read_word(address + offset)
         for _ in range(_TASKS_MOST):
             if not block:
                 return
             yield block
-            block = self._word(block + following)
+            block = self._read_word(block + following)
             if block == begin:
                 return
 
-    def _table(self, table: TaskTable) -> Iterator[int]:
+    def _tasks_in_table(self, table: TaskTable) -> Iterator[int]:
         """Yields the control blocks of the tasks in an array of pointers."""
-        base = self._word(self._sizes.get(table.table, (0, 0))[0])
-        count = self._word(self._sizes.get(table.count, (0, 0))[0])
+        base = self._read_word(self._sizes.get(table.table, (0, 0))[0])
+        count = self._read_word(self._sizes.get(table.count, (0, 0))[0])
         if base and count and count <= _TASKS_MOST:
-            blocks = (self._word(base + _POINTER_BYTES * place) for place in range(count))
+            blocks = (self._read_word(base + _POINTER_BYTES * place) for place in range(count))
             yield from (block for block in blocks if block)
 
-    def _offset(self, structure: str, member: str | None, *, inside: bool = False) -> int | None:
+    def _member_offset(self, structure: str, member: str | None, *, inside: bool = False) -> int | None:
         """Returns the offset of a structure's member, or None.
         `inside`: a structure in a structure begins where its first member does.
         """
-        members = self._structures.get(structure, _Structure({})).members
+        members = self._structures.get(structure, _KernelStructure({})).members
         if member is None:
             return None
         if member in members:
@@ -214,49 +219,49 @@ class _TaskReader:
         within = [place.offset for name, place in members.items() if inside and name.startswith(f"{member}.")]
         return min(within, default=None)
 
-    def _about(self, block: int, state: str) -> str:
+    def _describe_task(self, block: int, state: str) -> str:
         """Returns a text on a task for the debugger: name, state, priority."""
-        name = self._name(block) or f"0x{block:08x}"
-        urgency = self._member(block, self._facts.priority)
+        name = self._task_name(block) or f"0x{block:08x}"
+        urgency = self._member_value(block, self._facts.priority)
         parts = [state] if state else []
         if urgency is not None and self._facts.priority is not None:
-            parts.append(f"priority {_signed(urgency, self._block.members[self._facts.priority])}")
+            parts.append(f"priority {_signed_priority(urgency, self._block.members[self._facts.priority])}")
         return f"{name} [{', '.join(parts)}]" if parts else name
 
-    def _name(self, block: int) -> str:
+    def _task_name(self, block: int) -> str:
         """Returns a task's name. Empty if it has none."""
         names = (*self._tasks.names, self._facts.name)
         name = next((member for member in names if member in self._block.members), "")
-        return read_text_member(self._block.members, name, block, self._bytes)
+        return read_text_member(self._block.members, name, block, self._read_bytes)
 
-    def _bytes(self, address: int, count: int) -> bytes:
+    def _read_bytes(self, address: int, count: int) -> bytes:
         """Returns bytes of the board's memory. Empty where there is none."""
         with suppress(RunError), simulator_errors(RunError):
             return self._machine.read(address, count)
         return b""
 
-    def _registers(self, block: int) -> list[tuple[str, int]]:
+    def _registers_of_task(self, block: int) -> list[tuple[str, int]]:
         """Returns the registers with which a task will continue. Empty if its frame is unknown."""
-        pointer = self._member(block, self._tasks.frame_pointer or self._facts.stack_pointer)
+        pointer = self._member_value(block, self._tasks.frame_pointer or self._facts.stack_pointer)
         if not pointer:
             return []
-        low = self._member(block, self._tasks.exc_return)
-        task = SavedTask(pointer, self._stack(block), None if low is None else _LOW_BYTE | low & 0xFF)
-        registers = saved_registers(task, self._frames, self._word, self._is_code)
+        low = self._member_value(block, self._tasks.exc_return)
+        task = SavedTask(pointer, self._stack_addresses(block), None if low is None else _LOW_BYTE | low & 0xFF)
+        registers = saved_registers(task, self._frames, self._read_word, self._is_code)
         if registers:
             for register, member in self._tasks.in_block.items():
-                value = self._member(block, member)
+                value = self._member_value(block, member)
                 if value is not None:
                     registers[register] = value
             # No task's own: the core has one. gdb wants it on its way through an exception's frame.
             registers["msp"] = self._machine.registers(0)["msp"]
         return list(registers.items())
 
-    def _stack(self, block: int) -> range:
+    def _stack_addresses(self, block: int) -> range:
         """Returns the addresses of a task's stack. Empty if unknown."""
-        begin = self._member(block, self._facts.stack)
-        size = self._member(block, self._facts.bytes)
-        words = self._member(block, self._facts.words)
+        begin = self._member_value(block, self._facts.stack)
+        size = self._member_value(block, self._facts.bytes)
+        words = self._member_value(block, self._facts.words)
         length = size if size is not None else 4 * (words or 0)
         return range(begin, begin + length) if begin and length else range(0)
 
@@ -264,14 +269,14 @@ class _TaskReader:
         """Whether an address is in a function of the image.
         One in assembly may have no size and reaches to the next.
         """
-        return self._code.find(address) is not None
+        return self._code.find_symbol(address) is not None
 
-    def _member(self, block: int, member: str | None) -> int | None:
+    def _member_value(self, block: int, member: str | None) -> int | None:
         """Returns the value of a member of a task's control block, or None."""
         place = self._block.members.get(member or "")
-        return None if place is None else place.read(self._word, block)
+        return None if place is None else place.read_member(self._read_word, block)
 
-    def _word(self, address: int) -> int | None:
+    def _read_word(self, address: int) -> int | None:
         """Returns a 32-bit word of the board's memory. None where there is none."""
         if not address:
             return None
@@ -280,7 +285,7 @@ class _TaskReader:
         return None
 
 
-def _signed(urgency: int, place: MemberPlace) -> int:
+def _signed_priority(urgency: int, place: MemberPlace) -> int:
     """Returns a priority as a signed number: values in the upper half of the member's range are negative.
 
     The priorities of a kernel are in the upper half of the range only if they are negative.

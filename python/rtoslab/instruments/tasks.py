@@ -7,7 +7,7 @@ from rtoslab.base import ImageFileError, RunError, SymbolError
 from rtoslab.catalogue import Kernel
 from rtoslab.footprint import structure_members
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import Recording
+from rtoslab.instruments.session import ObservedRecording
 from rtoslab.targets import MemberPlace, current_task_addresses, read_text_member, simulator_errors
 
 
@@ -39,7 +39,7 @@ def _require_memory(machine: ObservedMachine, address: int) -> None:
         ) from None
 
 
-def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
+def task_names(recording: ObservedRecording, blocks: Iterable[int]) -> dict[int, str]:
     """Returns the name of each task by its control block, read from memory at the end of the run.
     Tasks of the same name get their block's address after it. A block that cannot be read is named by its address.
     """
@@ -48,7 +48,7 @@ def task_names(recording: Recording, blocks: Iterable[int]) -> dict[int, str]:
     return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in result.items()}
 
 
-def _task_name(recording: Recording, block: int) -> str:
+def _task_name(recording: ObservedRecording, block: int) -> str:
     """Returns a task's name from its control block, or a name made of its address."""
     facts = recording.subject.kernel.memory if recording.subject.kernel else None
     if facts is None or facts.task_block is None:
@@ -63,7 +63,7 @@ def _task_name(recording: Recording, block: int) -> str:
 _CACHE: dict[tuple[str, str], dict[str, MemberPlace]] = {}
 
 
-def _structure_members(recording: Recording, structure: str) -> dict[str, MemberPlace]:
+def _structure_members(recording: ObservedRecording, structure: str) -> dict[str, MemberPlace]:
     """Returns the place of each member of a C structure, cached by image."""
     key = (str(recording.subject.elf), structure)
     if key not in _CACHE:

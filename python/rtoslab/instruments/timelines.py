@@ -9,8 +9,8 @@ from typing import Final
 
 from rtoslab.base import code_address
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import ObservationRequest, Progress, Recording, find_cut_reason, record_run
-from rtoslab.instruments.subject import Subject
+from rtoslab.instruments.session import ObservationRequest, Progress, ObservedRecording, find_cut_reason, record_run
+from rtoslab.instruments.subject import ObservedImage
 from rtoslab.instruments.tasks import known_task_words, task_names
 from rtoslab.targets import (
     IDENT_CURRENT,
@@ -38,7 +38,7 @@ LOCKS: Final = "spinlocks"
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class TimelineTrack:
     """A line of a timeline: a core, a task or a spinlock."""
 
     group: str
@@ -46,10 +46,10 @@ class Track:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimelineSpan:
     """Something that lasted for a time: a task's turn, a handler, a call, a held lock. Cycles since reset."""
 
-    track: Track
+    track: TimelineTrack
     name: str
     start: int
     end: int
@@ -59,7 +59,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class PinEdge:
     """A change of a pin's level, with its cycle."""
 
     cycle: int
@@ -75,19 +75,19 @@ class Timeline:
     clock_hz: int
     start: int
     end: int
-    spans: tuple[Span, ...]
-    edges: tuple[Edge, ...]
+    spans: tuple[TimelineSpan, ...]
+    edges: tuple[PinEdge, ...]
     unhandled: str = ""
     """Sentences about cores that ended in a handler that nobody wrote."""
     cut: str = ""
     """Why it ended before its end, as a clause. Empty if it did not."""
 
-    def track_spans(self, group: str, name: str) -> tuple[Span, ...]:
+    def track_spans(self, group: str, name: str) -> tuple[TimelineSpan, ...]:
         """Returns the spans of one track."""
-        return tuple(span for span in self.spans if span.track == Track(group, name))
+        return tuple(span for span in self.spans if span.track == TimelineTrack(group, name))
 
 
-def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> Timeline:
+def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None) -> Timeline:
     """Runs an image and returns its timeline: tasks, handlers, kernel calls, locks and pins.
 
     Raises RunError, ImageFileError, SymbolError.
@@ -95,7 +95,7 @@ def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> T
     services: dict[int, str] = {}
     words: dict[int, int] = {}
 
-    def request(machine: ObservedMachine) -> ObservationRequest:
+    def observation_request(machine: ObservedMachine) -> ObservationRequest:
         """Returns what the virtual board must observe: kernel calls, tasks, locks, exceptions and pins."""
         kernel = subject.kernel
         names = sorted({name for many in kernel.symbols.values() for name in many}) if kernel else []
@@ -109,19 +109,19 @@ def record_timeline(subject: Subject, progress: Progress = lambda *_: None) -> T
         writes = {address: IDENT_CURRENT + core for core, address in words.items()}
         return ObservationRequest(calls=calls, writes=writes, threads_and_locks=True, exceptions=True, pins=True)
 
-    recording = record_run(subject, request, progress)
+    recording = record_run(subject, observation_request, progress)
     return _TimelineReader(recording, services, words).make_timeline()
 
 
 class _TimelineReader:
     """Builds the spans of a timeline from recorded events, in order of time."""
 
-    def __init__(self, recording: Recording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
+    def __init__(self, recording: ObservedRecording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
         self.recording = recording
         self.services = services
         self.start, self.end = recording.start_cycle, recording.end_cycle
-        self.spans: list[Span] = []
-        self.edges: list[Edge] = []
+        self.spans: list[TimelineSpan] = []
+        self.edges: list[PinEdge] = []
         self.current = {core: recording.words_at_start.get(address, 0) for core, address in words.items()}
         blocks = {value for _, value, _, _, kind, *_ in event_rows(recording.events) if kind == KIND_WRITE}
         probes = recording.subject.kernel.probes if recording.subject.kernel else None
@@ -131,7 +131,7 @@ class _TimelineReader:
         self.running: dict[int, tuple[str, int]] = {}
         """Core -> the task it runs, since when."""
         self.handlers: dict[int, list[tuple[str, int, int]]] = {core: [] for core in range(recording.subject.cores)}
-        self.calls: dict[Track, list[tuple[int, int, int]]] = {}
+        self.calls: dict[TimelineTrack, list[tuple[int, int, int]]] = {}
         """Calls in progress: identifier, start, first argument."""
         self.held: dict[int, tuple[int, int]] = {}
         self.waiting: dict[tuple[int, int], int] = {}
@@ -158,12 +158,12 @@ class _TimelineReader:
         )  # fmt: skip
 
     def _add_span(
-        self, track: Track, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str
+        self, track: TimelineTrack, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str
     ) -> None:
         """Adds a span, cut to the observed section."""
         start = max(start, self.start)
         if end > start:
-            self.spans.append(Span(track, name, start, end, facts, ended))
+            self.spans.append(TimelineSpan(track, name, start, end, facts, ended))
 
     def _on_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a write to the kernel's pointer to the current task."""
@@ -171,14 +171,14 @@ class _TimelineReader:
         if value not in self.no_task:
             self.current[on] = value
         elif on in self.running:
-            self._add_span(Track(f"core {on}", TASKS), *self.running.pop(on), cycle)
+            self._add_span(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
     def _on_thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a task switch: the end of one task's span and the start of another's."""
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
         before = self.running.get(core)
         if before is not None and before[0] != name:
-            self._add_span(Track(f"core {core}", TASKS), before[0], before[1], cycle)
+            self._add_span(TimelineTrack(f"core {core}", TASKS), before[0], before[1], cycle)
         if before is None or before[0] != name:
             self.running[core] = (name, cycle)
 
@@ -191,13 +191,15 @@ class _TimelineReader:
         """Handles the end of a handler."""
         if self.handlers.get(core):
             name, start, latency = self.handlers[core].pop()
-            self._add_span(Track(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency)
+            self._add_span(
+                TimelineTrack(f"core {core}", HANDLERS), name, start, cycle, exception=ident, entry_cycles=latency
+            )
 
-    def _call_track(self, core: int) -> Track:
+    def _call_track(self, core: int) -> TimelineTrack:
         """Returns the track on which a call is shown: that of the handler or the task that made it."""
         if self.handlers.get(core):
-            return Track(f"core {core}", HANDLERS)
-        return Track(TASKS, self.running.get(core, (f"core {core}", 0))[0])
+            return TimelineTrack(f"core {core}", HANDLERS)
+        return TimelineTrack(TASKS, self.running.get(core, (f"core {core}", 0))[0])
 
     def _on_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a call of a kernel function."""
@@ -221,18 +223,18 @@ class _TimelineReader:
         """Handles a spinlock that was taken."""
         since = self.waiting.pop((ident, core), None)
         if since is not None:
-            self._add_span(Track(f"core {core}", WAITS), self._lock_name(ident), since, cycle)
+            self._add_span(TimelineTrack(f"core {core}", WAITS), self._lock_name(ident), since, cycle)
         self.held[ident] = (core, cycle)
 
     def _on_lock_free(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a spinlock that was released."""
         if ident in self.held:
             owner, since = self.held.pop(ident)
-            self._add_span(Track(LOCKS, self._lock_name(ident)), f"core {owner}", since, cycle)
+            self._add_span(TimelineTrack(LOCKS, self._lock_name(ident)), f"core {owner}", since, cycle)
 
     def _on_pin(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
         """Handles a level change of a pin."""
-        self.edges.append(Edge(max(cycle, self.start), pin_name(self.recording.subject.board.chip, ident), value))
+        self.edges.append(PinEdge(max(cycle, self.start), pin_name(self.recording.subject.board.chip, ident), value))
 
     def _lock_name(self, number: int) -> str:
         """Returns the kernel's name for a spinlock's number."""
@@ -242,17 +244,17 @@ class _TimelineReader:
     def _close_spans(self) -> None:
         """Adds the spans that have not ended at the end of the run."""
         for core, (name, since) in self.running.items():
-            self._add_span(Track(f"core {core}", TASKS), name, since, self.end, ended=False)
+            self._add_span(TimelineTrack(f"core {core}", TASKS), name, since, self.end, ended=False)
         for core, stack in self.handlers.items():
             for name, since, _ in reversed(stack):
-                self._add_span(Track(f"core {core}", HANDLERS), name, since, self.end, ended=False)
+                self._add_span(TimelineTrack(f"core {core}", HANDLERS), name, since, self.end, ended=False)
         for track, calls in self.calls.items():
             for ident, since, argument in reversed(calls):
                 self._add_span(track, self.services[ident], since, self.end, ended=False, r0=f"{argument:#x}")
         for (ident, core), since in self.waiting.items():
-            self._add_span(Track(f"core {core}", WAITS), self._lock_name(ident), since, self.end, ended=False)
+            self._add_span(TimelineTrack(f"core {core}", WAITS), self._lock_name(ident), since, self.end, ended=False)
         for ident, (core, since) in self.held.items():
-            self._add_span(Track(LOCKS, self._lock_name(ident)), f"core {core}", since, self.end, ended=False)
+            self._add_span(TimelineTrack(LOCKS, self._lock_name(ident)), f"core {core}", since, self.end, ended=False)
 
 
 def pin_name(chip: str, number: int) -> str:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from rtoslab.base import PlanError, Table
-from rtoslab.instruments.timelines import HANDLERS, TASKS, Edge, Timeline
+from rtoslab.base import PlanError, ValueTable
+from rtoslab.instruments.timelines import HANDLERS, TASKS, PinEdge, Timeline
 from rtoslab.intake import LINE_CHARS, STORED_BYTES
 
 _SCHEMA: Final = """
@@ -89,7 +89,7 @@ class TraceContents:
     start: int
     end: int
     slices: Sequence[TracedSlice]
-    edges: Sequence[Edge]
+    edges: Sequence[PinEdge]
 
 
 def trace_contents(timeline: Timeline) -> TraceContents:
@@ -125,15 +125,15 @@ class TraceDatabase:
         self._deadline_s = 0.0
         self._database.set_progress_handler(self._exceeds_limits, _TURN)
 
-    def answer_named(self, name: str) -> Table:
+    def answer_named(self, name: str) -> ValueTable:
         """Returns the result of a predefined query."""
         return self.answer_query(NAMED[name], title=name)
 
-    def answer_latency(self, begin: str, end: str, limit_cycles: int) -> Table:
+    def answer_latency(self, begin: str, end: str, limit_cycles: int) -> ValueTable:
         """Returns the times from each slice named `begin` to the next one named `end`, the longest first."""
         return self.answer_query(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
-    def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> Table:
+    def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> ValueTable:
         """Returns the rows of a SELECT. Raises PlanError if SQLite refuses it or it exceeds a limit."""
         self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
@@ -145,7 +145,7 @@ class TraceDatabase:
                 f"The query cannot be answered ({reason}); `rtoslab query --help` lists the tables."
             ) from None
         columns = tuple(column[0] for column in cursor.description or ())
-        return Table("query", title, columns, [tuple(_plain_cell(cell) for cell in row) for row in rows])
+        return ValueTable("query", title, columns, [tuple(_plain_cell(cell) for cell in row) for row in rows])
 
     def _exceeds_limits(self) -> int:
         """Returns 1 to stop SQLite after too many steps or too long, else 0. SQLite calls it regularly."""

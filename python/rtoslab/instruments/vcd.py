@@ -15,7 +15,7 @@ from rtoslab.intake import one_line
 _PICOSECONDS: Final = 1_000_000_000_000
 
 
-def picoseconds(timeline: Timeline, cycle: int) -> int:
+def picoseconds_at(timeline: Timeline, cycle: int) -> int:
     """Returns the picoseconds from the start of the timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _PICOSECONDS // timeline.clock_hz
 
@@ -32,8 +32,8 @@ def vcd_text(timeline: Timeline) -> str:
             for path in sorted({path for _, path, _ in changes})
         }
         for cycle, path, level in changes:
-            writer.change(wires[path], picoseconds(timeline, cycle), level)
-        writer.close(picoseconds(timeline, timeline.end))
+            writer.change(wires[path], picoseconds_at(timeline, cycle), level)
+        writer.close(picoseconds_at(timeline, timeline.end))
     return stream.getvalue()
 
 

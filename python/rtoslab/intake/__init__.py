@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from rtoslab.base import lazy_names
 
 if TYPE_CHECKING:
-    from rtoslab.intake.archives import Archive, open_archive
+    from rtoslab.intake.archives import LimitedZipFile, open_archive
     from rtoslab.intake.debug_entries import child_entries, line_program
     from rtoslab.intake.elf_images import (
         MAGIC,
-        Elf,
+        ElfFile,
         ElfSection,
         ElfSegment,
         ElfSymbol,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from rtoslab.intake.models import missing_key, validation_problem
     from rtoslab.intake.names import escape_unprintable, one_line, require_file_name
     from rtoslab.intake.native import native_module
-    from rtoslab.intake.numbers import exact_fraction, parse_decimal, parse_integer, parse_ticks, quote
+    from rtoslab.intake.numbers import exact_fraction, parse_decimal, parse_integer, parse_ticks, quote_text
     from rtoslab.intake.objects import parse_object, read_object
     from rtoslab.intake.parquet import ParquetColumn, column_of, read_parquet, write_parquet
     from rtoslab.intake.program_images import read_image

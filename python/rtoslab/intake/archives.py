@@ -28,7 +28,7 @@ class LimitExceededError(Exception):
     """An archive exceeds a limit. The message is a clause that names the limit."""
 
 
-class Archive:
+class LimitedZipFile:
     """An open zip file that is read only up to a limited number of bytes."""
 
     def __init__(self, file: zipfile.ZipFile) -> None:
@@ -50,7 +50,7 @@ class Archive:
                     raise LimitExceededError(f"it unpacks to more than {UNPACKED_BYTES:,} bytes")
                 yield piece
 
-    def read(self, name: str, limit: int) -> bytes:
+    def read_member(self, name: str, limit: int) -> bytes:
         """Returns the whole content of a small member. Raises LimitExceededError, or an error of `zipfile`."""
         content = bytearray()
         for piece in self.read_pieces(name):
@@ -61,7 +61,7 @@ class Archive:
 
 
 @contextmanager
-def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[Archive]:
+def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[LimitedZipFile]:
     """Opens the bytes of a zip file for reading.
     Raises `error` for damage, also if a read inside the block meets it.
     """
@@ -71,7 +71,7 @@ def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[
         )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
-            yield Archive(file)
+            yield LimitedZipFile(file)
     except LimitExceededError as cause:
         raise error(f"{name} is too large: {cause}; record or export less.") from None
     except _DAMAGE as cause:

@@ -77,7 +77,7 @@ class ElfSymbol:
     is_weak: bool
 
 
-class Elf:
+class ElfFile:
     """A 32-bit ARM ELF file, read with checks. Every method raises ValueError with a clause that says what is wrong."""
 
     def __init__(self, data: bytes) -> None:
@@ -121,11 +121,11 @@ class Elf:
             if (row := _SEGMENT.unpack(item))[0] == _LOAD
         )
 
-    def section(self, name: str) -> ElfSection | None:
+    def find_section(self, name: str) -> ElfSection | None:
         """Returns the first section of that name, or None."""
         return next((elf_section for elf_section in self.sections if elf_section.name == name), None)
 
-    def contents(self, section: ElfSection) -> bytes:
+    def section_bytes(self, section: ElfSection) -> bytes:
         """Returns a section's bytes."""
         if not section.has_contents:
             return b""
@@ -143,7 +143,7 @@ class Elf:
             raise ValueError("its symbol table has an unknown format")
         if count > SYMBOLS:
             raise ValueError(f"it has more than {SYMBOLS:,} symbols")
-        yield from _parse_symbols(self.contents(self.sections[table.link]), self.contents(table))
+        yield from _parse_symbols(self.section_bytes(self.sections[table.link]), self.section_bytes(table))
 
     def _table_rows(self, offset: int, count: int, size: int, contents: str) -> list[bytes]:
         """Returns the rows of a table in the file, each as bytes. `contents` names the table in an error."""
@@ -165,9 +165,9 @@ class Elf:
 def compiler_notes(image: bytes) -> str:
     """Returns the compilers that an image names in its `.comment` section. Empty without one, or if not an ELF file."""
     try:
-        elf = Elf(image)
-        section = elf.section(".comment")
-        texts = set(elf.contents(section).split(b"\0")) - {b""} if section else set()
+        elf = ElfFile(image)
+        section = elf.find_section(".comment")
+        texts = set(elf.section_bytes(section).split(b"\0")) - {b""} if section else set()
     except ValueError:
         return ""
     return "; ".join(sorted(text.decode("ascii", "replace") for text in texts))

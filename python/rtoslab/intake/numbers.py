@@ -24,13 +24,13 @@ def parse_integer(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> in
     radix = _RADIX.get(digits[:2].lower(), 10)
     digits = digits[2:] if radix != 10 else digits
     if len(plain) > LONGEST:
-        raise ValueError(f"{quote(plain)} has {len(plain)} characters")
+        raise ValueError(f"{quote_text(plain)} has {len(plain)} characters")
     if not digits.isascii() or not digits.isalnum():
-        raise ValueError(f"{quote(plain)} is not a whole number")
+        raise ValueError(f"{quote_text(plain)} is not a whole number")
     try:
         value = int(digits, radix) * (-1 if plain.startswith("-") else 1)
     except ValueError:
-        raise ValueError(f"{quote(plain)} is not a whole number") from None
+        raise ValueError(f"{quote_text(plain)} is not a whole number") from None
     if not lowest <= value <= highest:
         raise ValueError(f"{plain} is not within {lowest} and {highest}")
     return value
@@ -41,9 +41,9 @@ def parse_decimal(text: str) -> Decimal:
     small."""
     plain = text.strip()
     if len(plain) > LONGEST:
-        raise ValueError(f"{quote(plain)} has {len(plain)} characters")
+        raise ValueError(f"{quote_text(plain)} has {len(plain)} characters")
     if not _DECIMAL.fullmatch(plain):
-        raise ValueError(f"{quote(plain)} is not a number")
+        raise ValueError(f"{quote_text(plain)} is not a number")
     return require_limited_decimal(Decimal(plain))
 
 
@@ -53,7 +53,7 @@ def require_limited_decimal(value: Decimal) -> Decimal:
         raise ValueError(f"{value} is not a number")
     _, digits, exponent = value.as_tuple()
     if len(digits) > DIGITS or (value and abs(value.adjusted()) > DIGITS) or abs(int(exponent)) > 2 * DIGITS:
-        raise ValueError(f"{quote(str(value))} has more than {DIGITS} places")
+        raise ValueError(f"{quote_text(str(value))} has more than {DIGITS} places")
     return value
 
 
@@ -85,6 +85,6 @@ def parse_ticks(text: str, rate_hz: Fraction) -> int:
     return count + (2 * rest > parts or (2 * rest == parts and count % 2 == 1))
 
 
-def quote(text: str, max_chars: int = 40) -> str:
+def quote_text(text: str, max_chars: int = 40) -> str:
     """Returns an external text in quotation marks, on one line and shortened, for an error message."""
     return repr(text if len(text) <= max_chars else f"{text[:max_chars]}...")

@@ -32,7 +32,7 @@ class ParquetColumn:
     valid: NDArray[np.bool_] | None = None
     """Whether each row has a value. None: all rows have one."""
 
-    def items(self) -> list[Any]:
+    def row_items(self) -> list[Any]:
         """Returns an item for each row, None where it has no value."""
         plain: list[Any] = self.values.tolist()
         if self.texts is not None:
@@ -57,7 +57,7 @@ def write_parquet(columns: Mapping[str, ParquetColumn]) -> bytes:
     """Returns the bytes of a Parquet file: the same columns give the same bytes.
     Raises ValueError for columns of different lengths.
     """
-    return bytes(native_module().write_parquet([_packed(name, column) for name, column in columns.items()]))
+    return bytes(native_module().write_parquet([_pack_column(name, column) for name, column in columns.items()]))
 
 
 def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
@@ -74,7 +74,7 @@ def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
     }
 
 
-def _packed(name: str, column: ParquetColumn) -> tuple[str, str, bytes, list[str], bytes | None]:
+def _pack_column(name: str, column: ParquetColumn) -> tuple[str, str, bytes, list[str], bytes | None]:
     """Returns a column for the simulator's module: name, type, bytes of numbers, texts, mask of missing items."""
     kind = column.values.dtype.name if column.texts is None else _TEXT
     valid = None if column.valid is None else column.valid.tobytes()

@@ -5,7 +5,7 @@ from rtoslab.measure.evaluation import evaluate_output, make_evidence
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.own_image import measure_image
 from rtoslab.measure.pair_images import build_pair
-from rtoslab.measure.pipeline import MeasureOptions, Outcome, Runner, run_point
+from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, Runner, run_point
 from rtoslab.measure.point_result import image_fields
 from rtoslab.measure.pool import Listener, PointProgress, picklable_error, run_plan
 from rtoslab.measure.virtual_job import virtual_job

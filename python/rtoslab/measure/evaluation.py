@@ -4,17 +4,17 @@ Nothing is run or stored here, so that a stored point can be evaluated again (`r
 
 from rtoslab.base import DecodeError, OverrideReceivedError, RunError
 from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue
-from rtoslab.intake import quote
+from rtoslab.intake import quote_text
 from rtoslab.measure.point_result import measured_result
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.records import DecodedRun, ExpectedIdentity, decode, has_form, read_wire_constants, split_streams
-from rtoslab.results import Failed, MeasuredPoint, PointId, Verdict
+from rtoslab.records import DecodedRun, ExpectedIdentity, decode_records, has_form, read_wire_constants, split_streams
+from rtoslab.results import FailedPoint, MeasuredPoint, PointId, ProofVerdict
 from rtoslab.targets import RunOutput
 
 
 def evaluate_output(
     catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedIdentity
-) -> MeasuredPoint | Failed:
+) -> MeasuredPoint | FailedPoint:
     """Decodes the output of a run and judges its proofs. Returns the measured or failed point.
     Never raises for what the image did.
     """
@@ -34,11 +34,13 @@ def evaluate_output(
         proofs = judge_all(make_evidence(catalogue, identity, output, decoded, beside))
     except DecodeError as cause:
         return failed_result(identity, run_id, "decode", cause)
-    broken = [proof for proof in proofs if proof.verdict is Verdict.FAILS]
+    broken = [proof for proof in proofs if proof.verdict is ProofVerdict.FAILS]
     if broken:
         words = " ".join(f"{finding.rule} demands that {finding.demands}, but {finding.saw}." for finding in broken)
         message = f"{benchmark.title} did not do what its name says: {words}"
-        return Failed(run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs)
+        return FailedPoint(
+            run_id=run_id, point=identity, stage="proof", error="ProofError", message=message, proofs=proofs
+        )
     return measured_result(catalogue, identity, run_id, decoded, output, proofs)
 
 
@@ -74,13 +76,13 @@ def _decode_streams(
     constants = read_wire_constants(catalogue.root)
     beside = identity.config.get("beside")
     if beside is None:
-        return decode(raw, constants, expected), None
+        return decode_records(raw, constants, expected), None
     core, streams = int(identity.config["core"]), split_streams(raw)
     if len(streams) != PAIR_CORES:
         for stream in streams:
-            decode(stream, constants)  # if it says what went wrong, this is raised
+            decode_records(stream, constants)  # if it says what went wrong, this is raised
         raise DecodeError(0, f"{len(streams)} of two images have sent their records.")
-    runs = [decode(stream, constants, expected if at == core else None) for at, stream in enumerate(streams)]
+    runs = [decode_records(stream, constants, expected if at == core else None) for at, stream in enumerate(streams)]
     other = runs[1 - core]
     if (other.begin.bench, other.begin.kernel) != (identity.benchmark, beside):
         raise DecodeError(
@@ -89,9 +91,9 @@ def _decode_streams(
     return runs[core], other
 
 
-def failed_result(identity: PointId, run_id: str, stage: str, cause: Exception) -> Failed:
+def failed_result(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedPoint:
     """Returns the failed point for an exception in one stage of the pipeline."""
-    return Failed.model_validate(
+    return FailedPoint.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
     )
 
@@ -104,7 +106,7 @@ def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
                 continue
             raise DecodeError(0, f"the parameter {name} of {benchmark.id} was not sent.")
         if not has_form(decoded.params[name], "decimal"):
-            raise DecodeError(0, f"the parameter {name} is {quote(decoded.params[name])}, which is no number.")
+            raise DecodeError(0, f"the parameter {name} is {quote_text(decoded.params[name])}, which is no number.")
 
 
 def _check_identity(decoded: DecodedRun, identity: PointId) -> None:

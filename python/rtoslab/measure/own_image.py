@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import PlanError, StoreError, UnknownNameError, canonical, runs_folder, sha256_of
+from rtoslab.base import PlanError, StoreError, UnknownNameError, runs_folder, sha256_of, to_canonical_json
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import CONFORMANCE_IMAGE, BuiltImage
 from rtoslab.intake import compiler_notes, escape_unprintable
 from rtoslab.measure.evaluation import evaluate_output
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import Outcome
+from rtoslab.measure.pipeline import PointOutcome
 from rtoslab.measure.point_result import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
@@ -37,7 +37,7 @@ NOT_EXAMINED = "not examined: the image was built elsewhere"
 
 def measure_image(
     root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]
-) -> tuple[Path, Outcome]:
+) -> tuple[Path, PointOutcome]:
     """Runs an ELF file that contains our runner on a virtual board, and stores the point.
     Returns the run directory and the outcome. Raises ImageFileError, RunError for an image without our runner,
     UnknownNameError for an unknown benchmark, PlanError for the conformance suite, SettingError for another board's
@@ -71,8 +71,8 @@ def _rule_file_digests(catalogue: Catalogue, point: Point) -> dict[str, str]:
 
 def _run_folder_name(root: Path, identity: PointId, image: ExternalImage, rule_files: Mapping[str, str]) -> str:
     """Returns the name of the run directory: the same for the same image, board and rules, so that it is resumed."""
-    inputs = [identity.model_dump(mode="json"), image.sha256, dict(rule_files), simulator_sources(root)]
-    return f"image-{hashlib.sha256(canonical(inputs).encode()).hexdigest()[:12]}"
+    inputs = [identity.model_dump(mode="json"), image.file_sha256, dict(rule_files), simulator_sources(root)]
+    return f"image-{hashlib.sha256(to_canonical_json(inputs).encode()).hexdigest()[:12]}"
 
 
 def _measure_and_store(
@@ -82,13 +82,13 @@ def _measure_and_store(
     image: ExternalImage,
     rule_files: dict[str, str],
     run: RunDirectory,
-) -> Outcome:
+) -> PointOutcome:
     """Measures a user's image, or returns the stored point if there is one."""
     board = catalogue.board(point.board).facts
     build = BuiltImage(
         image.path.parent,
         image.expected_identity,
-        image.sha256,
+        image.file_sha256,
         {**_build_record(point, image), "judged_by": rule_files},
     )
     target = virtual_target(catalogue.root, point, board)
@@ -96,7 +96,7 @@ def _measure_and_store(
     run_id = manifest_hash(manifest)[:16]
     name = point_folder_name(identity, run_id)
     if run.has(name):
-        return Outcome(run.read(name).result, run.point_path(name), fresh=False)
+        return PointOutcome(run.read_point(name).result, run.point_path(name), fresh=False)
     other = run.find_other_build(name)
     if other is not None:
         raise StoreError(
@@ -106,7 +106,7 @@ def _measure_and_store(
     result = evaluate_output(catalogue, identity, run_id, output, build.expected)
     whole = evaluation_files(name, result, manifest, output, image.path, {})
     run.put(name, whole)
-    return Outcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
+    return PointOutcome(parse_point_files(whole)[0], run.point_path(name), fresh=True)
 
 
 def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[str, int]) -> Point:

@@ -20,7 +20,7 @@ class PairImages:
     record: dict[str, object]
     """The manifest's entry for them."""
 
-    def contents(self) -> tuple[bytes, bytes]:
+    def image_contents(self) -> tuple[bytes, bytes]:
         """Returns the bytes of both images."""
         return read_image(self.other), read_image(self.started)
 
@@ -42,4 +42,4 @@ def build_pair(catalogue: Catalogue, point: Point, built: BuiltImage) -> PairIma
         "ram": point.ram,
         "map": core_map.model_dump(mode="json") if core_map else {},
     }
-    return PairImages(other.elf, started.elf, record)
+    return PairImages(other.elf_path, started.elf_path, record)

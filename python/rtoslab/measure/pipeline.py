@@ -17,11 +17,11 @@ from rtoslab.base import (
     SettingError,
     StoreError,
     UnknownNameError,
-    canonical,
     contents_cache,
+    to_canonical_json,
 )
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import Conformance, examine_port
+from rtoslab.conformance import ConformanceVerdict, examine_port
 from rtoslab.images import LOG, BuiltImage, build_point_image
 from rtoslab.measure.evaluation import evaluate_output, failed_result
 from rtoslab.measure.identity import point_id
@@ -30,7 +30,7 @@ from rtoslab.measure.point_result import evaluation_files
 from rtoslab.measure.virtual_job import virtual_job
 from rtoslab.plan import Point
 from rtoslab.records import require_sealed
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import (
     CONFORMANCE_FILE,
     AnyResult,
@@ -53,7 +53,7 @@ Runner = Callable[[BuiltImage, Progress], RunOutput]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PointOutcome:
     """The result of a point in this call, and whether it was measured, cached or already stored."""
 
     result: AnyResult
@@ -83,7 +83,7 @@ def run_point(
     progress: Progress = lambda *_: None,
     runner: Runner | None = None,
     options: MeasureOptions = MeasureOptions(),
-) -> Outcome:
+) -> PointOutcome:
     """Builds, runs, proves and stores one point. Returns at once if the run directory or the cache has it.
     `runner` replaces the virtual board, and then nothing is cached."""
     identity = point_id(catalogue, point)
@@ -100,11 +100,13 @@ def run_point(
         if options.skip_refused and isinstance(cause, RefusedError):
             missing = NotApplicable(run_id="0" * 16, point=identity, reason=cause.reason)
             return _store_result(run, identity, missing, {}, {})
-        failed = Failed(run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause))
-        return Outcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
+        failed = FailedPoint(
+            run_id="0" * 16, point=identity, stage="build", error=type(cause).__name__, message=str(cause)
+        )
+        return PointOutcome(failed, run.path, fresh=True)  # not stored: the next try may find the cause mended
     board = catalogue.board(point.board).facts
     target = serial_target(board) if runner else virtual_target(catalogue.root, point, board)
-    manifest = make_manifest(point, board, built, target, conformance.summary())
+    manifest = make_manifest(point, board, built, target, conformance.check_outcomes())
     if pair is not None:
         manifest["beside"] = pair.record
     run_id = manifest_hash(manifest)[:16]
@@ -112,27 +114,33 @@ def run_point(
     place = run.point_path(folder)
     try:
         if run.has(folder) and not options.again:
-            return Outcome(run.read(folder).result, place, fresh=False)
+            return PointOutcome(run.read_point(folder).result, place, fresh=False)
         return _load_or_measure(
-            catalogue, point, run, _Job(identity, run_id, built, conformance, manifest, pair), progress, runner, options
+            catalogue,
+            point,
+            run,
+            _PreparedPoint(identity, run_id, built, conformance, manifest, pair),
+            progress,
+            runner,
+            options,
         )
     except AlteredError as cause:
-        return Outcome(altered_result(identity, cause), place, fresh=False)
+        return PointOutcome(altered_result(identity, cause), place, fresh=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _PreparedPoint:
     """A point that is ready to run: its image is built and its port was examined."""
 
     identity: PointId
     run_id: str
     built: BuiltImage
-    conformance: Conformance
+    conformance: ConformanceVerdict
     manifest: dict[str, object]
     pair: PairImages | None
 
     @property
-    def folder(self) -> str:
+    def folder_name(self) -> str:
         """Returns the name of the folder in which the point is stored."""
         return point_folder_name(self.identity, self.run_id)
 
@@ -141,26 +149,26 @@ def _load_or_measure(
     catalogue: Catalogue,
     point: Point,
     run: RunDirectory,
-    job: _Job,
+    job: _PreparedPoint,
     progress: Progress,
     runner: Runner | None,
     options: MeasureOptions,
-) -> Outcome:
+) -> PointOutcome:
     """Returns a point from the cache or measures it, and stores it in the run directory. Raises StoreError."""
-    other = run.find_other_build(job.folder)
+    other = run.find_other_build(job.folder_name)
     if other is not None:
         raise StoreError(
             f"{other} was measured with another build or virtual board; choose another --out to measure again."
         )
     if runner is not None:
-        return _store_files(run, job.folder, _measured_files(catalogue, job, progress, runner), cached=False)
+        return _store_files(run, job.folder_name, _measured_files(catalogue, job, progress, runner), cached=False)
     results, key = ResultCache.of_checkout(catalogue.root), result_key(job.manifest, job.identity)
     with results.exclusive_lock(key):
-        known, note = _find_cached(results, key, job.folder)
+        known, note = _find_cached(results, key, job.folder_name)
         if known is not None and not options.again:
-            return replace(_store_files(run, job.folder, known, cached=True), note=note)
+            return replace(_store_files(run, job.folder_name, known, cached=True), note=note)
         files = _measured_files(catalogue, job, progress, _virtual_runner(catalogue, point, job.pair))
-        outcome = _store_files(run, job.folder, files, cached=False)
+        outcome = _store_files(run, job.folder_name, files, cached=False)
         store_point(results, key, files)
     return replace(outcome, note=note)
 
@@ -182,30 +190,30 @@ def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str,
     return files, ""
 
 
-def _measured_files(catalogue: Catalogue, job: _Job, progress: Progress, runner: Runner) -> dict[str, bytes]:
+def _measured_files(catalogue: Catalogue, job: _PreparedPoint, progress: Progress, runner: Runner) -> dict[str, bytes]:
     """Measures a point and returns its files."""
     files = {
         LOG: (job.built.folder / LOG).read_bytes(),
-        CONFORMANCE_FILE: canonical(job.conformance.model_dump(mode="json")).encode(),
+        CONFORMANCE_FILE: to_canonical_json(job.conformance.model_dump(mode="json")).encode(),
     }
     try:
-        job.conformance.require()
+        job.conformance.require_conformance()
     except ConformanceError as cause:
         return point_files(
-            job.folder, failed_result(job.identity, job.run_id, "conformance", cause), job.manifest, files
+            job.folder_name, failed_result(job.identity, job.run_id, "conformance", cause), job.manifest, files
         )
     output = runner(job.built, progress)
     progress("decoding", 1.0)
     result = evaluate_output(catalogue, job.identity, job.run_id, output, job.built.expected)
     if isinstance(result, MeasuredPoint):
-        result = result.model_copy(update={"deviations": job.conformance.deviations})
-    return evaluation_files(job.folder, result, job.manifest, output, job.built.elf, files)
+        result = result.model_copy(update={"deviations": job.conformance.deviation_reasons})
+    return evaluation_files(job.folder_name, result, job.manifest, output, job.built.elf_path, files)
 
 
-def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> Outcome:
+def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cached: bool) -> PointOutcome:
     """Stores a point's files in the run directory. Raises StoreError if others are stored."""
     fresh = store_point(run, folder, files)
-    return Outcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
+    return PointOutcome(parse_point_files(files)[0], run.point_path(folder), fresh=fresh, cached=cached)
 
 
 def _virtual_runner(
@@ -213,10 +221,10 @@ def _virtual_runner(
 ) -> Runner:
     """Returns a function that runs an image on the virtual board. A failed run is an output with its failure."""
 
-    def run(built: BuiltImage, progress: Progress) -> RunOutput:
+    def run_image(built: BuiltImage, progress: Progress) -> RunOutput:
         """Runs an image on the virtual board and returns its output."""
-        beside = pair.contents() if pair is not None else None
-        job = virtual_job(catalogue, point, built.elf.read_bytes(), built.elf.name, beside)
+        beside = pair.image_contents() if pair is not None else None
+        job = virtual_job(catalogue, point, built.elf_path.read_bytes(), built.elf_path.name, beside)
         try:
             return run_virtual(job, progress, machine)
         except (SettingError, UnknownNameError):
@@ -224,7 +232,7 @@ def _virtual_runner(
         except RunError as cause:
             return RunOutput(b"", failure=str(cause))
 
-    return run
+    return run_image
 
 
 def _store_result(
@@ -234,9 +242,9 @@ def _store_result(
     manifest: dict[str, object],
     files: dict[str, bytes],
     run_id: str = "na",
-) -> Outcome:
+) -> PointOutcome:
     """Stores the result of a point that was not measured."""
     name = point_folder_name(identity, run_id)
     if run.has(name):
-        return Outcome(result, run.point_path(name), fresh=False)
-    return Outcome(result, run.add(name, result, manifest, files), fresh=True)
+        return PointOutcome(result, run.point_path(name), fresh=False)
+    return PointOutcome(result, run.add_point(name, result, manifest, files), fresh=True)

@@ -13,10 +13,8 @@ from rtoslab.results import (
     BlockingCallUse,
     CodePlace,
     CoreCycles,
-    Counter,
     CriticalUse,
-    Failed,
-    Finding,
+    FailedPoint,
     FunctionUse,
     HeapUse,
     ImageBytes,
@@ -24,9 +22,11 @@ from rtoslab.results import (
     LockUse,
     MeasuredPoint,
     PointId,
+    ProofFinding,
     RulerRepeats,
     SeriesSamples,
     StackUse,
+    TaskCount,
     VirtualObservations,
     handler_series_of,
     latency_series,
@@ -42,7 +42,7 @@ def measured_result(
     run_id: str,
     decoded: DecodedRun,
     output: RunOutput,
-    proofs: tuple[Finding, ...],
+    proofs: tuple[ProofFinding, ...],
 ) -> MeasuredPoint:
     """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
     whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
@@ -63,7 +63,7 @@ def measured_result(
         clock_hz=decoded.begin.clock_hz,
         window_ticks=window.close_ticks - window.open_ticks,
         timer_hz=decoded.begin.timer_hz,
-        counters=tuple(Counter(core=count.core, index=count.index, count=count.count) for count in decoded.counts),
+        counters=tuple(TaskCount(core=count.core, index=count.index, count=count.count) for count in decoded.counts),
         heap=HeapUse(size_bytes=heap.size_bytes, peak_bytes=heap.peak_bytes, allocations=heap.allocations)
         if heap
         else None,
@@ -148,7 +148,7 @@ def lock_sleeps(
 
 def evaluation_files(
     folder: str,
-    result: MeasuredPoint | Failed,
+    result: MeasuredPoint | FailedPoint,
     manifest: Mapping[str, object],
     output: RunOutput,
     elf: Path,

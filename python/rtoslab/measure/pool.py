@@ -24,9 +24,9 @@ from rtoslab import interrupts
 from rtoslab.base import RtoslabError, RunError, contents_cache, expire_contents_cache, memoize_by_contents
 from rtoslab.catalogue import Catalogue
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import MeasureOptions, Outcome, run_point
+from rtoslab.measure.pipeline import MeasureOptions, PointOutcome, run_point
 from rtoslab.plan import Plan, Point
-from rtoslab.results import Failed
+from rtoslab.results import FailedPoint
 from rtoslab.store import RunDirectory, append_session, remove_unfinished
 from rtoslab.targets import is_panic
 
@@ -43,7 +43,7 @@ class PointProgress:
     point: Point
     phase: str
     done: float
-    outcome: Outcome | None = None
+    outcome: PointOutcome | None = None
 
 
 Listener = Callable[[PointProgress], None]
@@ -51,7 +51,7 @@ _Pipe = multiprocessing.connection.Connection
 
 
 @dataclass
-class _Worker:
+class _WorkerProcess:
     """A process that measures points, and the pipe to it."""
 
     process: BaseProcess
@@ -61,7 +61,7 @@ class _Worker:
 
 
 @dataclass
-class _Pool:
+class _WorkerPool:
     """The worker processes of a plan, its waiting points and its outcomes."""
 
     root: Path
@@ -71,11 +71,11 @@ class _Pool:
     options: MeasureOptions
     context: ForkServerContext
     waiting: deque[int]
-    workers: list[_Worker] = field(default_factory=list)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    workers: list[_WorkerProcess] = field(default_factory=list)
+    outcomes: dict[int, PointOutcome] = field(default_factory=dict)
 
     @property
-    def busy_workers(self) -> list[_Worker]:
+    def busy_workers(self) -> list[_WorkerProcess]:
         """Returns the worker processes that measure a point at present."""
         return [worker for worker in self.workers if worker.index is not None]
 
@@ -88,7 +88,7 @@ def run_plan(
     jobs: int = 2,
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
-) -> list[Outcome]:
+) -> list[PointOutcome]:
     """Measures every point of a plan in several processes. Returns the outcomes in the plan's order.
 
     Stores each outcome as soon as its point is finished. Points that are in `out` already stay, known ones come from
@@ -101,7 +101,7 @@ def run_plan(
     append_session(out, root)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["rtoslab.measure.fork_server"])
-    pool = _Pool(root, run, plan.points, listener, options, context, deque(range(len(plan.points))))
+    pool = _WorkerPool(root, run, plan.points, listener, options, context, deque(range(len(plan.points))))
     try:
         while pool.waiting or pool.busy_workers:
             _assign_points(pool, max(1, jobs))
@@ -114,7 +114,7 @@ def run_plan(
     return [pool.outcomes[index] for index in sorted(pool.outcomes)]
 
 
-def _assign_points(pool: _Pool, jobs: int) -> None:
+def _assign_points(pool: _WorkerPool, jobs: int) -> None:
     """Gives waiting points to idle worker processes, and to new ones while fewer than `jobs` are busy."""
     while pool.waiting and len(pool.busy_workers) < jobs:
         idle = [item for item in pool.workers if item.index is None]
@@ -124,7 +124,7 @@ def _assign_points(pool: _Pool, jobs: int) -> None:
             worker.pipe.send(pool.points[worker.index])
 
 
-def _start_worker(pool: _Pool) -> _Worker:
+def _start_worker(pool: _WorkerPool) -> _WorkerProcess:
     """Starts a worker process, which measures points."""
     mine, its = pool.context.Pipe()
     process = pool.context.Process(
@@ -132,12 +132,12 @@ def _start_worker(pool: _Pool) -> _Worker:
     )
     process.start()
     its.close()
-    worker = _Worker(process, mine)
+    worker = _WorkerProcess(process, mine)
     pool.workers.append(worker)
     return worker
 
 
-def _receive_messages(pool: _Pool) -> None:
+def _receive_messages(pool: _WorkerPool) -> None:
     """Handles the messages of the worker processes: progress, an outcome, an error, or the end of the process."""
     ready = multiprocessing.connection.wait([item.pipe for item in pool.busy_workers], timeout=1.0)
     for worker in [item for item in pool.busy_workers if item.pipe in ready]:
@@ -148,7 +148,7 @@ def _receive_messages(pool: _Pool) -> None:
             message = _reap_worker(pool, worker, worker.index)
         if isinstance(message, RtoslabError):
             raise message
-        if isinstance(message, Outcome):
+        if isinstance(message, PointOutcome):
             index, worker.index = worker.index, None
             pool.outcomes[index] = message
             pool.listener(PointProgress(index, pool.points[index], "done", 1.0, message))
@@ -156,7 +156,7 @@ def _receive_messages(pool: _Pool) -> None:
             pool.listener(PointProgress(worker.index, pool.points[worker.index], message[0], message[1]))
 
 
-def _reap_worker(pool: _Pool, worker: _Worker, index: int) -> Outcome:
+def _reap_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> PointOutcome:
     """Removes a worker process that died. Returns the failure of its point."""
     worker.process.join()
     worker.pipe.close()
@@ -169,11 +169,11 @@ def _reap_worker(pool: _Pool, worker: _Worker, index: int) -> Outcome:
     return _failed_outcome(pool.root, pool.run.path, point, message)
 
 
-def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> Outcome:
+def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> PointOutcome:
     """Returns the failure of a point. It is not stored, so that the next try may succeed."""
     identity = point_id(Catalogue(root), point)
-    failed = Failed(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
-    return Outcome(failed, out, fresh=True)
+    failed = FailedPoint(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
+    return PointOutcome(failed, out, fresh=True)
 
 
 def _work_on_points(
@@ -186,7 +186,7 @@ def _work_on_points(
     gc.freeze()  # what is imported stays
     last = 0.0
 
-    def progress(phase: str, done: float) -> None:
+    def send_progress(phase: str, done: float) -> None:
         """Sends a point's progress to the parent, at most every PROGRESS_INTERVAL_S."""
         nonlocal last
         now = time.monotonic()
@@ -200,7 +200,7 @@ def _work_on_points(
                 point = pipe.recv()
                 expire_contents_cache(older_than_s=CACHE_SCOPE_S)
                 last = 0.0  # the first news of each point is sent, however soon it follows the point before
-                pipe.send(_measure_point(root, out, point, progress, options))
+                pipe.send(_measure_point(root, out, point, send_progress, options))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone
 
@@ -213,7 +213,7 @@ def _cached_catalogue(root: Path) -> Catalogue:
 
 def _measure_point(
     root: Path, out: Path, point: Point, progress: Callable[[str, float], None], options: MeasureOptions
-) -> Outcome | RtoslabError:
+) -> PointOutcome | RtoslabError:
     """Measures one point. Returns its outcome, or the error to raise in the parent."""
     try:
         return run_point(_cached_catalogue(root), point, RunDirectory(out), progress, options=options)

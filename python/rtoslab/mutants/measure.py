@@ -12,9 +12,9 @@ from rtoslab.base import BuildError, PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import IMAGE, build_point_image, share_cache, without_log_path
 from rtoslab.measure import build_pair, evaluate_output, point_id, virtual_job
-from rtoslab.mutants.mutants import BenchmarkMutants, Mutant, MutantSetting, break_sources, restore_sources
+from rtoslab.mutants.mutants import BenchmarkMutant, BenchmarkMutants, MutantSetting, break_sources, restore_sources
 from rtoslab.plan import Options, Point, make_plan
-from rtoslab.results import Failed, MeasuredPoint
+from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.targets import run_virtual
 
 UNBROKEN = "(unbroken)"
@@ -78,7 +78,7 @@ class _BenchmarkTrials:
         )
         return MutantTrial(self.benchmark, UNBROKEN, (), problem)
 
-    def try_mutant(self, mutant: Mutant) -> MutantTrial:
+    def try_mutant(self, mutant: BenchmarkMutant) -> MutantTrial:
         """Measures a mutant, which the proofs that it names must refuse."""
         originals = break_sources(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
         try:
@@ -112,19 +112,19 @@ class _BenchmarkTrials:
             config=setting.config,
         )
         points = make_plan(self.catalogue, [self.benchmark], options).points
-        instrument = setting.instrument or (facts.instruments[0] if latency else None)
+        instrument = setting.instrument or (facts.usable_instruments[0] if latency else None)
         for point in points:
             if point.instrument == instrument and point.not_applicable is None:
                 return replace(point, samples=setting.samples) if latency else point
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
-    def _build_and_measure(self) -> MeasuredPoint | Failed:
+    def _build_and_measure(self) -> MeasuredPoint | FailedPoint:
         """Builds the changed sources, runs the image and evaluates its output."""
         built = build_point_image(self.catalogue, self.point)
         pair = build_pair(self.catalogue, self.point, built)
-        beside = pair.contents() if pair else None
-        output = run_virtual(virtual_job(self.catalogue, self.point, built.elf.read_bytes(), IMAGE, beside))
+        beside = pair.image_contents() if pair else None
+        output = run_virtual(virtual_job(self.catalogue, self.point, built.elf_path.read_bytes(), IMAGE, beside))
         expected = built.expected
         result = evaluate_output(self.catalogue, point_id(self.catalogue, self.point), expected.run, output, expected)
-        assert isinstance(result, MeasuredPoint | Failed)
+        assert isinstance(result, MeasuredPoint | FailedPoint)
         return result

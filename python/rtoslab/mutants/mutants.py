@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, Strict
+from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import read_toml
 
 
-class SourceEdit(Strict):
+class SourceEdit(StrictModel):
     """A replacement in a source file, which plants a mistake. The old text must be there exactly once."""
 
     old: str
@@ -18,7 +18,7 @@ class SourceEdit(Strict):
     """A file in the benchmark's folder. By default `<benchmark>.c`."""
 
 
-class MutantSetting(Strict):
+class MutantSetting(StrictModel):
     """The kernel, board and options that a mutant is measured with."""
 
     kernel: str
@@ -31,7 +31,7 @@ class MutantSetting(Strict):
     config: dict[str, str] = Field(default_factory=dict)
 
 
-class Mutant(Strict):
+class BenchmarkMutant(StrictModel):
     """One mistake in a benchmark, and the proofs that must refuse it."""
 
     id: str
@@ -47,11 +47,11 @@ class Mutant(Strict):
     """Replaces the setting of the file."""
 
 
-class BenchmarkMutants(Strict):
+class BenchmarkMutants(StrictModel):
     """The content of a file of mutants: mistakes in one benchmark."""
 
     setting: MutantSetting
-    mutant: tuple[Mutant, ...]
+    mutant: tuple[BenchmarkMutant, ...]
 
 
 def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
@@ -67,7 +67,7 @@ def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
     return mutants
 
 
-def break_sources(folder: Path, benchmark: str, mutant: Mutant) -> dict[Path, str]:
+def break_sources(folder: Path, benchmark: str, mutant: BenchmarkMutant) -> dict[Path, str]:
     """Plants a mutant's mistake in the sources in `folder`. Returns the original text of each changed file.
     Raises CatalogueError for an edit that does not fit exactly once.
     """

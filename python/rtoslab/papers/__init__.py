@@ -21,5 +21,5 @@ from rtoslab.papers.names import reader_names
 from rtoslab.papers.on_terminal import print_paper
 from rtoslab.papers.over_placements import with_substitutes
 from rtoslab.papers.placed_plan import place_may_matter, with_needed_placements
-from rtoslab.papers.reproduction import Reproduction, reproduce_paper
+from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.weights import weigh_programs

@@ -5,14 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from rtoslab.analyses import axis_of_point
 from rtoslab.catalogue import PaperFolder
 from rtoslab.plan import DEFAULTS
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import AnyResult
 
 _OF_VALUES = frozenset({"metric", "stat", "unit", "family", "clock_mhz"})
 """Axes that no point has, only its values."""
 
 
-class Absences:
+class AbsenceReasons:
     """Finds the reason why the results have no value for some figure of a paper."""
 
     def __init__(self, paper: PaperFolder, results: Sequence[AnyResult], kernels: Collection[str]) -> None:
@@ -20,7 +20,7 @@ class Absences:
         self._results = results
         self._kernels = kernels
 
-    def reason(self, axes: Mapping[str, object]) -> str:
+    def absence_reason(self, axes: Mapping[str, object]) -> str:
         """Returns why there is no value at these coordinates (kernel, board, benchmark and others), as a clause."""
         kernel = str(axes.get("kernel", ""))
         if kernel and kernel not in self._kernels:
@@ -28,7 +28,7 @@ class Absences:
             return f"the sources of {name} were not added (`rtoslab tree add`), and it has no reference result"
         present = [result for result in self._results if _matches_axes(result, axes)]
         for any_result in present:
-            if isinstance(any_result, Failed):
+            if isinstance(any_result, FailedPoint):
                 return f"{any_result.stage} failed: {any_result.message}".rstrip(".")
             if isinstance(any_result, NotApplicable):
                 return any_result.reason.rstrip(".")

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 
 from rtoslab.base import CatalogueError
-from rtoslab.intake import quote
+from rtoslab.intake import quote_text
 
 _CHARS = 200
 
@@ -36,7 +36,9 @@ def evaluate_expression(expression: str, numbers: Mapping[int, float]) -> float:
             tree = ast.parse(expression, mode="eval")
         return _node_value(tree.body, numbers)
     except (SyntaxError, KeyError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as cause:
-        raise CatalogueError(f"{quote(expression)} of a slips.toml cannot be computed ({cause}); correct it.") from None
+        raise CatalogueError(
+            f"{quote_text(expression)} of a slips.toml cannot be computed ({cause}); correct it."
+        ) from None
 
 
 def _node_value(node: ast.expr, numbers: Mapping[int, float]) -> float:

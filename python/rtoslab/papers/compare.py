@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rtoslab.analyses import Band, Value, select_values
+from rtoslab.analyses import MeasuredValue, PlacementBand, select_values
 from rtoslab.base import ReportError
 from rtoslab.catalogue import PaperFolder, PublishedRow
-from rtoslab.papers.sources import Source
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.papers.sources import ValueSource
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import AnyResult
 
 State = Literal["measured", "reference", "failed", "n/a", "not yet measured", "bring your own"]
@@ -22,31 +22,31 @@ class ComparedRow:
     state: State
     our_value: float | None = None
     """Our value in the published unit. Of several placements the median."""
-    value: Value | None = None
-    band: Band | None = None
+    value: MeasuredValue | None = None
+    band: PlacementBand | None = None
     """Our value by placement, where there are several."""
     reason: str = ""
     no_ratio: str = ""
     """Why a ratio would say nothing: what is wrong with the printed figure."""
     deviates: bool = False
     """Whether the kernel deviates from the port contract, as it declares."""
-    source: Source | None = None
+    source: ValueSource | None = None
     """Where our value comes from. None without a value, or for the size of a program."""
 
     @property
     def ratio(self) -> float | None:
         """Returns our value divided by the paper's."""
-        number = self._divisor
+        number = self._paper_number
         return self.our_value / number if self.our_value is not None and number else None
 
     @property
-    def ratios(self) -> tuple[float, float] | None:
+    def ratio_range(self) -> tuple[float, float] | None:
         """Returns the smallest and the largest ratio over the placements. None for one placement."""
-        number = self._divisor
-        return (self.band.least / number, self.band.most / number) if self.band is not None and number else None
+        number = self._paper_number
+        return (self.band.smallest / number, self.band.largest / number) if self.band is not None and number else None
 
     @property
-    def _divisor(self) -> float | None:
+    def _paper_number(self) -> float | None:
         """Returns the paper's number, or None if a ratio to it would say nothing."""
         return None if self.no_ratio else self.published.number
 
@@ -54,9 +54,9 @@ class ComparedRow:
 def compare_rows(
     paper: PaperFolder,
     stored: Sequence[AnyResult],
-    values: Sequence[Value],
+    values: Sequence[MeasuredValue],
     kernels: Collection[str],
-    sources: Mapping[str, Source],
+    sources: Mapping[str, ValueSource],
 ) -> dict[int, ComparedRow]:
     """Compares each published figure that has a value of ours with this value. Returns them by row id.
     `kernels` are those with results. `sources` say by run id where values come from. `values` are our values, `stored`
@@ -75,7 +75,7 @@ def compare_rows(
     }
 
 
-def _differing_axes_text(fits: Sequence[Value]) -> str:
+def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
     """Returns the axes on which several values for one published figure differ, as text."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
     places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
@@ -87,7 +87,9 @@ def _differing_axes_text(fits: Sequence[Value]) -> str:
     return f": {', '.join(differing)}" if differing else ""
 
 
-def _with_source(compared: ComparedRow, sources: Mapping[str, Source], deviating_runs: Collection[str]) -> ComparedRow:
+def _with_source(
+    compared: ComparedRow, sources: Mapping[str, ValueSource], deviating_runs: Collection[str]
+) -> ComparedRow:
     """Returns the compared figure with the source of our value."""
     if compared.value is None:
         return compared
@@ -99,7 +101,7 @@ def _with_source(compared: ComparedRow, sources: Mapping[str, Source], deviating
 def _compare_row(
     paper: PaperFolder,
     row: PublishedRow,
-    values: Sequence[Value],
+    values: Sequence[MeasuredValue],
     stored: Sequence[AnyResult],
     kernels: Collection[str],
 ) -> ComparedRow:
@@ -122,7 +124,7 @@ def _compare_row(
         place = f"Row {row.id} of {paper.folder / 'published.csv'}"
         raise ReportError(f"{place} is in {row.unit}, but our value is in {fits[0].unit}; choose another metric.")
     scale = here / fits[0].value if fits[0].value else 1.0
-    band = None if fits[0].band is None else Band([scale * value for value in fits[0].band.values])
+    band = None if fits[0].band is None else PlacementBand([scale * value for value in fits[0].band.values])
     return ComparedRow(row, "measured", here, fits[0], band)
 
 
@@ -132,7 +134,7 @@ def _row_without_value(row: PublishedRow, stored: Sequence[AnyResult]) -> Compar
         point = result.point
         if (point.benchmark, point.kernel, point.board) != (row.lab_benchmark, row.lab_kernel, row.lab_board):
             continue
-        if isinstance(result, Failed):
+        if isinstance(result, FailedPoint):
             return ComparedRow(row, "failed", reason=f"{result.stage}: {result.message}")
         if isinstance(result, NotApplicable):
             return ComparedRow(row, "n/a", reason=result.reason)

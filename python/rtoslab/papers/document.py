@@ -9,16 +9,24 @@ from typing import Any, Final
 
 from rtoslab.analyses import OUTCOMES, ClaimVerdict, Outcome, point_values, select_values
 from rtoslab.base import count_text
-from rtoslab.catalogue import Catalogue, Condition, PaperFolder, PaperSection, RedrawnFigure, SampleTrace
+from rtoslab.catalogue import Catalogue, PaperCondition, PaperFolder, PaperSection, RedrawnFigure, SampleTrace
 from rtoslab.papers.over_placements import one_placement_note
 from rtoslab.papers.over_time import over_time_chart
 from rtoslab.papers.paper_charts import redraw_figure
-from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import setups_section
 from rtoslab.papers.slips import slips_of_part, slips_table
 from rtoslab.papers.tables import pairs_chart, redraw_table
 from rtoslab.reference import REFERENCE_MARK, mark_as_reference
-from rtoslab.reports import ChartData, Document, Section, TableData, join_listed, make_document, mark_deviations
+from rtoslab.reports import (
+    ChartData,
+    ReportDocument,
+    ReportSection,
+    TableData,
+    join_listed,
+    make_document,
+    mark_deviations,
+)
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
@@ -52,8 +60,8 @@ _BUILDS_PROSE = (
 
 
 def paper_document(
-    catalogue: Catalogue, reproduction: Reproduction, in_builds: Mapping[str, str] | None = None
-) -> Document:
+    catalogue: Catalogue, reproduction: PaperReproduction, in_builds: Mapping[str, str] | None = None
+) -> ReportDocument:
     """Returns the report of a paper compared with a run.
     `in_builds` says by statement in how many builds of the kernels it holds.
     """
@@ -84,7 +92,7 @@ def paper_document(
             if section.id not in _REPLACED
         ),
     ]
-    document = Document(
+    document = ReportDocument(
         title=f"{facts.authors} {facts.year}, reproduced",
         subtitle=f"{facts.title} \N{MIDDLE DOT} {paper.key}",
         summary=_summary_text(reproduction),
@@ -96,9 +104,9 @@ def paper_document(
 
 def claims_section(
     verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
-) -> Section:
+) -> ReportSection:
     """Returns the report's section with every statement of the paper and our verdict, the contradicted ones first."""
-    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
+    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     rows = [
         [verdict.claim.section, _statement_text(verdict), verdict.outcome_text, verdict.numbers_text, verdict.threshold]
         for verdict in ranked
@@ -110,12 +118,12 @@ def claims_section(
         rows = [[*row, in_builds.get(pair.claim.id, "-")] for row, pair in zip(rows, ranked, strict=True)]
         prose.append(_BUILDS_PROSE)
     table = TableData("Statements", tuple(columns), rows)
-    return Section("claims", "What the paper says, computed again", tuple(prose), (), (table,))
+    return ReportSection("claims", "What the paper says, computed again", tuple(prose), (), (table,))
 
 
-def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
+def cases_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
     """Returns the report's section with every case of the paper's statements, with its numbers."""
-    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome))
+    ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     tables = [
         TableData(
             f"{verdict.claim.says}: {verdict.outcome_text}",
@@ -125,7 +133,7 @@ def cases_section(verdicts: Sequence[ClaimVerdict]) -> Section:
         for verdict in ranked
         if len(verdict.cases) > 1
     ]
-    return Section("cases", "Every case of every statement", (), (), tables, folded=True)
+    return ReportSection("cases", "Every case of every statement", (), (), tables, folded=True)
 
 
 def _statement_text(verdict: ClaimVerdict) -> str:
@@ -134,15 +142,15 @@ def _statement_text(verdict: ClaimVerdict) -> str:
     return f'{claim.says} ("{claim.words}")' if claim.words else claim.says
 
 
-def citation_section(paper: PaperFolder) -> Section:
+def citation_section(paper: PaperFolder) -> ReportSection:
     """Returns the report's section on how to cite the paper."""
     facts = paper.facts
     doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no known DOI."
     cited = f"{facts.authors}: {facts.title}. {facts.published_in}, {facts.year}.{doi}"
-    return Section("citation", "The paper", (cited,))
+    return ReportSection("citation", "The paper", (cited,))
 
 
-def _conditions_section(reproduction: Reproduction) -> Section:
+def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
     """Returns the report's section that compares the conditions of the paper's measurement with ours."""
     paper = reproduction.paper
     main = {result.run_id for result in reproduction.results if isinstance(result, MeasuredPoint)}
@@ -164,10 +172,10 @@ def _conditions_section(reproduction: Reproduction) -> Section:
         notes.append(
             f"Not yet measured, for this checkout has no such benchmark: {', '.join(reproduction.missing_benchmarks)}."
         )
-    return Section("conditions", "Different conditions", tuple(notes), (), tables)
+    return ReportSection("conditions", "Different conditions", tuple(notes), (), tables)
 
 
-def _condition_text(condition: Condition, points: Sequence[StoredPoint]) -> str:
+def _condition_text(condition: PaperCondition, points: Sequence[StoredPoint]) -> str:
     """Returns our side of a condition, from the points' manifests."""
     fields_ = []
     for point in points:
@@ -192,7 +200,7 @@ def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
     return "" if value is None else str(value)
 
 
-def _part_section(reproduction: Reproduction, part: PaperSection) -> Section:
+def _part_section(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
     """Returns the report's section on one part of the paper: its tables and figures."""
     paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
@@ -217,10 +225,12 @@ def _part_section(reproduction: Reproduction, part: PaperSection) -> Section:
     slips = slips_of_part(paper, part.id, (ident for table in part.table for ident in table.rows))
     if slips:
         tables.append(slips_table(paper, slips, "Errors and preconditions of these figures"))
-    return Section(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
+    return ReportSection(part.id, part.title, tuple(prose), tuple(charts), tuple(tables))
 
 
-def _draw_figure(reproduction: Reproduction, figure: RedrawnFigure) -> tuple[tuple[ChartData, TableData] | None, str]:
+def _draw_figure(
+    reproduction: PaperReproduction, figure: RedrawnFigure
+) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure of the paper with its table, and a note.
     Today's version is used where the authors' version has no value.
     """
@@ -234,7 +244,7 @@ def _draw_figure(reproduction: Reproduction, figure: RedrawnFigure) -> tuple[tup
     return drawn, f"{figure.title}: with the current version, because it was not measured with the authors' version."
 
 
-def _draw_trace(reproduction: Reproduction, figure: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
+def _draw_trace(reproduction: PaperReproduction, figure: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
     """Returns a redrawn figure over time with its table, and a note.
     Reference results have no times, so a run of today's version is used for them.
     """
@@ -260,7 +270,7 @@ def _draw_trace(reproduction: Reproduction, figure: SampleTrace) -> tuple[tuple[
     )
 
 
-def _version_notes(reproduction: Reproduction) -> list[str]:
+def _version_notes(reproduction: PaperReproduction) -> list[str]:
     """Returns sentences on the versions of the figures, and on reference results."""
     used = {value.run_id for value in reproduction.values}
     lent = sorted(
@@ -275,7 +285,7 @@ def _version_notes(reproduction: Reproduction) -> list[str]:
     return sentences
 
 
-def _summary_text(reproduction: Reproduction) -> str:
+def _summary_text(reproduction: PaperReproduction) -> str:
     """Returns the summary of a reproduction: how many statements hold, and how near the figures are."""
     sentences = [*_statement_sentences(reproduction.verdicts), *_distance_sentences(reproduction)]
     points = sum(point.result.status == "measured" for point in reproduction.points)
@@ -295,14 +305,14 @@ def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     """Returns sentences on how many statements hold, and which are contradicted."""
     if not verdicts:
         return []
-    counts = Counter(verdict.outcome for verdict in verdicts)
+    counts = Counter(verdict.overall_outcome for verdict in verdicts)
     words = [
         f"{counts[outcome]} {many if counts[outcome] > 1 else one}"
         for outcome, (one, many) in _OUTCOME_WORDS.items()
         if counts[outcome]
     ]
     sentences = [f"Of the paper's {count_text(len(verdicts), 'statement')} {join_listed(words)}."]
-    against = [verdict.claim.says for verdict in verdicts if verdict.outcome == "different"]
+    against = [verdict.claim.says for verdict in verdicts if verdict.overall_outcome == "different"]
     if against:
         more = len(against) - _NAMED
         rest = f"; and {more} more" if more > 0 else ""
@@ -310,7 +320,7 @@ def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
     return sentences
 
 
-def _distance_sentences(reproduction: Reproduction) -> list[str]:
+def _distance_sentences(reproduction: PaperReproduction) -> list[str]:
     """Returns a sentence on how near our figures are to the published ones."""
     compared = reproduction.compared
     if not compared:

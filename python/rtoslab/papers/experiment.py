@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 
 from rtoslab.base import UnknownNameError
-from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
+from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
 from rtoslab.papers.setups import setup_points
 from rtoslab.plan import Options, Plan, Point, experiment_points
 
@@ -54,7 +54,7 @@ def _without_redundant_trees(paper: PaperFolder, points: Sequence[Point]) -> Ite
             yield point
 
 
-def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[Setup]:
+def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[PaperSetup]:
     """Returns the paper's set-ups (alternative configurations) with these ids. None means all.
     Raises UnknownNameError.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rtoslab.base import PlanError
-from rtoslab.catalogue import Catalogue, PaperFolder, Setup
+from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
 from rtoslab.images import require_settings
 from rtoslab.measure import point_id
 from rtoslab.papers.compare import ComparedRow
@@ -36,7 +36,7 @@ MOST_TOGETHER: Final = 4
 class ChangeTrial:
     """How far our figures are from the paper's with one change of the configuration, or several together."""
 
-    setup: Setup
+    setup: PaperSetup
     changed_figures: int
     """The number of published figures that change."""
     distance_before: float
@@ -47,7 +47,7 @@ class ChangeTrial:
     """Distance of all figures of the paper, with these changed."""
 
 
-def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
+def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetup]:
     """Returns every single change of the configuration that may explain a paper's figures, as a set-up.
     Only benchmarks and boards with published figures count.
     """
@@ -58,13 +58,13 @@ def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[Setup]:
     )
     kernels = tuple(dict.fromkeys(paper.facts.kernel_by_tree.get(point.kernel, point.kernel) for point in points))
     swept = {key for suite in paper.suites for experiment in suite.experiments for key in experiment.sweep}
-    setups: dict[str, Setup] = {}
+    setups: dict[str, PaperSetup] = {}
     for title, change in _single_changes(catalogue, paper, kernels, boards):
         key = title.partition("=")[0]
         changed = tuple(benchmark for benchmark in benchmarks if _has_parameter(catalogue, benchmark, key))
         if key in swept or not changed:
             continue  # the paper's own question. Or no benchmark with such a parameter has a published figure
-        setup = Setup(id=f"change_{len(setups)}", title=title, evidence="", benchmarks=changed, boards=boards)
+        setup = PaperSetup(id=f"change_{len(setups)}", title=title, evidence="", benchmarks=changed, boards=boards)
         setups.setdefault(title, setup.model_copy(update=dict(change)))
     known: dict[_Macros, bool] = {}
     return [item for item in setups.values() if _is_possible(catalogue, paper, item, known)]
@@ -76,7 +76,7 @@ def _has_parameter(catalogue: Catalogue, benchmark: str, key: str) -> bool:
     return name == key or name in catalogue.benchmark(benchmark).facts.params
 
 
-def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: Setup, known: dict[_Macros, bool]) -> bool:
+def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: PaperSetup, known: dict[_Macros, bool]) -> bool:
     """Whether the kernels have the setting that a change sets. Some ports fix it. `known` are the answers so far.
     Each of them takes a run of CMake, and the value of a macro changes none.
     """
@@ -135,7 +135,7 @@ def _option_change(kernel: str, key: str, value: str) -> tuple[str, Change]:
     return f"{key}={value} ({kernel})", {"kernel": {kernel: {key: value}}}
 
 
-def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Setup], options: Options) -> Plan:
+def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: Options) -> Plan:
     """Returns the plan with the suites' points that have published figures, and those of every change.
     Raises PlanError for a paper without such figures.
     """
@@ -176,7 +176,11 @@ def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Point) 
 
 
 def try_changes(
-    catalogue: Catalogue, paper: PaperFolder, setups: Iterable[Setup], points: Sequence[StoredPoint], options: Options
+    catalogue: Catalogue,
+    paper: PaperFolder,
+    setups: Iterable[PaperSetup],
+    points: Sequence[StoredPoint],
+    options: Options,
 ) -> list[ChangeTrial]:
     """Returns how far our figures are from the paper's with each change, the closest first.
     Changes without figures are left out.
@@ -210,9 +214,9 @@ def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[St
     return mean_distance(reproduce_paper(catalogue, single, mine).compared) or 0.0
 
 
-def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[Setup]:
+def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[PaperSetup]:
     """Returns combinations of the best changes: two, then three, and so on. Only changes that help alone."""
-    chosen: list[Setup] = []
+    chosen: list[PaperSetup] = []
     options: set[str] = set()
     combined = []
     for single in singles:
@@ -226,12 +230,12 @@ def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> li
     return combined
 
 
-def paper_setups(paper: PaperFolder) -> list[Setup]:
+def paper_setups(paper: PaperFolder) -> list[PaperSetup]:
     """Returns the paper's own set-ups."""
     return list(paper.facts.setup)
 
 
-def _combine_setups(ident: str, setups: Sequence[Setup]) -> Setup:
+def _combine_setups(ident: str, setups: Sequence[PaperSetup]) -> PaperSetup:
     """Returns one set-up with the changes of several."""
     config: dict[str, str] = {}
     kernels: dict[str, dict[str, str]] = {}
@@ -251,7 +255,7 @@ def _combine_setups(ident: str, setups: Sequence[Setup]) -> Setup:
     )
 
 
-def _with_setups(paper: PaperFolder, setups: tuple[Setup, ...]) -> PaperFolder:
+def _with_setups(paper: PaperFolder, setups: tuple[PaperSetup, ...]) -> PaperFolder:
     """Returns the paper with these set-ups in place of its own."""
     return replace(paper, facts=paper.facts.model_copy(update={"setup": setups}))
 

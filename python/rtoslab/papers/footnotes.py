@@ -7,12 +7,12 @@ class Footnotes:
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
-    def mark(self, reason: str) -> str:
+    def add_footnote(self, reason: str) -> str:
         """Adds a footnote with this reason and returns its mark, such as ` [1]`."""
         number = self._numbers.setdefault(reason.rstrip("."), len(self._numbers) + 1)
         return f" [{number}]"
 
     @property
-    def sentences(self) -> list[str]:
+    def footnote_lines(self) -> list[str]:
         """Returns each footnote with its number, in order."""
         return [f"[{number}] {reason}." for reason, number in self._numbers.items()]

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rtoslab.analyses import ClaimVerdict, Value
-from rtoslab.catalogue import Setup
+from rtoslab.analyses import ClaimVerdict, MeasuredValue
+from rtoslab.catalogue import PaperSetup
 from rtoslab.papers.compare import ComparedRow
 
 
@@ -12,7 +12,7 @@ from rtoslab.papers.compare import ComparedRow
 class SetupResults:
     """A paper's figures and statements under one of its alternative set-ups."""
 
-    setup: Setup
+    setup: PaperSetup
     run_ids: frozenset[str]
     """Points of the set-up. All other points are those of the suites."""
     compared: dict[int, ComparedRow]
@@ -20,7 +20,7 @@ class SetupResults:
     verdicts: tuple[ClaimVerdict, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     """A value on an axis -> its name for a reader. A kernel's has the version that it has here."""
-    values: tuple[Value, ...] = ()
+    values: tuple[MeasuredValue, ...] = ()
     """The values of the points of the set-up, each with the point of the suites that it stands for."""
 
     def changed_rows(self) -> dict[int, ComparedRow]:

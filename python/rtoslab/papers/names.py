@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from rtoslab.catalogue import Catalogue, PaperFolder
-from rtoslab.papers.sources import Source
+from rtoslab.papers.sources import ValueSource
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import AnyResult
 
 
 def reader_names(
-    catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, Source]
+    catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, ValueSource]
 ) -> dict[str, str]:
     """Returns readable names for kernels with their versions, boards, benchmarks and series. The paper's own names win.
     A series is named by the first benchmark that has it.

@@ -12,7 +12,7 @@ from rtoslab.analyses import OUTCOMES
 from rtoslab.base import count_text
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.over_placements import one_placement_note
-from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.setup_report import changed_verdicts, count_ratios, missing_trees, setup_distances
 from rtoslab.papers.tables import NONE, REFERENCE, REFERENCE_NOTE, here_text, ratio_text
 from rtoslab.reports import declared_deviations, deviation_footnote
@@ -23,7 +23,7 @@ _COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 """All others are yellow: open."""
 
 
-def print_paper(reproduction: Reproduction, console: Console) -> None:
+def print_paper(reproduction: PaperReproduction, console: Console) -> None:
     """Prints a paper's figures beside ours, and the verdicts on its statements.
     Says how many wait for a kernel of your own.
     """
@@ -73,12 +73,12 @@ def print_paper(reproduction: Reproduction, console: Console) -> None:
     _print_setups(reproduction, console)
 
 
-def _print_statements(reproduction: Reproduction, console: Console) -> None:
+def _print_statements(reproduction: PaperReproduction, console: Console) -> None:
     """Prints the statements with our verdicts."""
     if reproduction.verdicts:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
-        for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.outcome)):
-            outcome = Text(verdict.outcome_text, style=_COLOURS.get(verdict.outcome, "yellow"))
+        for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome)):
+            outcome = Text(verdict.outcome_text, style=_COLOURS.get(verdict.overall_outcome, "yellow"))
             seen = textwrap.shorten(verdict.numbers_text, _SEEN_CHARS, placeholder=" …")
             claims.add_row(f"{verdict.claim.says} ({verdict.claim.section})", outcome, seen)
         console.print(claims)
@@ -87,7 +87,7 @@ def _print_statements(reproduction: Reproduction, console: Console) -> None:
             console.print(note)
 
 
-def _print_setups(reproduction: Reproduction, console: Console) -> None:
+def _print_setups(reproduction: PaperReproduction, console: Console) -> None:
     """Prints a line for each alternative set-up, with the statements that it changes."""
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
         console.print(_setup_line(reproduction, setup))
@@ -98,7 +98,7 @@ def _print_setups(reproduction: Reproduction, console: Console) -> None:
         console.print(sentence, soft_wrap=True)
 
 
-def _setup_line(reproduction: Reproduction, setup: SetupResults) -> str:
+def _setup_line(reproduction: PaperReproduction, setup: SetupResults) -> str:
     """Returns a sentence on the statements and figures under an alternative set-up."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
     text += f"{count_text(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"

@@ -7,7 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rtoslab.analyses import Band, PlacedValues, Value, placement_number, select_values, without_placement
+from rtoslab.analyses import (
+    MeasuredValue,
+    PlacedValues,
+    PlacementBand,
+    placement_number,
+    select_values,
+    without_placement,
+)
 from rtoslab.catalogue import PaperFolder
 
 _ONE_PLACEMENT_NOTE = (
@@ -17,19 +24,19 @@ _ONE_PLACEMENT_NOTE = (
 )
 
 
-def one_placement_note(values: Sequence[Value]) -> str:
+def one_placement_note(values: Sequence[MeasuredValue]) -> str:
     """Returns a note for readers of the verdicts if no figure is in several placements. Else an empty text."""
     return "" if not values or any(value.band is not None for value in values) else _ONE_PLACEMENT_NOTE
 
 
 def join_placements(
-    values: Iterable[Value], reference_placements: Mapping[str, PlacedValues] | None = None
-) -> list[Value]:
+    values: Iterable[MeasuredValue], reference_placements: Mapping[str, PlacedValues] | None = None
+) -> list[MeasuredValue]:
     """Joins values that differ only in the placement of the code into one: the median with its range.
     `reference_placements` are values of reference results in all placements, by the run id of the point in the first
     one. The same run id means that all inputs of the point are the same.
     """
-    groups: dict[tuple[object, ...], dict[int, Value]] = {}
+    groups: dict[tuple[object, ...], dict[int, MeasuredValue]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     names: dict[int, tuple[str, int]] = {}
     for value in values:
@@ -48,7 +55,7 @@ def join_placements(
     ]
 
 
-def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]:
+def with_substitutes(paper: PaperFolder, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
     """Returns the values, followed by copies that replace series which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
@@ -60,8 +67,8 @@ def with_substitutes(paper: PaperFolder, values: Sequence[Value]) -> list[Value]
 
 
 def _join_group(
-    by_number: Mapping[int, Value], occurrence: object, reference_placements: Mapping[str, PlacedValues]
-) -> Value:
+    by_number: Mapping[int, MeasuredValue], occurrence: object, reference_placements: Mapping[str, PlacedValues]
+) -> MeasuredValue:
     """Returns one value for a figure's values by placement."""
     first = by_number[min(by_number)]
     plain = replace(first, point=without_placement(first.point))
@@ -72,5 +79,5 @@ def _join_group(
         numbers = list(known) if known and known[0] == first.value else numbers
     if len(numbers) == 1:
         return plain
-    band = Band(numbers)
+    band = PlacementBand(numbers)
     return replace(plain, value=band.median, band=band)

@@ -5,44 +5,52 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from rtoslab.analyses import Band, Ratio, Value, convert_unit, cores_text, group_by, select_values
+from rtoslab.analyses import (
+    FigureRatio,
+    MeasuredValue,
+    PlacementBand,
+    convert_unit,
+    cores_text,
+    group_by,
+    select_values,
+)
 from rtoslab.base import ReportError, count_text
 from rtoslab.catalogue import RedrawnFigure
 from rtoslab.papers.footnotes import Footnotes
-from rtoslab.papers.reproduction import Reproduction
-from rtoslab.papers.sources import Source
+from rtoslab.papers.reproduction import PaperReproduction
+from rtoslab.papers.sources import ValueSource
 from rtoslab.reports import ChartData, Record, TableData
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
+class _ChartMark:
     """A mark in a redrawn figure, with the values that it shows.
     They are several only if they differ on the axes that the figure joins.
     """
 
     x: str
     series: tuple[str, ...]
-    values: Sequence[Value]
-    heights: Sequence[Band | Ratio]
+    values: Sequence[MeasuredValue]
+    heights: Sequence[PlacementBand | FigureRatio]
 
     @property
-    def y(self) -> float:
+    def median(self) -> float:
         """Returns the median of the mark's values."""
         return median(height.median for height in self.heights)
 
     @property
-    def low(self) -> float:
+    def lowest(self) -> float:
         """Returns the lowest of the mark's values in any placement."""
-        return min(height.least for height in self.heights)
+        return min(height.smallest for height in self.heights)
 
     @property
-    def high(self) -> float:
+    def highest(self) -> float:
         """Returns the highest of the mark's values in any placement."""
-        return max(height.most for height in self.heights)
+        return max(height.largest for height in self.heights)
 
 
 def redraw_figure(
-    figure: RedrawnFigure, reproduction: Reproduction, own_values: Sequence[Value]
+    figure: RedrawnFigure, reproduction: PaperReproduction, own_values: Sequence[MeasuredValue]
 ) -> tuple[ChartData, TableData] | None:
     """Redraws a paper's figure from our values. Returns the chart and its values as a table.
     None if nothing of it is measured. A mark shows one value, or the median of those that differ on the axes of `join`
@@ -58,7 +66,7 @@ def redraw_figure(
         ]
         known = [height for height in heights if height is not None]
         if known:
-            marks.append(_Mark(place[0], place[1:], values, known))
+            marks.append(_ChartMark(place[0], place[1:], values, known))
     if not marks:
         return None
     marks = _ordered_marks(figure, series, marks)
@@ -69,12 +77,12 @@ def redraw_figure(
     return chart, _values_table(figure, series, marks, reproduction)
 
 
-def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark]) -> list[_Mark]:
+def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark]) -> list[_ChartMark]:
     """Returns a figure's marks in the order of its lists of names.
     Unlisted ones come last, in the order of the values.
     """
 
-    def rank(axis: str, place: str) -> int:
+    def coordinate_rank(axis: str, place: str) -> int:
         """Returns the position of a coordinate in the figure's list."""
         listed = figure.where.get(axis)
         places = [str(label) for label in listed] if isinstance(listed, list | tuple) else []
@@ -84,23 +92,25 @@ def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence
     return sorted(
         marks,
         key=lambda mark: (
-            rank(figure.x, mark.x),
-            *(rank(axis, place) for axis, place in zip(series, mark.series, strict=True)),
+            coordinate_rank(figure.x, mark.x),
+            *(coordinate_rank(axis, place) for axis, place in zip(series, mark.series, strict=True)),
         ),
     )
 
 
-def _mark_row(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reproduction: Reproduction) -> dict[str, Any]:
+def _mark_row(
+    figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark, reproduction: PaperReproduction
+) -> dict[str, Any]:
     """Returns a mark as a row of the chart's data."""
     row: dict[str, Any] = {
         "x": float(mark.x)
         if figure.kind == "lines"
         else _axis_label(figure, figure.x, mark.values[0], reproduction.names),
         "series": _series_label(figure, series, mark, reproduction.names),
-        "y": mark.y,
-        "low": mark.low,
-        "high": mark.high,
-        "text": _number_text(mark.y),
+        "y": mark.median,
+        "low": mark.lowest,
+        "high": mark.highest,
+        "text": _number_text(mark.median),
     }
     for axis in ("kernel", "cores", "board"):
         if axis in series:
@@ -109,7 +119,7 @@ def _mark_row(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reprodu
 
 
 def _printed_marks(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], reproduction: Reproduction
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark], reproduction: PaperReproduction
 ) -> list[dict[str, Any]]:
     """Returns the paper's printed figures as rows of the chart's data. Raises ReportError for one in another unit."""
     rows = []
@@ -139,21 +149,23 @@ def _printed_marks(
     return rows
 
 
-def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, names: Mapping[str, str]) -> str:
+def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark, names: Mapping[str, str]) -> str:
     """Returns a readable name of a mark's series."""
     return ", ".join(_axis_label(figure, axis, mark.values[0], names) for axis in series)
 
 
-def _band_in_unit(unit: str, value: Value) -> Band | None:
+def _band_in_unit(unit: str, value: MeasuredValue) -> PlacementBand | None:
     """Returns a value's range over placements in a unit. None if it cannot be converted to that unit."""
     one = value.convert_to(unit)
     if one is None:
         return None
     scale = one / value.value if value.value else 1.0
-    return Band([scale * item for item in value.placement_band.values])
+    return PlacementBand([scale * item for item in value.placement_band.values])
 
 
-def _percent_of_base(figure: RedrawnFigure, value: Value, values: Sequence[Value]) -> Ratio | None:
+def _percent_of_base(
+    figure: RedrawnFigure, value: MeasuredValue, values: Sequence[MeasuredValue]
+) -> FigureRatio | None:
     """Returns a value in percent of its base value (`percent_of` of the figure). None without a base."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
@@ -161,13 +173,13 @@ def _percent_of_base(figure: RedrawnFigure, value: Value, values: Sequence[Value
     if len(base) != 1 or not base[0].value:
         return None
     return (
-        Ratio(100.0, 100.0, 100.0)
+        FigureRatio(100.0, 100.0, 100.0)
         if base[0] is value
         else value.placement_band.ratio_to(base[0].placement_band).quotient_band(0.01)
     )
 
 
-def _axis_label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[str, str]) -> str:
+def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: Mapping[str, str]) -> str:
     """Returns a readable name of a value's coordinate on an axis."""
     place = value.axis(axis)
     if place in figure.labels:
@@ -178,14 +190,14 @@ def _axis_label(figure: RedrawnFigure, axis: str, value: Value, names: Mapping[s
 
 
 def _values_table(
-    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_Mark], reproduction: Reproduction
+    figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark], reproduction: PaperReproduction
 ) -> TableData:
     """Returns the values of a redrawn figure as a table, by mark and series.
     A cell without one has its reason, and notes have the samples and versions.
     """
     heads = list(dict.fromkeys(_series_label(figure, series, mark, reproduction.names) for mark in marks))
     axes = {_series_label(figure, series, mark, reproduction.names): mark.series for mark in marks}
-    lines: dict[str, dict[str, _Mark]] = {}
+    lines: dict[str, dict[str, _ChartMark]] = {}
     for mark in marks:
         lines.setdefault(mark.x, {})[_series_label(figure, series, mark, reproduction.names)] = mark
     notes = Footnotes()
@@ -201,26 +213,32 @@ def _values_table(
         for head in heads:
             if head in cells:
                 stand_in = cells[head].values[0].substitute_text
-                row.append(_mark_text(cells[head]) + (notes.mark(stand_in) if stand_in else ""))
+                row.append(_mark_text(cells[head]) + (notes.add_footnote(stand_in) if stand_in else ""))
             else:
                 place = {**figure.where, figure.x: x, **dict(zip(series, axes[head], strict=True))}
-                row.append(f"n/a{notes.mark(reproduction.absences.reason(place))}")
+                row.append(f"n/a{notes.add_footnote(reproduction.absences.absence_reason(place))}")
         rows.append(row)
     note = " ".join(
-        [*_samples_note(marks), *versions_note(reproduction, [v for m in marks for v in m.values]), *notes.sentences]
+        [
+            *_samples_note(marks),
+            *versions_note(reproduction, [v for m in marks for v in m.values]),
+            *notes.footnote_lines,
+        ]
     )
     columns = (figure.x_title or figure.x, *(f">{name}" for name in heads))
     records = [_mark_record(figure, series, mark, reproduction) for mark in marks]
     return TableData(f"{figure.title}: values, {figure.y_title}", columns, rows, note, records=records)
 
 
-def _mark_text(mark: _Mark) -> str:
+def _mark_text(mark: _ChartMark) -> str:
     """Returns the value of a mark with its range, as text."""
-    least, most = _number_text(mark.low), _number_text(mark.high)
-    return _number_text(mark.y) + ("" if least == most else f" ({least} to {most})")
+    least, most = _number_text(mark.lowest), _number_text(mark.highest)
+    return _number_text(mark.median) + ("" if least == most else f" ({least} to {most})")
 
 
-def _mark_record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, reproduction: Reproduction) -> Record:
+def _mark_record(
+    figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark, reproduction: PaperReproduction
+) -> Record:
     """Returns a mark as a row of numbers for the exported CSV."""
     value = mark.values[0]
     source = reproduction.sources.get(value.run_id)
@@ -229,9 +247,9 @@ def _mark_record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, repr
     return {
         "source": "here",
         **{axis: value.axis(axis) for axis in axes},
-        "value": mark.y,
-        "low": mark.low,
-        "high": mark.high,
+        "value": mark.median,
+        "low": mark.lowest,
+        "high": mark.highest,
         "n": value.n,
         "unit": figure.unit,
         "kernel": value.point.kernel,
@@ -241,7 +259,7 @@ def _mark_record(figure: RedrawnFigure, series: Sequence[str], mark: _Mark, repr
     }
 
 
-def source_flags(source: Source | None) -> str:
+def source_flags(source: ValueSource | None) -> str:
     """Returns where a value comes from, as flags separated by `; `."""
     if source is None:
         return ""
@@ -250,7 +268,7 @@ def source_flags(source: Source | None) -> str:
     )
 
 
-def _samples_note(marks: Sequence[_Mark]) -> list[str]:
+def _samples_note(marks: Sequence[_ChartMark]) -> list[str]:
     """Returns a sentence on the numbers of samples and placements."""
     counts = sorted({value.n for mark in marks for value in mark.values})
     places = sorted({len(value.placement_band.values) for mark in marks for value in mark.values})
@@ -261,7 +279,7 @@ def _samples_note(marks: Sequence[_Mark]) -> list[str]:
     return [f"n = {of} for each value; medians over {where} placements of the code, with the least and the most."]
 
 
-def versions_note(reproduction: Reproduction, values: Sequence[Value]) -> list[str]:
+def versions_note(reproduction: PaperReproduction, values: Sequence[MeasuredValue]) -> list[str]:
     """Returns sentences on the versions of the values, on reference results, and on assumed timing rules."""
     sources = {reproduction.sources[value.run_id] for value in values if value.run_id in reproduction.sources}
     kernels = dict.fromkeys(

@@ -3,22 +3,29 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rtoslab.analyses import ClaimVerdict, PlacedValues, Value, judge_claims, point_values
-from rtoslab.catalogue import Catalogue, PaperFolder, Setup
-from rtoslab.papers.absences import Absences
+from rtoslab.analyses import ClaimVerdict, MeasuredValue, PlacedValues, judge_claims, point_values
+from rtoslab.catalogue import Catalogue, PaperFolder, PaperSetup
+from rtoslab.papers.absences import AbsenceReasons
 from rtoslab.papers.compare import ComparedRow, compare_rows
 from rtoslab.papers.in_setup import SetupResults
 from rtoslab.papers.names import reader_names
 from rtoslab.papers.over_placements import join_placements, with_substitutes
-from rtoslab.papers.sources import Source, replace_changed, sort_results, sort_weights, sources_by_run, todays_setup
+from rtoslab.papers.sources import (
+    ValueSource,
+    replace_changed,
+    sort_results,
+    sort_weights,
+    sources_by_run,
+    todays_setup,
+)
 from rtoslab.papers.weights import weigh_programs, weight_values
 from rtoslab.reference import StoredWeight
-from rtoslab.results import Failed, MeasuredPoint
+from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.store import AnyResult, StoredPoint
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class PaperReproduction:
     """A paper compared with a run: figures, verdicts, sources and set-ups."""
 
     paper: PaperFolder
@@ -27,13 +34,13 @@ class Reproduction:
     """Reference results of kernels that the run does not have."""
     results: tuple[AnyResult, ...]
     """The results behind the figures and verdicts, under the paper's names of the kernels."""
-    values: tuple[Value, ...]
+    values: tuple[MeasuredValue, ...]
     compared: dict[int, ComparedRow]
     """Keyed by id of the published row."""
     verdicts: tuple[ClaimVerdict, ...]
-    sources: Mapping[str, Source]
+    sources: Mapping[str, ValueSource]
     """Keyed by run id: which version a value is of, and whether it is a reference result."""
-    absences: Absences
+    absences: AbsenceReasons
     names: Mapping[str, str]
     """A value on an axis -> its name for a reader."""
     missing_benchmarks: tuple[str, ...] = ()
@@ -52,13 +59,13 @@ class Reproduction:
 
 
 @dataclass(frozen=True)
-class Judge:
+class PaperJudge:
     """Computes a paper's figures and verdicts from one set of results."""
 
     catalogue: Catalogue
     paper: PaperFolder
     kernels: Collection[str]
-    sources: Mapping[str, Source]
+    sources: Mapping[str, ValueSource]
     reference_placements: Mapping[str, PlacedValues] = field(default_factory=dict)
 
     def reader_names(self, results: Sequence[AnyResult]) -> dict[str, str]:
@@ -68,19 +75,19 @@ class Judge:
         return reader_names(self.catalogue, self.paper, results, self.sources)
 
     def judge_results(
-        self, results: Sequence[AnyResult], sizes: Sequence[Value], unbuilt: Sequence[Failed]
-    ) -> tuple[list[Value], dict[int, ComparedRow], tuple[ClaimVerdict, ...], Absences]:
+        self, results: Sequence[AnyResult], sizes: Sequence[MeasuredValue], unbuilt: Sequence[FailedPoint]
+    ) -> tuple[list[MeasuredValue], dict[int, ComparedRow], tuple[ClaimVerdict, ...], AbsenceReasons]:
         """Returns the values, the compared figures, the verdicts, and the reasons of missing values."""
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
         values_ = [
             *with_substitutes(self.paper, join_placements(point_values(measured), self.reference_placements)),
             *sizes,
         ]
-        absences = Absences(self.paper, [*results, *unbuilt], self.kernels)
+        absences = AbsenceReasons(self.paper, [*results, *unbuilt], self.kernels)
         compared = compare_rows(self.paper, [*results, *unbuilt], values_, self.kernels, self.sources)
         names = self.reader_names(results)
         verdicts = judge_claims(
-            self.paper.claims, values_, self.paper.facts.resolution, absence=absences.reason, names=names
+            self.paper.claims, values_, self.paper.facts.resolution, absence=absences.absence_reason, names=names
         )
         return values_, compared, tuple(verdicts), absences
 
@@ -93,7 +100,7 @@ def reproduce_paper(
     reference_points: Sequence[StoredPoint] = (),
     reference_weights: Sequence[StoredWeight] = (),
     reference_placements: Mapping[str, PlacedValues] | None = None,
-) -> Reproduction:
+) -> PaperReproduction:
     """Compares every figure of a paper with a run and judges every statement.
     Raises ReportError, CatalogueError, PlanError. `reference_points` and `reference_weights` are reference results of
     kernels that are not here. A figure or verdict that uses one says so. `reference_placements` are values in further
@@ -107,9 +114,11 @@ def reproduce_paper(
     main_weights, todays_weights = sort_weights(paper, [stored_weight.weight for stored_weight in (*own, *lent)])
     sizes = [value for weight in main_weights for value in weight_values(weight)]
     kernels = {*catalogue.buildable_kernels, *(item.point.kernel for item in (*sorted_results.main, *main_weights))}
-    judge = Judge(catalogue, paper, kernels, sources, reference_placements or {})
+    judge = PaperJudge(catalogue, paper, kernels, sources, reference_placements or {})
 
-    def in_setup(setup: Setup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[Value]) -> SetupResults:
+    def in_setup(
+        setup: PaperSetup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[MeasuredValue]
+    ) -> SetupResults:
         """Returns the figures and verdicts with the changed results of a set-up."""
         ours = {
             result.run_id for results in changed.values() for result in results if isinstance(result, MeasuredPoint)
@@ -125,7 +134,7 @@ def reproduce_paper(
     swapped = [size for size in sizes if size.point.kernel not in todays_sizes]
     swapped += [value for size in todays_sizes.values() for value in size]
     judged, compared, verdicts, absences = judge.judge_results(sorted_results.main, sizes, unbuilt)
-    return Reproduction(
+    return PaperReproduction(
         paper=paper,
         points=tuple(points),
         reference_points=tuple(reference_points),

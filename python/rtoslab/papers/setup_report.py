@@ -5,12 +5,12 @@ from math import exp, log
 from statistics import fmean
 from typing import Final
 
-from rtoslab.analyses import ClaimVerdict, Value
+from rtoslab.analyses import ClaimVerdict, MeasuredValue
 from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.in_setup import SetupResults
-from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.papers.tables import NONE, here_text, ratio_text
-from rtoslab.reports import Section, TableData, band_text
+from rtoslab.reports import ReportSection, TableData, band_text
 
 _PROSE = (
     "The paper does not say how everything was built. Each set-up is another way in which its authors may have "
@@ -33,7 +33,7 @@ def mean_distance(compared: Mapping[int, ComparedRow]) -> float | None:
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
-def setup_distances(reproduction: Reproduction, setup: SetupResults) -> tuple[float, float] | None:
+def setup_distances(reproduction: PaperReproduction, setup: SetupResults) -> tuple[float, float] | None:
     """Returns how far the figures that a set-up changes are from the paper's: in the suites, and in the set-up.
     None without a figure.
     """
@@ -47,17 +47,17 @@ def count_ratios(compared: Mapping[int, ComparedRow]) -> int:
     return sum(bool(compared_row.ratio) for compared_row in compared.values())
 
 
-def changed_verdicts(reproduction: Reproduction, setup: SetupResults) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
+def changed_verdicts(reproduction: PaperReproduction, setup: SetupResults) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
     """Returns the statements on which a set-up changes the verdict: that of the suites, and that of the set-up."""
     above = {verdict.claim.id: verdict for verdict in reproduction.verdicts}
     return [
         (above[verdict.claim.id], verdict)
         for verdict in setup.verdicts
-        if verdict.outcome_text != above[verdict.claim.id].outcome_text and verdict.outcome != "not computed"
+        if verdict.outcome_text != above[verdict.claim.id].outcome_text and verdict.overall_outcome != "not computed"
     ]
 
 
-def setups_section(reproduction: Reproduction) -> list[Section]:
+def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
     """Returns the report's sections on the alternative set-ups that have points. Empty if there are none."""
     wanting = missing_trees(reproduction)
     if not _all_setups(reproduction) and not wanting:
@@ -99,10 +99,10 @@ def setups_section(reproduction: Reproduction) -> list[Section]:
     if rows:
         columns = ("section", "the paper says", "above", "set-up", "there", "seen there")
         tables.append(TableData("Statements with another result in a set-up", columns, rows))
-    return [Section("setups", "Other versions and builds", (_PROSE, *wanting), (), tuple(tables))]
+    return [ReportSection("setups", "Other versions and builds", (_PROSE, *wanting), (), tuple(tables))]
 
 
-def missing_trees(reproduction: Reproduction) -> list[str]:
+def missing_trees(reproduction: PaperReproduction) -> list[str]:
     """Returns a sentence for each kernel version of the paper that was not measured here and has no reference."""
     present = {source.kernel for source in reproduction.sources.values()}
     names = reproduction.paper.facts.kernels
@@ -115,12 +115,12 @@ def missing_trees(reproduction: Reproduction) -> list[str]:
     ]
 
 
-def _all_setups(reproduction: Reproduction) -> list[SetupResults]:
+def _all_setups(reproduction: PaperReproduction) -> list[SetupResults]:
     """Returns the results with today's versions, then those of the paper's set-ups."""
     return [*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups]
 
 
-def _overview_rows(reproduction: Reproduction) -> list[list[str]]:
+def _overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each set-up: evidence, changed statements, figures, distance."""
     rows = []
     for setup in _all_setups(reproduction):
@@ -140,7 +140,7 @@ def _overview_rows(reproduction: Reproduction) -> list[list[str]]:
     return rows
 
 
-def _throughput_rows(reproduction: Reproduction) -> list[list[str]]:
+def _throughput_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for every throughput that a set-up changes."""
     here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
     rates = [
@@ -156,7 +156,7 @@ def _throughput_rows(reproduction: Reproduction) -> list[list[str]]:
     return rows
 
 
-def _throughput_text(other: Value | None, above: Value) -> str:
+def _throughput_text(other: MeasuredValue | None, above: MeasuredValue) -> str:
     """Returns the throughput in a set-up with its ratio to the suites', as text."""
     if other is None:
         return NONE
@@ -164,12 +164,12 @@ def _throughput_text(other: Value | None, above: Value) -> str:
     return f"{band_text(other.placement_band, _RATE)}; x {band_text(ratio, '{:.2f}'.format)}"
 
 
-def _is_throughput(value: Value) -> bool:
+def _is_throughput(value: MeasuredValue) -> bool:
     """Whether a value is a total throughput."""
     return (value.metric, value.stat) == ("throughput", "total")
 
 
-def _figure_rows(reproduction: Reproduction) -> list[list[str]]:
+def _figure_rows(reproduction: PaperReproduction) -> list[list[str]]:
     """Returns a table row for each published figure that a set-up changes, with our values and ratios."""
     own = [setup.changed_rows() for setup in _all_setups(reproduction)]
     kernels = {compared_row.published.kernel for compared_row in reproduction.compared.values()}

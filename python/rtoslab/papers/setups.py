@@ -5,7 +5,7 @@ figures and statements select that one."""
 
 from collections.abc import Collection, Iterable, Iterator
 
-from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, Setup
+from rtoslab.catalogue import Catalogue, Experiment, PaperFolder, PaperSetup
 from rtoslab.plan import DEFAULTS, Options, Point, experiment_points, with_defaults
 from rtoslab.results import PointId
 
@@ -14,7 +14,7 @@ def setup_points(
     catalogue: Catalogue,
     paper: PaperFolder,
     experiments: Iterable[Experiment],
-    setup: Setup,
+    setup: PaperSetup,
     options: Options,
     known: Collection[str] = (),
 ) -> Iterator[Point]:
@@ -35,7 +35,7 @@ def setup_points(
             yield from experiment_points(catalogue, experiment.model_copy(update={**only, "config": config}), options)
 
 
-def equivalent_point(paper: PaperFolder, setup: Setup, point: PointId) -> PointId | None:
+def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
     """Returns the suites' point that corresponds to a point of a set-up. None if it is not of the set-up."""
     changes = setup.config_for(point.kernel)
     experiment = _find_experiment(paper, point, point.kernel)
@@ -87,7 +87,7 @@ def _find_experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experim
 
 
 def _changed_kernels(
-    paper: PaperFolder, setup: Setup, experiment: Experiment, here: Collection[str], known: Collection[str]
+    paper: PaperFolder, setup: PaperSetup, experiment: Experiment, here: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
     """Returns the kernels that a set-up changes, each with the tree or kernel that is built for it."""
     trees = {version.kernel: version.trees for version in paper.facts.version}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.catalogue import PaperFolder, Slip
+from rtoslab.catalogue import PaperFolder, PaperMistake
 from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.papers.tables import UNITS
 from rtoslab.reports import TableData
@@ -10,13 +10,13 @@ from rtoslab.reports import TableData
 KIND_TEXTS = {"slip": "slip", "precondition": "precondition", "fact": "follows"}
 
 
-def slips_of_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[Slip]:
+def slips_of_part(paper: PaperFolder, part_id: str, rows: Iterable[int]) -> list[PaperMistake]:
     """Returns the slips (mistakes of the paper) that concern a part of the paper, or one of these rows."""
     shown = set(rows)
     return [slip for slip in paper.slips if slip.part == part_id or shown.intersection(slip.rows)]
 
 
-def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableData:
+def slips_table(paper: PaperFolder, slips: Sequence[PaperMistake], title: str) -> TableData:
     """Returns a table of the paper's mistakes (slips). Raises CatalogueError for arithmetic that cannot be computed."""
     rows = []
     for slip in slips:
@@ -28,13 +28,13 @@ def slips_table(paper: PaperFolder, slips: Sequence[Slip], title: str) -> TableD
     return TableData(title, columns[:filled], [row[:filled] for row in rows])
 
 
-def _slip_unit(slip: Slip, *, last: bool) -> str:
+def _slip_unit(slip: PaperMistake, *, last: bool) -> str:
     """Returns the unit of a slip's printed value, or with `last` of the computed one. `us; samples` has both."""
     first, _, second = slip.unit.partition("; ")
     unit = second if last and second else first
     return UNITS.get(unit, unit)
 
 
-def compute_slip(paper: PaperFolder, slip: Slip) -> float:
+def compute_slip(paper: PaperFolder, slip: PaperMistake) -> float:
     """Returns the right value for a slip (a mistake of the paper), computed from its published figures."""
     return evaluate_expression(slip.computed, paper.paper_numbers)

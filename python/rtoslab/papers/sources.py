@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rtoslab.analyses import without_placement
-from rtoslab.catalogue import PaperFolder, Setup
+from rtoslab.catalogue import PaperFolder, PaperSetup
 from rtoslab.papers.setups import equivalent_point, length_free_key
 from rtoslab.reference import StoredWeight
 from rtoslab.results import MeasuredPoint, ProgramWeight
@@ -18,7 +18,7 @@ from rtoslab.store import AnyResult, StoredPoint
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ValueSource:
     """Where the values of one measured point come from: kernel, version, run or reference."""
 
     kernel: str
@@ -50,7 +50,7 @@ def sources_by_run(
     beside: Sequence[StoredPoint],
     own: Sequence[StoredWeight] = (),
     lent: Sequence[StoredWeight] = (),
-) -> dict[str, Source]:
+) -> dict[str, ValueSource]:
     """Returns the source of every measured point and program size, by its run id."""
     points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
     weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
@@ -61,7 +61,7 @@ def sources_by_run(
     }
 
 
-def _make_source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool) -> Source:
+def _make_source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool) -> ValueSource:
     """Returns the source of a point, from its manifest."""
     build, target = manifest.get("build"), manifest.get("target")
     version = build.get("kernel_version", "") if isinstance(build, dict) else ""
@@ -71,7 +71,7 @@ def _make_source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *
     role = paper.facts.kernel_by_tree.get(kernel)
     substitutes = {item.kernel for item in paper.facts.version if item.stands_in}
     rules = tuple(item for item in assumed if _applies_to_board(item, board))
-    return Source(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
+    return ValueSource(kernel, str(version), is_reference, role is not None and role not in substitutes, rules)
 
 
 def _applies_to_board(rule: str, board: Mapping[str, Any]) -> bool:
@@ -160,11 +160,11 @@ def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[A
     }
     is_named = any(name in order for name in by_kernel)
 
-    def rank(name: str) -> tuple[bool, bool, int]:
+    def version_rank(name: str) -> tuple[bool, bool, int]:
         """Returns the sort key of a kernel version, the preferred one first."""
         return (is_named and name not in order, not measured[name], order.get(name, len(order)))
 
-    best = min(by_kernel, key=rank)
+    best = min(by_kernel, key=version_rank)
     return [*measured[best]] or by_kernel[best]
 
 
@@ -178,7 +178,9 @@ def replace_changed(
     return [*plain_results, *(result for results in changed.values() for result in results)]
 
 
-def todays_setup(paper: PaperFolder, sorted_results: SortedResults, sources: Mapping[str, Source]) -> Setup | None:
+def todays_setup(
+    paper: PaperFolder, sorted_results: SortedResults, sources: Mapping[str, ValueSource]
+) -> PaperSetup | None:
     """Returns the results with today's kernel versions as a set-up. None if no other version is used."""
     if not sorted_results.today:
         return None
@@ -189,4 +191,4 @@ def todays_setup(paper: PaperFolder, sorted_results: SortedResults, sources: Map
         if isinstance(result, MeasuredPoint)
     )
     title = f"the kernels' current versions: {', '.join(names)}" if names else "the kernels' current versions"
-    return Setup(id="today", title=title, evidence="The current versions of the kernels instead of the authors'.")
+    return PaperSetup(id="today", title=title, evidence="The current versions of the kernels instead of the authors'.")

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rtoslab.analyses import Band, Value
+from rtoslab.analyses import MeasuredValue, PlacementBand
 from rtoslab.catalogue import PublishedRow, RedrawnTable
 from rtoslab.papers.compare import ComparedRow
 from rtoslab.papers.footnotes import Footnotes
 from rtoslab.papers.paper_charts import source_flags, versions_note
-from rtoslab.papers.reproduction import Reproduction
+from rtoslab.papers.reproduction import PaperReproduction
 from rtoslab.reports import MARK, ChartData, Record, TableData, band_ends, band_text
 
 LABELS = ("metric", "kernel", "board", "clock_mhz", "stat", "unit")
@@ -25,7 +25,7 @@ UNITS = {"us": "\N{MICRO SIGN}s"}
 AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of the core's clock", "bytes": "bytes"}
 
 
-def redraw_table(table: RedrawnTable, reproduction: Reproduction) -> TableData:
+def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableData:
     """Redraws a paper's table with the published figure, ours and their ratio.
     A table of one combination also has our number of samples, the version, and the values of today's version. With
     several combinations these are in the note.
@@ -78,7 +78,7 @@ def redraw_table(table: RedrawnTable, reproduction: Reproduction) -> TableData:
         senseless,
         *_samples_note(values, full),
         *versions_note(reproduction, values),
-        *notes.sentences,
+        *notes.footnote_lines,
     )
     records = [record for row in rows if row.id in compared for record in _row_records(row, compared[row.id])]
     return TableData(title, tuple(columns), body, " ".join(filter(None, parts)), records=records)
@@ -96,7 +96,7 @@ def _samples_and_version(ours: ComparedRow | None) -> tuple[str, str]:
     return f"{ours.value.n:,}", ours.source.version if ours.source is not None else NONE
 
 
-def _samples_note(values: Sequence[Value], full: bool) -> list[str]:
+def _samples_note(values: Sequence[MeasuredValue], full: bool) -> list[str]:
     """Returns a sentence on the numbers of samples."""
     counts = sorted({value.n for value in values})
     if full or not counts:
@@ -111,8 +111,8 @@ def _row_records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
     here, band = ours.our_value, ours.band
     own: Record = {
         "value": here,
-        "low": band.least if band else here,
-        "high": band.most if band else here,
+        "low": band.smallest if band else here,
+        "high": band.largest if band else here,
         "n": ours.value.n if ours.value else None,
         "version": ours.source.version if ours.source else "",
         "flags": source_flags(ours.source),
@@ -162,7 +162,7 @@ def here_text(compared_row: ComparedRow) -> str:
     if compared_row.our_value is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
     text = band_text(
-        compared_row.band or Band([compared_row.our_value]), lambda value: _value_text(compared_row, value)
+        compared_row.band or PlacementBand([compared_row.our_value]), lambda value: _value_text(compared_row, value)
     )
     return text + (REFERENCE if compared_row.state == "reference" else "") + (MARK if compared_row.deviates else "")
 
@@ -185,7 +185,7 @@ def ratio_text(compared_row: ComparedRow) -> str:
     if compared_row.ratio is None:
         return SENSELESS if compared_row.no_ratio and compared_row.our_value is not None else NONE
     text = f"{compared_row.ratio:.2f}"
-    least, most = (f"{ratio:.2f}" for ratio in compared_row.ratios or (compared_row.ratio, compared_row.ratio))
+    least, most = (f"{ratio:.2f}" for ratio in compared_row.ratio_range or (compared_row.ratio, compared_row.ratio))
     return text if least == most else f"{text} ({least} to {most})"
 
 
@@ -215,10 +215,14 @@ def _comparison_cells(row: PublishedRow | None, compared: Mapping[int, ComparedR
         return NONE, NONE, NONE
     ours = compared.get(row.id)
     if ours is None:
-        return row.value, f"n/a{notes.mark(row.note or 'a condition or a model of the paper, no measurement')}", NONE
+        return (
+            row.value,
+            f"n/a{notes.add_footnote(row.note or 'a condition or a model of the paper, no measurement')}",
+            NONE,
+        )
     here = here_text(ours)
     return (
         row.value,
-        here + (notes.mark(ours.reason) if ours.our_value is None and ours.reason else ""),
+        here + (notes.add_footnote(ours.reason) if ours.our_value is None and ours.reason else ""),
         ratio_text(ours),
     )

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from rtoslab.analyses import Value
+from rtoslab.analyses import MeasuredValue
 from rtoslab.base import BuildError
 from rtoslab.catalogue import Catalogue, PaperFolder, WeighedProgram
 from rtoslab.footprint import build_program
 from rtoslab.reference import StoredWeight
-from rtoslab.results import Failed, ImageBytes, PointId, ProgramWeight
+from rtoslab.results import FailedPoint, ImageBytes, PointId, ProgramWeight
 from rtoslab.store import manifest_hash
 
 BENCHMARK = "footprint"
@@ -16,7 +16,7 @@ BENCHMARK = "footprint"
 
 def weigh_programs(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
-) -> tuple[list[StoredWeight], list[Failed]]:
+) -> tuple[list[StoredWeight], list[FailedPoint]]:
     """Builds every program whose size the paper's report needs.
 
     Returns the sizes, and the failures of programs that cannot be built. Raises PlanError.
@@ -34,15 +34,15 @@ def weigh_programs(
                 weights.append(_weigh_program(catalogue, version, point))
             except BuildError as cause:
                 why = {"stage": "build", "error": type(cause).__name__, "message": str(cause)}
-                failures.append(Failed.model_validate({"run_id": "0" * 16, "point": point, **why}))
+                failures.append(FailedPoint.model_validate({"run_id": "0" * 16, "point": point, **why}))
     return weights, failures
 
 
-def weight_values(weight: ProgramWeight) -> Iterator[Value]:
+def weight_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
     """Yields the sizes of a program's sections as values, counted as `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
-        yield Value(
+        yield MeasuredValue(
             weight.point, weight.run_id, weight.clock_hz, {}, BENCHMARK, BENCHMARK, section, size, "bytes", 1
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ beside those of a board with the cache on.
 from collections.abc import Mapping
 from typing import Final
 
-from rtoslab.parity.concepts import OFF_ON, Concept
+from rtoslab.parity.concepts import OFF_ON, FairnessCondition
 
 STATE_PREFIX: Final = "state."
 """Before the key of a setting, in the id of its concept."""
@@ -60,13 +60,15 @@ def absent_value(concept_id: str) -> str | None:
     return _NOT_ENABLED if _without_core(concept_id.removeprefix(STATE_PREFIX)).startswith(f"{_URGENCY}irq") else None
 
 
-def state_concept(concept_id: str) -> Concept:
+def state_concept(concept_id: str) -> FairnessCondition:
     """Returns the concept (a condition of a fair comparison) of a board setting. Its title names the register."""
     key = concept_id.removeprefix(STATE_PREFIX)
     setting = _without_core(key)
     title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_setting_title(setting), *_UNKNOWN_SETTING)
     core = "" if setting == key else f" of {key.partition('.')[0].replace('core', 'core ')}"
-    return Concept(concept_id, f"{title}{core} at the beginning of the window", why, off_on, is_board_setting=True)
+    return FairnessCondition(
+        concept_id, f"{title}{core} at the beginning of the window", why, off_on, is_board_setting=True
+    )
 
 
 def manifest_concept_id(concept_id: str) -> str:

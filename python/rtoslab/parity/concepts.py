@@ -15,7 +15,7 @@ BuildRecord = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Concept:
+class FairnessCondition:
     """A condition that must be equal on both sides of a fair comparison, such as the optimisation level."""
 
     id: str
@@ -36,16 +36,20 @@ class Concept:
 
 OFF_ON: Final = ("off", "on")
 KERNEL_CONCEPTS: Final = (
-    Concept("assertions", "assertions", "every call that checks its arguments pays for it", OFF_ON),
-    Concept("stack_checking", "stack checking", "every switch checks a stack", OFF_ON),
-    Concept("trace_hooks", "trace hooks", "control blocks grow and calls leave traces", OFF_ON),
-    Concept("run_time_statistics", "run-time statistics", "every switch reads a clock", OFF_ON),
-    Concept("tick_hz", "tick rate", "more ticks take more time from the tasks"),
-    Concept("priorities", "number of priorities", "a search for the next task may be longer, its lists take memory"),
-    Concept("time_slicing", "time slicing", "tasks of equal priority are also switched at ticks", OFF_ON),
-    Concept("tickless_idle", "tickless idle", "idle time has no ticks, but its end takes longer", OFF_ON),
-    Concept("mpu", "memory protection", "every switch loads regions, every call may cross into the kernel", OFF_ON),
-    Concept(
+    FairnessCondition("assertions", "assertions", "every call that checks its arguments pays for it", OFF_ON),
+    FairnessCondition("stack_checking", "stack checking", "every switch checks a stack", OFF_ON),
+    FairnessCondition("trace_hooks", "trace hooks", "control blocks grow and calls leave traces", OFF_ON),
+    FairnessCondition("run_time_statistics", "run-time statistics", "every switch reads a clock", OFF_ON),
+    FairnessCondition("tick_hz", "tick rate", "more ticks take more time from the tasks"),
+    FairnessCondition(
+        "priorities", "number of priorities", "a search for the next task may be longer, its lists take memory"
+    ),
+    FairnessCondition("time_slicing", "time slicing", "tasks of equal priority are also switched at ticks", OFF_ON),
+    FairnessCondition("tickless_idle", "tickless idle", "idle time has no ticks, but its end takes longer", OFF_ON),
+    FairnessCondition(
+        "mpu", "memory protection", "every switch loads regions, every call may cross into the kernel", OFF_ON
+    ),
+    FairnessCondition(
         "task_selection",
         "task selection",
         "the next task is found by a search or by one instruction",
@@ -58,11 +62,11 @@ KERNEL_CONCEPTS: Final = (
 def _flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
     """Returns a function that reads the last compiler flag with this prefix from a build's record."""
 
-    def read(build: BuildRecord) -> str | None:
+    def last_flag(build: BuildRecord) -> str | None:
         """Returns the last compiler flag with the prefix, or None."""
         return next((flag for flag in reversed(build.get("flags", [])) if flag.startswith(prefix)), None)
 
-    return read
+    return last_flag
 
 
 def _feature_reader(name: str) -> Callable[[BuildRecord], str | None]:
@@ -75,34 +79,42 @@ def _value_reader(key: str) -> Callable[[BuildRecord], str | None]:
     return lambda build: str(build[key]) if build.get(key) else None
 
 
-BUILD_CONCEPTS: Final[tuple[tuple[Concept, Callable[[BuildRecord], str | None]], ...]] = (
-    (Concept("opt", "optimisation", "the compiler generates other code"), optimisation_level),
-    (Concept("options", "compiler options", "the compiler generates other code"), code_options),
+BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str | None]], ...]] = (
+    (FairnessCondition("opt", "optimisation", "the compiler generates other code"), optimisation_level),
+    (FairnessCondition("options", "compiler options", "the compiler generates other code"), code_options),
     (
-        Concept("file_options", "options of single files", "the compiler generates other code for these files"),
+        FairnessCondition(
+            "file_options", "options of single files", "the compiler generates other code for these files"
+        ),
         options_of_single_files,
     ),
     (
-        Concept("lto", "optimisation across files", "one side's kernel is optimised as a whole", OFF_ON),
+        FairnessCondition("lto", "optimisation across files", "one side's kernel is optimised as a whole", OFF_ON),
         lambda build: "1" if _flag_reader("-flto")(build) else "0",
     ),
     (
-        Concept("compiler", "compiler", "other compilers generate other code"),
+        FairnessCondition("compiler", "compiler", "other compilers generate other code"),
         lambda build: build.get("compiler", {}).get("banner"),
     ),
     (
-        Concept("clock_hz", "clock", "memories and buses are slower or faster relative to the core"),
+        FairnessCondition("clock_hz", "clock", "memories and buses are slower or faster relative to the core"),
         _value_reader("clock_hz"),
     ),
     (
-        Concept("wait_states", "flash wait states", "code in flash waits longer"),
+        FairnessCondition("wait_states", "flash wait states", "code in flash waits longer"),
         lambda build: build.get("clock", {}).get("wait_states"),
     ),
-    (Concept("feature.icache", "instruction cache", "code in flash waits", OFF_ON), _feature_reader("icache")),
-    (Concept("feature.dcache", "data cache", "constants and data wait", OFF_ON), _feature_reader("dcache")),
-    (Concept("feature.prefetch", "prefetch", "straight code in flash waits", OFF_ON), _feature_reader("prefetch")),
-    (Concept("code", "code placement", "RAM and flash have other speeds"), _value_reader("code")),
-    (Concept("data", "data placement", "memories have other speeds"), _value_reader("data")),
+    (
+        FairnessCondition("feature.icache", "instruction cache", "code in flash waits", OFF_ON),
+        _feature_reader("icache"),
+    ),
+    (FairnessCondition("feature.dcache", "data cache", "constants and data wait", OFF_ON), _feature_reader("dcache")),
+    (
+        FairnessCondition("feature.prefetch", "prefetch", "straight code in flash waits", OFF_ON),
+        _feature_reader("prefetch"),
+    ),
+    (FairnessCondition("code", "code placement", "RAM and flash have other speeds"), _value_reader("code")),
+    (FairnessCondition("data", "data placement", "memories have other speeds"), _value_reader("data")),
 )
 """Concepts that a manifest tells for every kernel, and how. Their ids are keys of `--config`, but for
 the options that a build file alone can change."""
@@ -148,14 +160,14 @@ def _macro_value(source: str | None, macros: Mapping[str, str]) -> str | None:
     return source[1:] if source.startswith("=") else macros.get(source)
 
 
-def config_value(concept: Concept, value: str) -> str:
+def config_value(concept: FairnessCondition, value: str) -> str:
     """Returns a raw value as `--config` takes it: a compiler by its name, not by its banner."""
     if concept.id != "compiler":
         return value
     return "clang" if value.startswith("clang") else "gcc"
 
 
-def config_key(concept: Concept, kernel: Kernel) -> str:
+def config_key(concept: FairnessCondition, kernel: Kernel) -> str:
     """Returns the key of `--config` that changes the concept for a kernel. Empty if none does."""
     if concept not in KERNEL_CONCEPTS:
         return concept.id

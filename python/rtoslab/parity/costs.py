@@ -13,8 +13,8 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.analyses import PlacedTime, Ratio, mean_ratio, placed_times
-from rtoslab.base import PlanError, Strict, content_seal, make_folder, toml_lines, write_whole
+from rtoslab.analyses import FigureRatio, PlacedTime, mean_ratio, placed_times
+from rtoslab.base import PlanError, StrictModel, content_seal, make_folder, toml_lines, write_whole
 from rtoslab.catalogue import read_toml
 from rtoslab.plan import with_defaults
 from rtoslab.results import MeasuredPoint
@@ -25,7 +25,7 @@ UNSEALED: Final = 1
 """The format of files without a seal."""
 
 
-class Cost(Strict):
+class ConfigurationCost(StrictModel):
     """The measured effect on benchmarks' time of changing one configuration key from one value to another."""
 
     kernel: str
@@ -43,7 +43,7 @@ class Cost(Strict):
     one_placement: tuple[str, ...] = ()
     """Benchmarks whose points are in one placement each, where the place matters: the place's share is not known."""
 
-    def reverse(self) -> "Cost":
+    def reversed_cost(self) -> "ConfigurationCost":
         """Returns the cost of the opposite change."""
         back = {name: _reverse_percent(value) for name, value in self.percent.items()}
         band = {name: (_reverse_percent(most), _reverse_percent(least)) for name, (least, most) in self.band.items()}
@@ -55,21 +55,21 @@ def _reverse_percent(percent: float) -> float:
     return 100 * (100 / (100 + percent) - 1)
 
 
-class CostFile(Strict):
+class CostFile(StrictModel):
     """The content of a file of measured costs."""
 
     format: int = UNSEALED
     seal: str = ""
     """Digest of the costs."""
-    cost: tuple[Cost, ...] = ()
+    cost: tuple[ConfigurationCost, ...] = ()
 
     @property
-    def digest(self) -> str:
+    def content_digest(self) -> str:
         """Returns the digest of the content, which `seal` must have."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
 
-def read_costs(root: Path) -> tuple[Cost, ...]:
+def read_costs(root: Path) -> tuple[ConfigurationCost, ...]:
     """Returns the stored costs of configuration changes: the working directory's, then the checkout's.
     Raises as `read_cost_file` does.
     """
@@ -77,7 +77,7 @@ def read_costs(root: Path) -> tuple[Cost, ...]:
     return tuple(cost for path in paths for cost in read_cost_file(path))
 
 
-def read_cost_file(path: Path) -> tuple[Cost, ...]:
+def read_cost_file(path: Path) -> tuple[ConfigurationCost, ...]:
     """Returns the costs of configuration changes that a file stores. Empty if there is no file.
     Raises CatalogueError naming file and key, PlanError for costs that were edited.
     """
@@ -89,12 +89,12 @@ def read_cost_file(path: Path) -> tuple[Cost, ...]:
         raise PlanError(f"{path} has format {costs.format}, but this version reads format {FORMAT}; {again}.")
     if not costs.seal:
         raise PlanError(f"{path} has no seal, so it was written by an earlier version or by hand; {again}.")
-    if costs.seal != costs.digest:
+    if costs.seal != costs.content_digest:
         raise PlanError(f"{path} was edited; {again}.")
     return costs.cost
 
 
-def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()) -> list[Cost]:
+def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()) -> list[ConfigurationCost]:
     """Returns the cost of every configuration key that is the only difference between some points.
     A value that is not set is `as usual`. `place_bound_ids`: the identities (`id`) of points whose figures may depend
     on the place of their code.
@@ -104,7 +104,7 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
         who = (time.point.kernel, time.point.board, time.point.benchmark, str(time.point.cores))
         place = (*who, str(time.point.window_ms), time.metric)
         groups.setdefault(place, []).append((with_defaults(time.point.config), time))
-    ratios: dict[tuple[str, str, str, str, str], dict[str, list[Ratio]]] = {}
+    ratios: dict[tuple[str, str, str, str, str], dict[str, list[FigureRatio]]] = {}
     for (kernel, board, benchmark, *_), rows in groups.items():
         for key, before, after, ratio in _single_key_changes(rows):
             by_benchmark = ratios.setdefault((kernel, board, key, before, after), {})
@@ -114,7 +114,7 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
         for change, group in sorted(ratios.items())
     }
     return [
-        Cost(
+        ConfigurationCost(
             kernel=kernel,
             board=board,
             key=key,
@@ -122,9 +122,9 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
             after=after,
             percent={name: _ratio_to_percent(item.value) for name, item in group},
             band={
-                name: (_ratio_to_percent(item.least), _ratio_to_percent(item.most))
+                name: (_ratio_to_percent(item.smallest), _ratio_to_percent(item.largest))
                 for name, item in group
-                if item.least < item.most
+                if item.smallest < item.largest
             },
             placement=tuple(name for name, item in group if item.is_within_placement),
             one_placement=tuple(name for name, item in group if item.is_undecided),
@@ -138,7 +138,9 @@ def _ratio_to_percent(ratio: float) -> float:
     return round(100 * (ratio - 1), 2) + 0.0
 
 
-def _single_key_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> Iterable[tuple[str, str, str, Ratio]]:
+def _single_key_changes(
+    rows: Sequence[tuple[dict[str, str], PlacedTime]],
+) -> Iterable[tuple[str, str, str, FigureRatio]]:
     """Yields (key, value before, value after, ratio of the times) for every two rows that differ in one key. The
     first row in order is `before`."""
     for key in dict.fromkeys(name for config, _ in rows for name in config):
@@ -156,7 +158,9 @@ def _single_key_changes(rows: Sequence[tuple[dict[str, str], PlacedTime]]) -> It
 AS_USUAL = "as usual"
 
 
-def find_cost(costs: Iterable[Cost], kernel: str, board: str, key: str, values: tuple[str, str]) -> Cost | None:
+def find_cost(
+    costs: Iterable[ConfigurationCost], kernel: str, board: str, key: str, values: tuple[str, str]
+) -> ConfigurationCost | None:
     """Returns the cost of a change from the first to the second value, in either direction. None if nobody measured
     it."""
     for cost in costs:
@@ -165,18 +169,18 @@ def find_cost(costs: Iterable[Cost], kernel: str, board: str, key: str, values: 
         if (cost.before, cost.after) == values:
             return cost
         if (cost.after, cost.before) == values:
-            return cost.reverse()
+            return cost.reversed_cost()
     return None
 
 
-def update_cost_file(costs: Sequence[Cost], path: Path) -> None:
+def update_cost_file(costs: Sequence[ConfigurationCost], path: Path) -> None:
     """Writes the costs in place of those of the same kernel, board and key. Keeps the others. Raises as
     `read_cost_file`."""
     stored = read_cost_file(path)
     fresh = {(cost.kernel, cost.board, cost.key) for cost in costs}
     merged = [*(item for item in stored if (item.kernel, item.board, item.key) not in fresh), *costs]
     merged.sort(key=lambda one: (one.kernel, one.board, one.key, one.before, one.after))
-    seal = CostFile(format=FORMAT, cost=tuple(merged)).digest
+    seal = CostFile(format=FORMAT, cost=tuple(merged)).content_digest
     lines = ["# What a difference costs, in percent of each benchmark's time; written by `rtoslab sweep --costs`."]
     lines += toml_lines({"format": FORMAT, "seal": seal})
     for item in merged:

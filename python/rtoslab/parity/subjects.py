@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rtoslab.analyses import PLACEMENT, place_dependent_results, series_names
 from rtoslab.catalogue import Catalogue
 from rtoslab.parity.costs import costs_from_runs, read_costs
-from rtoslab.parity.unfairness import LintSubject, Unfairness, find_unfairness, group_comparable
+from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
@@ -49,7 +49,7 @@ def _distinct_points(points: Sequence[StoredPoint]) -> list[tuple[PointId, Store
     return list(by_key.values())
 
 
-def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unfairness]:
+def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[UnfairDifference]:
     """Returns the unfair differences among a report's points, with their known costs.
     Costs come from these points and from the stored files.
     """

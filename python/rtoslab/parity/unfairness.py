@@ -7,8 +7,15 @@ from typing import Any
 
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.parity.board_settings import absent_value, manifest_concept_id, state_concept, state_facts
-from rtoslab.parity.concepts import CONCEPTS, Concept, concept_values, config_key, config_value, kernel_of_point
-from rtoslab.parity.costs import AS_USUAL, Cost, find_cost
+from rtoslab.parity.concepts import (
+    CONCEPTS,
+    FairnessCondition,
+    concept_values,
+    config_key,
+    config_value,
+    kernel_of_point,
+)
+from rtoslab.parity.costs import AS_USUAL, ConfigurationCost, find_cost
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.results import PointId
 
@@ -28,15 +35,15 @@ class LintSubject:
 
 
 @dataclass(frozen=True, slots=True)
-class Unfairness:
+class UnfairDifference:
     """A condition that differs between compared points, with all benchmarks that it affects."""
 
-    concept: Concept
+    concept: FairnessCondition
     board: str
     values: dict[str, tuple[str, ...]]
     """A reader's text of each value -> the sides that have it."""
     benchmarks: tuple[str, ...]
-    costs: tuple[tuple[str, Cost], ...]
+    costs: tuple[tuple[str, ConfigurationCost], ...]
     """Kernel and change as a text, and the measured cost. Empty if nobody measured it."""
 
     @property
@@ -66,17 +73,17 @@ def group_comparable(subjects: Iterable[LintSubject]) -> list[list[LintSubject]]
 
 
 def find_unfairness(
-    catalogue: Catalogue, groups: Iterable[Sequence[LintSubject]], costs: Sequence[Cost] = ()
-) -> list[Unfairness]:
+    catalogue: Catalogue, groups: Iterable[Sequence[LintSubject]], costs: Sequence[ConfigurationCost] = ()
+) -> list[UnfairDifference]:
     """Returns the unfair differences within each group of points."""
-    merged: dict[tuple[str, str, str], Unfairness] = {}
+    merged: dict[tuple[str, str, str], UnfairDifference] = {}
     for group in groups:
         benchmark, board = group[0].point.benchmark, group[0].point.board
         for unfairnesses in _group_unfairness(catalogue, group, board, benchmark, costs):
             key = (unfairnesses.concept.id, board, str(unfairnesses.values))
             known = merged.get(key)
             names = tuple(dict.fromkeys([*(known.benchmarks if known else ()), benchmark]))
-            merged[key] = Unfairness(
+            merged[key] = UnfairDifference(
                 unfairnesses.concept, board, unfairnesses.values, names, known.costs if known else unfairnesses.costs
             )
     order = {item.id: at for at, item in enumerate(CONCEPTS)}
@@ -87,8 +94,8 @@ def find_unfairness(
 
 
 def _group_unfairness(
-    catalogue: Catalogue, group: Sequence[LintSubject], board: str, benchmark: str, costs: Sequence[Cost]
-) -> Iterable[Unfairness]:
+    catalogue: Catalogue, group: Sequence[LintSubject], board: str, benchmark: str, costs: Sequence[ConfigurationCost]
+) -> Iterable[UnfairDifference]:
     """Yields the conditions that differ within one group of points."""
     kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
     facts = [concept_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
@@ -106,7 +113,7 @@ def _group_unfairness(
         values = {words: tuple(dict.fromkeys(item.side for item in who)) for words, who in holders.items()}
         sides = [(who[0], facts[group.index(who[0])][concept.id]) for who in holders.values()]
         costs_ = tuple(_change_costs(concept, kernels, sides, costs))
-        yield Unfairness(concept, board, values, (benchmark,), costs_)
+        yield UnfairDifference(concept, board, values, (benchmark,), costs_)
 
 
 def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
@@ -124,11 +131,11 @@ def _kernel_name(subject: LintSubject) -> str:
 
 
 def _change_costs(
-    concept: Concept,
+    concept: FairnessCondition,
     kernels: Mapping[str, Kernel | None],
     sides: Sequence[tuple[LintSubject, str]],
-    costs: Sequence[Cost],
-) -> Iterable[tuple[str, Cost]]:
+    costs: Sequence[ConfigurationCost],
+) -> Iterable[tuple[str, ConfigurationCost]]:
     """Yields the known cost of the difference for each kernel."""
     (first, before), (second, after), *_ = sides
     for kernel, facts in kernels.items():
@@ -149,7 +156,7 @@ def _option_forms(subject: LintSubject, kernel: str, key: str, value: str) -> tu
     return (value, AS_USUAL) if unsaid else (value,)
 
 
-def _percent_text(cost: Cost, benchmarks: Sequence[str]) -> str:
+def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
     """Returns the largest changes in percent by benchmark, as text."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
@@ -159,7 +166,7 @@ def _percent_text(cost: Cost, benchmarks: Sequence[str]) -> str:
     return shown + (f" and {len(ordered) - MOST_NAMES} smaller" if len(ordered) > MOST_NAMES else "")
 
 
-def _band_text(cost: Cost, name: str) -> str:
+def _band_text(cost: ConfigurationCost, name: str) -> str:
     """Returns the range of a change over placements as text, if it has two different ends."""
     least, most = map(_format_signed, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]

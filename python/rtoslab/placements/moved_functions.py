@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import StatisticsError, correlation, fmean, variance
 
-from rtoslab.images import Symbol
+from rtoslab.images import ImageSymbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class PlacedFunction:
 
 def functions_by_placement(
     cycles: Sequence[Mapping[str, float]],
-    symbols: Sequence[Sequence[Symbol]],
+    symbols: Sequence[Sequence[ImageSymbol]],
     figure: Sequence[float],
     line_bytes: int,
     least_spread: float,
@@ -89,7 +89,7 @@ def functions_by_placement(
     """Returns the functions whose cycles changed by at least `least_spread` between placements, the most first.
     All inputs are by placement.
     """
-    addresses = [_addresses(symbol) for symbol in symbols]
+    addresses = [_unique_addresses(symbol) for symbol in symbols]
     functions = []
     for name in sorted({name for cycle in cycles for name in cycle}):
         where = [address.get(name) for address in addresses]
@@ -109,7 +109,7 @@ def functions_by_placement(
     )
 
 
-def _addresses(symbols: Sequence[Symbol]) -> dict[str, int]:
+def _unique_addresses(symbols: Sequence[ImageSymbol]) -> dict[str, int]:
     """Returns the addresses of function names that occur once."""
     counts = Counter(symbol.name for symbol in symbols if symbol.is_function)
     return {symbol.name: symbol.address for symbol in symbols if symbol.is_function and counts[symbol.name] == 1}

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rtoslab.analyses import Band
+from rtoslab.analyses import PlacementBand
 from rtoslab.base import count_text
 from rtoslab.placements.moved_functions import OffsetCycles, PlacedFunction
 from rtoslab.placements.study import LEAST_MOVED, PlacementStudy
-from rtoslab.reports import Document, Section, TableData
+from rtoslab.reports import ReportDocument, ReportSection, TableData
 
 SHOWN_FUNCTIONS = 12
 EXPLAINS = 0.5
 """From this share of a function's spread on, the report says that its own place explains it."""
 
 
-def placement_document(studies: Sequence[PlacementStudy]) -> Document:
+def placement_document(studies: Sequence[PlacementStudy]) -> ReportDocument:
     """Returns the report on how placements change benchmarks' figures."""
     first = studies[0].point
     sections = [section for study in studies for section in (_figures_section(study), _functions_section(study))]
-    return Document(
+    return ReportDocument(
         title=f"{first.title} in {count_text(len(studies[0].placements), 'placement')}",
         subtitle=" · ".join(
             [first.title, first.kernel, first.board, count_text(first.cores, "core"), *_shared_config(studies)]
@@ -36,21 +36,25 @@ def _shared_config(studies: Sequence[PlacementStudy]) -> list[str]:
     return [f"{key}={value}" for key, value in sorted(shared)]
 
 
-def _band_sentence(name: str, band: Band) -> str:
+def _band_sentence(name: str, band: PlacementBand) -> str:
     """Returns a sentence on the range of one figure over all placements."""
     placements = count_text(len(band.values), "placement")
     if not band.width:
         return f"{name}: {band.median:,.2f} in each of {placements}, so the placement has no effect."
     return (
-        f"{name}: median {band.median:,.2f} cycles, band {band.least:,.2f} to {band.most:,.2f} "
+        f"{name}: median {band.median:,.2f} cycles, band {band.smallest:,.2f} to {band.largest:,.2f} "
         f"({band.width_percent:.2f} %) over {placements}."
     )
 
 
-def _figures_section(study: PlacementStudy) -> Section:
+def _figures_section(study: PlacementStudy) -> ReportSection:
     """Returns the report's section on the figures of one benchmark by placement."""
     rows = [
-        [name, *(f"{value:,.2f}" for value in (band.median, band.least, band.most)), f"{band.width_percent:.2f} %"]
+        [
+            name,
+            *(f"{value:,.2f}" for value in (band.median, band.smallest, band.largest)),
+            f"{band.width_percent:.2f} %",
+        ]
         for name, band in study.bands.items()
     ]
     columns = ("figure", ">median", ">least", ">most", ">band")
@@ -62,14 +66,16 @@ def _figures_section(study: PlacementStudy) -> Section:
         ]
         tables.append(TableData(f"{name}, by placement", ("placement", ">cycles", ">to median"), item))
     prose = ("Placement 0 is the linker's own order. The instructions are the same in all placements.",)
-    return Section(f"figures{_section_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
+    return ReportSection(f"figures{_section_suffix(study)}", f"Figures{_instrument_text(study)}", prose, (), tables)
 
 
-def _functions_section(study: PlacementStudy) -> Section:
+def _functions_section(study: PlacementStudy) -> ReportSection:
     """Returns the report's section on the functions whose cycles change with the placement."""
     title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_section_suffix(study)}"
     if not study.functions:
-        return Section(ident, title, [f"No function's own cycles changed by {LEAST_MOVED} or more per {study.unit}."])
+        return ReportSection(
+            ident, title, [f"No function's own cycles changed by {LEAST_MOVED} or more per {study.unit}."]
+        )
     moved = study.functions[:SHOWN_FUNCTIONS]
     rows = [
         [
@@ -86,7 +92,7 @@ def _functions_section(study: PlacementStudy) -> Section:
     rest = len(study.functions) - len(moved)
     note = f"{rest} more functions changed less." if rest > 0 else ""
     table = TableData(f"Own cycles per {study.unit}, largest change first", columns, rows, note)
-    return Section(ident, title, _functions_prose(study), (), [table])
+    return ReportSection(ident, title, _functions_prose(study), (), [table])
 
 
 def _functions_prose(study: PlacementStudy) -> list[str]:
@@ -151,13 +157,13 @@ def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
     }
 
 
-def _band_as_json(band: Band) -> dict[str, Any]:
+def _band_as_json(band: PlacementBand) -> dict[str, Any]:
     """Returns a figure's values over placements as JSON."""
     return {
         "cycles": list(band.values),
         "median": band.median,
-        "least": band.least,
-        "most": band.most,
+        "least": band.smallest,
+        "most": band.largest,
         "width": band.width,
     }
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses import Band, cycles_by_function, event_noun, leading_metrics
+from rtoslab.analyses import PlacementBand, cycles_by_function, event_noun, leading_metrics
 from rtoslab.base import PlanError
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image, read_elf
-from rtoslab.measure import Outcome
+from rtoslab.measure import PointOutcome
 from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
 from rtoslab.plan import Plan, Point
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 
 LEAST_MOVED = 0.01
 """Cycles per count or per sample. A function that changed less is left out."""
@@ -27,14 +27,14 @@ class PlacementStudy:
     placements: Sequence[int]
     """The placements that were measured."""
     run_ids: Sequence[str]
-    bands: Mapping[str, Band]
+    bands: Mapping[str, PlacementBand]
     functions: Sequence[PlacedFunction]
     line_bytes: int
     deviations: Mapping[str, str] = field(default_factory=dict)
     """The deviations of the kernel from the port contract, as it declares."""
 
 
-def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) -> list[PlacementStudy]:
+def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[PointOutcome]) -> list[PlacementStudy]:
     """Returns a study of placements for each point that was measured in two or more.
     Raises PlanError if there is none.
     """
@@ -49,13 +49,13 @@ def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[Outcome]) 
     return studies
 
 
-def _failure_clause(outcomes: Sequence[Outcome]) -> str:
+def _failure_clause(outcomes: Sequence[PointOutcome]) -> str:
     """Returns the reason for which points were not measured, as a clause."""
     results = [outcome.result for outcome in outcomes]
     for result in results:
         if isinstance(result, NotApplicable):
             return f": {result.reason}"
-    first = next((result for result in results if isinstance(result, Failed)), None)
+    first = next((result for result in results if isinstance(result, FailedPoint)), None)
     return f": {first.message.rstrip('.')}" if first else ""
 
 
@@ -65,13 +65,15 @@ def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPo
     results = [result for _, result in measured]
     figures = [{metric.id: metric for metric in leading_metrics(result)} for result in results]
     bands = {
-        name: Band([figure[name].value for figure in figures], max(figure[name].resolution for figure in figures))
+        name: PlacementBand(
+            [figure[name].value for figure in figures], max(figure[name].resolution for figure in figures)
+        )
         for name in figures[0]
         if all(name in figure for figure in figures)
     }
     cycles = [cycles_by_function(item) for item in results]
     line_bytes = catalogue.board(points[0].board).facts.memory.line_bytes
-    symbols = [read_elf(build_point_image(catalogue, item).elf).symbols for item in points]
+    symbols = [read_elf(build_point_image(catalogue, item).elf_path).symbols for item in points]
     whole = [sum(cycle.values()) for cycle in cycles]
     first = results[0].point
     return PlacementStudy(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from rtoslab.base import PlanError
-from rtoslab.intake import quote
+from rtoslab.intake import quote_text
 
 _CHARS: Final = 200
 _KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(\.[A-Za-z0-9_]{1,100})?")
@@ -22,7 +22,7 @@ def require_config(config: Mapping[str, str]) -> None:
     for key, value in config.items():
         if not _KEY.fullmatch(key):
             raise PlanError(
-                f"--config {quote(key)} is not a valid key; write the name of a macro, opt, "
+                f"--config {quote_text(key)} is not a valid key; write the name of a macro, opt, "
                 "feature.NAME or another key from `rtoslab run --help`."
             )
         if (
@@ -32,7 +32,7 @@ def require_config(config: Mapping[str, str]) -> None:
             or not _has_paired_brackets(value)
         ):
             raise PlanError(
-                f"--config {key}={quote(value)} is not a valid value; write a number, a name or a C expression of "
+                f"--config {key}={quote_text(value)} is not a valid value; write a number, a name or a C expression of "
                 f"up to {_CHARS} characters, without comments and quotes."
             )
 

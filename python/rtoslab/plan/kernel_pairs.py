@@ -5,7 +5,7 @@ Each core's kernel is a point of its own, with the other one beside it, so that 
 from typing import Final
 
 from rtoslab.base import PlanError, UnknownNameError
-from rtoslab.catalogue import DEFAULT_KERNEL, DIVISIONS, PAIR_CORES, Benchmark, Board, Catalogue, Entry, Kernel
+from rtoslab.catalogue import DEFAULT_KERNEL, DIVISIONS, PAIR_CORES, Benchmark, Board, Catalogue, CatalogueEntry, Kernel
 
 SIGN: Final = "+"
 """Between the kernels of core 0 and core 1."""
@@ -14,7 +14,7 @@ PAIR_KEYS: Final = ("beside", "core")
 """The options of a point that only the name of a pair sets."""
 
 
-def split_pair(catalogue: Catalogue, name: str) -> list[tuple[Entry[Kernel], str | None, int | None]]:
+def split_pair(catalogue: Catalogue, name: str) -> list[tuple[CatalogueEntry[Kernel], str | None, int | None]]:
     """Splits a name such as `freertos+rt` into (kernel, kernel on the other core, core) for each core.
     For a plain name the kernel alone.
 
@@ -30,7 +30,12 @@ def split_pair(catalogue: Catalogue, name: str) -> list[tuple[Entry[Kernel], str
 
 
 def pair_obstacle(
-    catalogue: Catalogue, benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], *, configured: bool
+    catalogue: Catalogue,
+    benchmark: CatalogueEntry[Benchmark],
+    kernel: CatalogueEntry[Kernel],
+    board: CatalogueEntry[Board],
+    *,
+    configured: bool,
 ) -> str | None:
     """Returns why a kernel cannot run on one core while another kernel runs on the other. None if it can.
 

@@ -5,7 +5,16 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from rtoslab.base import CLANG_MISSING, COMPILERS, PlanError, UnknownNameError, count_text, find_clang
-from rtoslab.catalogue import DEFAULT_OPT, Benchmark, Board, Entry, Kernel, Tree, export_key, path_variable
+from rtoslab.catalogue import (
+    DEFAULT_OPT,
+    Benchmark,
+    Board,
+    CatalogueEntry,
+    Kernel,
+    SourceTree,
+    export_key,
+    path_variable,
+)
 from rtoslab.intake import parse_integer as as_integer
 from rtoslab.plan.point_options import DEFAULT_COMPILER
 from rtoslab.trees import OPTIMISATIONS, export_problem, missing_files, version_problem
@@ -16,7 +25,11 @@ MAX_PLACEMENT = 99_999
 
 
 def find_obstacle(
-    benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
+    benchmark: CatalogueEntry[Benchmark],
+    kernel: CatalogueEntry[Kernel],
+    board: CatalogueEntry[Board],
+    cores: int,
+    config: Mapping[str, str],
 ) -> str | None:
     """Returns why a point (a combination of benchmark, kernel, board, options) cannot be measured. None if it can.
 
@@ -37,7 +50,7 @@ def find_obstacle(
     )
 
 
-def _tree_obstacle(kernel: Entry[Kernel], board: Board) -> str | None:
+def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
     """Returns why a kernel cannot be built from the source tree that the user names. None if it can."""
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
@@ -54,7 +67,7 @@ def _tree_obstacle(kernel: Entry[Kernel], board: Board) -> str | None:
     return _changed_tree_obstacle(tree, board.core) or version_problem(kernel)
 
 
-def _changed_tree_obstacle(tree: Tree, core: str) -> str | None:
+def _changed_tree_obstacle(tree: SourceTree, core: str) -> str | None:
     """Returns why a kernel's source tree no longer fits its description. None if it fits."""
     missing = missing_files(tree, core)
     if not missing:
@@ -63,7 +76,7 @@ def _changed_tree_obstacle(tree: Tree, core: str) -> str | None:
     return f"the tree {tree.id} is another than was described, {absent}: `rtoslab tree check {tree.id}` says more"
 
 
-def _missing_tree_clause(tree: Tree) -> str:
+def _missing_tree_clause(tree: SourceTree) -> str:
     """Returns a clause on who named a tree that is missing, and the remedy. Its path is private to the machine and not
     printed."""
     variable = path_variable(tree.id)
@@ -72,13 +85,17 @@ def _missing_tree_clause(tree: Tree) -> str:
     return f"it was (`rtoslab tree list`): `rtoslab tree add {tree.id} PATH --force` describes it where it is now"
 
 
-def _export_obstacle(kernel: Entry[Kernel], key: str) -> str | None:
+def _export_obstacle(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why a kernel cannot be linked from exports of its own build."""
     return None if kernel.facts.export is None else export_problem(kernel, key)
 
 
 def _service_obstacle(
-    benchmark: Entry[Benchmark], kernel: Entry[Kernel], board: Entry[Board], cores: int, config: Mapping[str, str]
+    benchmark: CatalogueEntry[Benchmark],
+    kernel: CatalogueEntry[Kernel],
+    board: CatalogueEntry[Board],
+    cores: int,
+    config: Mapping[str, str],
 ) -> str | None:
     """Returns the service, series or core that the benchmark needs and kernel or board lack. None if they have all."""
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}

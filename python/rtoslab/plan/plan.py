@@ -17,7 +17,7 @@ from rtoslab.catalogue import (
     Benchmark,
     Board,
     Catalogue,
-    Entry,
+    CatalogueEntry,
     Experiment,
     Kernel,
 )
@@ -143,7 +143,7 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
     window_ms = options.window_ms or full or experiment.window_ms
     given = {**experiment.config, **(experiment.full_config if options.full else {})}
     return [
-        _without_pair(catalogue, point) if beside is None else _beside(catalogue, point, beside, core)
+        _without_pair(catalogue, point) if beside is None else _with_second_kernel(catalogue, point, beside, core)
         for benchmark in experiment.benchmarks
         for name in options.kernels or (*experiment.kernels, *external)
         for kernel, beside, core in split_pair(catalogue, name)
@@ -181,7 +181,7 @@ def _without_pair(catalogue: Catalogue, point: Point) -> Point:
     return replace(point, not_applicable=f"{facts.title} is a test of two kernels: {PAIR_EXAMPLE}")
 
 
-def _beside(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
+def _with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
     """Returns the point with another kernel on the other core, or with the reason why that is impossible."""
     benchmark, board = catalogue.benchmark(point.benchmark), catalogue.board(point.board)
     kernels = [catalogue.kernel(name) for name in (point.kernel, beside)]
@@ -212,9 +212,9 @@ def require_point_limit(*axes: Sequence[object]) -> None:
 
 
 def _points_by_kind(
-    benchmark: Entry[Benchmark],
-    kernel: Entry[Kernel],
-    board: Entry[Board],
+    benchmark: CatalogueEntry[Benchmark],
+    kernel: CatalogueEntry[Kernel],
+    board: CatalogueEntry[Board],
     cores: int,
     request: tuple[int, Options],
     config: Mapping[str, str],
@@ -229,7 +229,7 @@ def _points_by_kind(
     samples, lack = _sample_count(benchmark.facts.for_kernel(kernel.facts), board.facts, config, full=options.full)
     several = cores > 1 and benchmark.facts.min_cores == 1
     reason = plain.not_applicable or _latency_obstacle(kernel.facts, several=several) or lack
-    instruments = benchmark.facts.instruments
+    instruments = benchmark.facts.usable_instruments
     names = _parse_instruments(config.get("instrument")) or instruments
     unsupported = f"{benchmark.facts.title} can be measured by {', '.join(instruments)} only"
     return [
@@ -300,7 +300,7 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
             "metric": {"id": suite.id, "unit": "", "tasks": ()},
         }
     )
-    program = Entry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
+    program = CatalogueEntry(suite.id, catalogue.root / "firmware" / suite.id, nothing)
     return tuple(
         make_point(program, catalogue.kernel(kernel), catalogue.board(board), cores, DEFAULT_WINDOW_MS, options.config)
         for kernel in options.kernels or (DEFAULT_KERNEL,)
@@ -310,9 +310,9 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
 
 
 def make_point(
-    benchmark: Entry[Benchmark],
-    kernel: Entry[Kernel],
-    board: Entry[Board],
+    benchmark: CatalogueEntry[Benchmark],
+    kernel: CatalogueEntry[Kernel],
+    board: CatalogueEntry[Board],
     cores: int,
     window_ms: int,
     config: Mapping[str, str],

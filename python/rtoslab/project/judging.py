@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, Band, Metric
+from rtoslab.analyses import BYTES, CYCLES, INSTRUCTIONS, NamedFigure, PlacementBand
 from rtoslab.base import count_text
-from rtoslab.compare import CALLS, Limit, Rules, loss_clauses
+from rtoslab.compare import CALLS, FigureLimits, GrowthLimit, loss_clauses
 from rtoslab.project.measuring import COUNTS, ImageFigures, median_of_placements
 
 CHANGED: Final = "changed"
@@ -38,8 +38,8 @@ class FigureChange:
     image: str
     item: str
     figure: str
-    before: Metric
-    after: Metric
+    before: NamedFigure
+    after: NamedFigure
     cause: str
     functions: tuple[str, ...] = ()
     """The functions whose code differs, where that is the cause."""
@@ -48,7 +48,7 @@ class FigureChange:
     other."""
 
     @property
-    def delta(self) -> float:
+    def figure_change(self) -> float:
         """Returns the change in the figure's unit, positive if it is worse.
         For a number of calls it is the distance.
         """
@@ -56,14 +56,14 @@ class FigureChange:
         return abs(moved) if self.before.unit == CALLS else moved
 
     @property
-    def percent(self) -> float:
+    def percent_change(self) -> float:
         """Returns the change in percent of the figure before."""
-        if not self.delta:
+        if not self.figure_change:
             return 0.0
-        return 100 * self.delta / self.before.value if self.before.value else float("inf")
+        return 100 * self.figure_change / self.before.value if self.before.value else float("inf")
 
     @property
-    def label(self) -> str:
+    def figure_name(self) -> str:
         """Returns the figure's name as rules and messages use it."""
         return self.before.id
 
@@ -80,9 +80,9 @@ class ProjectJudgement:
 
     changes: tuple[FigureChange, ...]
     """The changes of every figure that both sides have."""
-    regressions: tuple[tuple[FigureChange, Limit], ...]
+    regressions: tuple[tuple[FigureChange, GrowthLimit], ...]
     """The changes beyond their limit, the largest share first."""
-    passed_moves: tuple[tuple[FigureChange, Limit], ...]
+    passed_moves: tuple[tuple[FigureChange, GrowthLimit], ...]
     """Changes beyond their limit where the code only moved, which the project lets pass."""
     exceeded_budgets: tuple[str, ...]
     """A line for each exceeded budget."""
@@ -93,13 +93,13 @@ class ProjectJudgement:
     """The compilers of the baseline and the project, of the first image where they differ."""
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether a figure became worse, or exceeds its budget."""
         return bool(self.regressions or self.exceeded_budgets)
 
 
 def judge_project(
-    before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures], rules: Rules, *, moved: str
+    before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures], rules: FigureLimits, *, moved: str
 ) -> ProjectJudgement:
     """Compares every figure of a project with its limit. `moved`: "pass" lets figures pass whose code only moved."""
     changes: list[FigureChange] = []
@@ -131,7 +131,7 @@ def judge_project(
     worse = [
         (figure_change, limit) for figure_change in judged if (limit := rules.broken_limit(figure_change)) is not None
     ]
-    worse.sort(key=lambda pair: (-pair[0].percent, pair[0].label))
+    worse.sort(key=lambda pair: (-pair[0].percent_change, pair[0].figure_name))
     passing = [item for item in worse if moved == "pass" and item[0].cause == MOVED]
     return ProjectJudgement(
         changes=tuple(changes),
@@ -217,9 +217,11 @@ def _figure_unit(figure: str) -> str:
     return BYTES if figure.endswith("_bytes") else CYCLES
 
 
-def _make_metric(label: str, unit: str, values: Sequence[float]) -> Metric:
+def _make_metric(label: str, unit: str, values: Sequence[float]) -> NamedFigure:
     """Returns a figure with its values over placements."""
-    return Metric(label, unit, median_of_placements(values), band=Band(values) if len(values) > 1 else None)
+    return NamedFigure(
+        label, unit, median_of_placements(values), band=PlacementBand(values) if len(values) > 1 else None
+    )
 
 
 def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
@@ -268,14 +270,15 @@ def project_sentence(judged: ProjectJudgement) -> str:
         )
         parts.append(
             f"Regression: {len(judged.regressions)} of {figures} exceeded their limits; the largest: "
-            f"{change.label}: {change.delta:+g} {change.before.unit} ({change.percent:+.2f} %), allowed "
+            f"{change.figure_name}: {change.figure_change:+g} {change.before.unit} ({change.percent_change:+.2f} %), "
+            "allowed "
             f"{limit}.{_cause_sentence(change)}{by_place}"
         )
     if judged.exceeded_budgets:
         parts.append(f"Over budget: {'; '.join(judged.exceeded_budgets[:3])}.")
     if parts:
         return " ".join(parts)
-    better = sum(figure_change.delta < 0 and not figure_change.overlap for figure_change in judged.changes)
+    better = sum(figure_change.figure_change < 0 and not figure_change.overlap for figure_change in judged.changes)
     passing = (
         f"; {len(judged.passed_moves)} worse only because the code moved, which the project allows"
         if judged.passed_moves

@@ -17,13 +17,13 @@ from rtoslab.analyses import INSTRUCTIONS
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import berkeley_sizes, code_digests, compiler_names, read_elf
 from rtoslab.instruments import (
+    CallStatistics,
     MeasuredCalls,
     MeasuredFunction,
     MeasuredInterval,
     MeasuredIntervals,
-    Spread,
-    Stretch,
-    Subject,
+    ObservedImage,
+    RunSection,
     make_subject,
     measure_calls,
     measure_intervals,
@@ -86,7 +86,7 @@ IMAGE: Final = "image"
 class _PlacedImage:
     """An image of a project in one placement, with its measurements."""
 
-    subject: Subject
+    subject: ObservedImage
     calls: MeasuredCalls | None
     intervals: MeasuredIntervals | None
     items: Mapping[str, ProjectItem]
@@ -137,9 +137,9 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
     )
 
 
-def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> Subject:
+def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
     """Returns the observation that measures a project's image. Raises ImageFileError, PlanError."""
-    stretch = Stretch(start=image.start, end=image.until)
+    stretch = RunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)
     devices = [parse_device(text, folder) for text in image.attach]
     return make_subject(
@@ -224,14 +224,14 @@ def _interval_item(
     return ProjectItem(figures, *_code_digests(ran, digests))
 
 
-def _spread_figures(spread: Spread | None) -> dict[str, tuple[float, ...]]:
+def _spread_figures(spread: CallStatistics | None) -> dict[str, tuple[float, ...]]:
     """Returns the statistics of a function's cycles as figures. Calls that never ended do not count."""
     if spread is None:
         return {}
     return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}
 
 
-def _instruction_figures(spread: Spread | None, kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
+def _instruction_figures(spread: CallStatistics | None, kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """Returns the statistics of a function's instructions as figures."""
     if spread is None:
         return {}
@@ -247,10 +247,10 @@ def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) 
     if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""
     code, places = ([(name, digests[name][part]) for name in sorted_names] for part in (0, 1))
-    return _digest(code), _digest(places)
+    return _values_digest(code), _values_digest(places)
 
 
-def _digest(rows: Sequence[tuple[str, str | int]]) -> str:
+def _values_digest(rows: Sequence[tuple[str, str | int]]) -> str:
     """Returns a digest of names and values."""
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
 

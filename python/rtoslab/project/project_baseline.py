@@ -9,7 +9,16 @@ from typing import Final
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, PlanError, Strict, __version__, content_seal, toml_key, toml_lines, write_whole
+from rtoslab.base import (
+    CatalogueError,
+    PlanError,
+    StrictModel,
+    __version__,
+    content_seal,
+    toml_key,
+    toml_lines,
+    write_whole,
+)
 from rtoslab.catalogue import read_toml
 from rtoslab.intake import is_file, path_text
 from rtoslab.project.measuring import ImageFigures, ProjectItem
@@ -20,7 +29,7 @@ UNSEALED: Final = 1
 Value = float | tuple[float, ...]
 
 
-class BaselineImage(Strict):
+class BaselineImage(StrictModel):
     """The conditions under which an image of a project's baseline was measured."""
 
     board: str
@@ -31,7 +40,7 @@ class BaselineImage(Strict):
     """By name, the digest of the instructions of each function that ran since reset."""
 
 
-class BaselineItem(Strict):
+class BaselineItem(StrictModel):
     """The stored figures of a function, an interval or an image's sizes."""
 
     image: str
@@ -53,7 +62,7 @@ class BaselineItem(Strict):
         return ProjectItem(figures, self.code, self.places, frozenset(self.functions))
 
 
-class ProjectBaseline(Strict):
+class ProjectBaseline(StrictModel):
     """The content of rtoslab.baseline.toml: the figures with which `rtoslab gate` compares a project."""
 
     format: int = FORMAT
@@ -67,7 +76,7 @@ class ProjectBaseline(Strict):
     item: tuple[BaselineItem, ...] = Field(default=())
 
     @property
-    def digest(self) -> str:
+    def content_digest(self) -> str:
         """Returns the digest of the content, which `seal` must have."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
@@ -99,7 +108,7 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
             f"{path} has no seal, so it was written by an earlier version or by hand; `rtoslab baseline` writes it "
             "again."
         )
-    if baseline.seal != baseline.digest:
+    if baseline.seal != baseline.content_digest:
         raise PlanError(f"{path} was edited; `rtoslab baseline` writes it again.")
     for item in baseline.item:
         if item.image not in baseline.image:
@@ -125,7 +134,12 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
     lines = [
         "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file.",
         *toml_lines(
-            {"format": FORMAT, "seal": baseline.digest, "rtoslab": baseline.rtoslab, "simulator": baseline.simulator}
+            {
+                "format": FORMAT,
+                "seal": baseline.content_digest,
+                "rtoslab": baseline.rtoslab,
+                "simulator": baseline.simulator,
+            }
         ),
     ]
     for name, image in baseline.image.items():

@@ -5,15 +5,15 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from rtoslab.base import PROJECT_FILE, CatalogueError, Strict
+from rtoslab.base import PROJECT_FILE, CatalogueError, StrictModel
 from rtoslab.catalogue import read_toml
-from rtoslab.intake import quote
+from rtoslab.intake import quote_text
 
 BASELINE_FILE: Final = "rtoslab.baseline.toml"
 Positive = Annotated[int, Field(gt=0, lt=2**63)]
 
 
-class ProjectImage(Strict):
+class ProjectImage(StrictModel):
     """An image of a user's project, and how it is built and run."""
 
     elf: Annotated[str, Field(min_length=1)]
@@ -39,7 +39,7 @@ class ProjectImage(Strict):
     RTOSLAB_PLACEMENT."""
 
 
-class ProjectFunction(Strict):
+class ProjectFunction(StrictModel):
     """A function of a user's project to measure, with its budget."""
 
     image: str
@@ -51,7 +51,7 @@ class ProjectFunction(Strict):
     max_stack_bytes: Annotated[int, Field(ge=0, lt=2**32)] | None = None
 
 
-class ProjectInterval(Strict):
+class ProjectInterval(StrictModel):
     """An interval between two instructions of a user's project, with its budget."""
 
     image: str
@@ -64,7 +64,7 @@ class ProjectInterval(Strict):
     max_cycles: Positive | None = None
 
 
-class ProjectGate(Strict):
+class ProjectGate(StrictModel):
     """The settings of `rtoslab gate` in a project file."""
 
     baseline: Annotated[str, Field(min_length=1)] = BASELINE_FILE
@@ -84,7 +84,7 @@ DiagnoseKind = Literal[
 """What `rtoslab diagnose` looks for, as `--json` names it."""
 
 
-class ProjectDiagnose(Strict):
+class ProjectDiagnose(StrictModel):
     """The limits of `rtoslab diagnose` in a project file. A finding beyond them ends the command with exit code 3."""
 
     masked_us: Annotated[float, Field(ge=0)] = 100.0
@@ -101,7 +101,7 @@ class ProjectDiagnose(Strict):
     """Kinds of findings that do not count."""
 
 
-class Project(Strict):
+class Project(StrictModel):
     """The content of a user's rtoslab.toml."""
 
     image: dict[str, ProjectImage]
@@ -132,20 +132,21 @@ def require_images(project: Project) -> None:
     names = set()
     for kind, item in images:
         if item.image not in project.image:
-            known = ", ".join(map(quote, sorted(project.image)[:10])) or "none"
+            known = ", ".join(map(quote_text, sorted(project.image)[:10])) or "none"
             raise CatalogueError(
-                f"{PROJECT_FILE}, {kind} {quote(item.name)}: no image is named {quote(item.image)}; known: {known}."
+                f"{PROJECT_FILE}, {kind} {quote_text(item.name)}: no image is named {quote_text(item.image)}; known: "
+                f"{known}."
             )
         by = item.by if isinstance(item, ProjectFunction) else ""
         if (item.image, item.name, by) in names:
             raise CatalogueError(
-                f"{PROJECT_FILE}: {quote(item.name)} of {quote(item.image)} is there twice; remove one."
+                f"{PROJECT_FILE}: {quote_text(item.name)} of {quote_text(item.image)} is there twice; remove one."
             )
         names.add((item.image, item.name, by))
     for name, image in project.image.items():
         if image.placements > 1 and not image.build:
             raise CatalogueError(
-                f"{PROJECT_FILE}, image {quote(name)}: placements need a `build` command that "
+                f"{PROJECT_FILE}, image {quote_text(name)}: placements need a `build` command that "
                 "builds them; add `build` or remove `placements`."
             )
 

@@ -4,8 +4,8 @@ import math
 from typing import Any, Final
 from xml.etree import ElementTree as ET
 
-from rtoslab.analyses import Metric
-from rtoslab.base import Table
+from rtoslab.analyses import NamedFigure
+from rtoslab.base import ValueTable
 from rtoslab.intake import escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.project.judging import FigureChange, ProjectJudgement, project_sentence
 from rtoslab.reports import band_text
@@ -13,34 +13,36 @@ from rtoslab.reports import band_text
 _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
-def regression_table(judged: ProjectJudgement) -> Table:
+def regression_table(judged: ProjectJudgement) -> ValueTable:
     """Returns a table of the figures beyond their limit, the largest share first."""
     rows = [(*_change_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
-    return Table("regressions", "Exceeded their limits", _COLUMNS, rows)
+    return ValueTable("regressions", "Exceeded their limits", _COLUMNS, rows)
 
 
-def change_table(judged: ProjectJudgement) -> Table:
+def change_table(judged: ProjectJudgement) -> ValueTable:
     """Returns a table of all other figures that changed."""
     worse = [change for change, _ in judged.regressions]
-    others = [figure_change for figure_change in judged.changes if figure_change.delta and figure_change not in worse]
+    others = [
+        figure_change for figure_change in judged.changes if figure_change.figure_change and figure_change not in worse
+    ]
     rows = [(*_change_cells(other), "placement" if other.overlap else "", other.cause_text) for other in others]
-    return Table("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
+    return ValueTable("changes", "Other changes", (*_COLUMNS[:4], "verdict", "code"), rows)
 
 
 def _change_cells(change: FigureChange) -> tuple[str, str, str, str]:
     """Returns the table's cells of a changed figure."""
     moved = change.after.value - change.before.value
-    return change.label, _format_metric(change.before), _format_metric(change.after), f"{moved:+,g}"
+    return change.figure_name, _format_metric(change.before), _format_metric(change.after), f"{moved:+,g}"
 
 
-def _format_metric(metric: Metric) -> str:
+def _format_metric(metric: NamedFigure) -> str:
     """Returns a figure as text, with its range over placements."""
     return _format_number(metric.value) if metric.band is None else band_text(metric.band, _format_number)
 
 
-def _band_ends(metric: Metric) -> list[float] | None:
+def _band_ends(metric: NamedFigure) -> list[float] | None:
     """Returns least and most of a figure over placements, or None."""
-    return None if metric.band is None else [metric.band.least, metric.band.most]
+    return None if metric.band is None else [metric.band.smallest, metric.band.largest]
 
 
 def _format_number(value: float) -> str:
@@ -67,9 +69,9 @@ def _markdown_row(cells: Any) -> str:
 
 def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
     """Returns the gate's result as a JSON object."""
-    limits = {change.label: str(limit) for change, limit in judged.regressions}
+    limits = {change.figure_name: str(limit) for change, limit in judged.regressions}
     return {
-        "verdict": "unknown" if judged.unanswered else "worse" if judged.failed else "pass",
+        "verdict": "unknown" if judged.unanswered else "worse" if judged.has_failed else "pass",
         "sentence": project_sentence(judged),
         "figures": [
             {
@@ -81,11 +83,11 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
                 "now": figure_change.after.value,
                 "before_band": _band_ends(figure_change.before),
                 "now_band": _band_ends(figure_change.after),
-                "percent": figure_change.percent if math.isfinite(figure_change.percent) else None,
+                "percent": figure_change.percent_change if math.isfinite(figure_change.percent_change) else None,
                 "code": figure_change.cause or None,
                 "functions": list(figure_change.functions),
                 "placement": figure_change.overlap,
-                "passed_limit": limits.get(figure_change.label),
+                "passed_limit": limits.get(figure_change.figure_name),
             }
             for figure_change in judged.changes
         ],
@@ -98,7 +100,7 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
 
 def judgement_as_junit(judged: ProjectJudgement) -> str:
     """Returns the gate's result as JUnit XML, with a test case for each figure, budget and missing answer."""
-    limits = {change.label: limit for change, limit in judged.regressions}
+    limits = {change.figure_name: limit for change, limit in judged.regressions}
     root = ET.Element("testsuites", name="rtoslab")
     suite = ET.SubElement(
         root, "testsuite", name="rtoslab gate",
@@ -112,10 +114,10 @@ def judgement_as_junit(judged: ProjectJudgement) -> str:
             classname=escape_xml_characters(figure_change.image),
             name=escape_xml_characters(f"{figure_change.item}.{figure_change.figure}"),
         )
-        if figure_change.label in limits:
+        if figure_change.figure_name in limits:
             message = (
                 f"{_format_metric(figure_change.before)} {figure_change.before.unit} before, "
-                f"{_format_metric(figure_change.after)} now: it exceeded its limit {limits[figure_change.label]}"
+                f"{_format_metric(figure_change.after)} now: it exceeded its limit {limits[figure_change.figure_name]}"
             )
             ET.SubElement(
                 case,

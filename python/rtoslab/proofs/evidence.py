@@ -7,13 +7,13 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from rtoslab.base import CatalogueError, Strict
+from rtoslab.base import CatalogueError, StrictModel
 from rtoslab.catalogue import SHOWN_IF_UNUSUAL, Benchmark, Board, Kernel
 from rtoslab.proofs.code_lengths import CodeLength, keeps_code, known_length, length_key
 from rtoslab.proofs.known_code import KnownCode, known_code
-from rtoslab.records import Count, DecodedRun
-from rtoslab.results import Finding, Verdict
-from rtoslab.targets import ALL_CORES, Switch, WindowObservations
+from rtoslab.records import DecodedRun, WindowCounter
+from rtoslab.results import ProofFinding, ProofVerdict
+from rtoslab.targets import ALL_CORES, TaskSwitch, WindowObservations
 
 LOOP_100_CYCLES: Final = 1407
 """The cycles of the calibration loop on a Pico with -O2."""
@@ -36,7 +36,7 @@ Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex."""
 
 
-class RuleParams(Strict):
+class RuleParams(StrictModel):
     """The keys that every proof in benchmark.toml has."""
 
     rule: str
@@ -168,7 +168,7 @@ class Evidence:
             )
         return int(value) == int(number) if sign == "=" else int(value) > int(number)
 
-    def collisions(self, core: int, service: str) -> int | None:
+    def count_collisions(self, core: int, service: str) -> int | None:
         """Returns how many attempts of a core found the object in use. None without probes.
 
         In a kernel whose functions do not report them, these are the switches out of a call of `service` to a task not
@@ -212,7 +212,7 @@ class Evidence:
             count.index: count.count for count in self.decoded.counts if count.core == core and self._is_metric(count)
         }
 
-    def _is_metric(self, count: Count) -> bool:
+    def _is_metric(self, count: WindowCounter) -> bool:
         """Whether a count belongs to the benchmark's result."""
         return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(count.core)
 
@@ -227,7 +227,7 @@ class Evidence:
         """Returns the control blocks of the tasks that are not under test, such as the one that opens the window."""
         return {task.handle for task in self.decoded.tasks if task.index >= self.benchmark.tasks_per_core}
 
-    def task_switches(self, core: int) -> Counter[Switch]:
+    def task_switches(self, core: int) -> Counter[TaskSwitch]:
         """Returns the switches of one core that do not enter or leave a control task."""
         assert self.observed is not None
         controls = self.control_tasks()
@@ -286,15 +286,15 @@ class Evidence:
         return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
-def make_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> Finding:
+def make_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> ProofFinding:
     """Returns the finding of a proof that was judged. It holds if there are no problems."""
-    verdict = Verdict.FAILS if problems else Verdict.HOLDS
-    return Finding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
+    verdict = ProofVerdict.FAILS if problems else ProofVerdict.HOLDS
+    return ProofFinding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
 
 
-def unseen_finding(rule: str, demands: str, reason: str = "this target has no probes") -> Finding:
+def unseen_finding(rule: str, demands: str, reason: str = "this target has no probes") -> ProofFinding:
     """Returns the finding of a proof that could not be judged, with the reason."""
-    return Finding(rule=rule, demands=demands, saw=reason, verdict=Verdict.UNSEEN)
+    return ProofFinding(rule=rule, demands=demands, saw=reason, verdict=ProofVerdict.UNSEEN)
 
 
 def compare_count(

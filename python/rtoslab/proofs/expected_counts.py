@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from rtoslab.base import UnknownNameError
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.targets import Interval
+from rtoslab.targets import MarkedInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,24 +16,24 @@ class ExpectedCount:
     """The name of a parameter. Its value multiplies the count."""
     slack: int
 
-    def expected(self, evidence: Evidence) -> int:
+    def expected_number(self, evidence: Evidence) -> int:
         """Returns the expected number of events."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
-    def accepts(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
+    def accepts_number(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
         """Whether `count` events are as expected.
         Up to `extra` more may have another cause, and up to `spared` may be missing.
         """
-        return -self.slack - spared <= count - self.expected(evidence) <= self.slack + extra
+        return -self.slack - spared <= count - self.expected_number(evidence) <= self.slack + extra
 
-    def describe(self, evidence: Evidence, one: str, several: str) -> str:
+    def describe_number(self, evidence: Evidence, one: str, several: str) -> str:
         """Returns the expected number of events in words: `1 call`, `200 calls, give or take 2`."""
-        number = self.expected(evidence)
+        number = self.expected_number(evidence)
         around = f", give or take {self.slack}" if self.slack else ""
         return f"{number or 'no'} {one if number == 1 else several}{around}"
 
 
-def sample_intervals(evidence: Evidence, series: str) -> list[Interval]:
+def sample_intervals(evidence: Evidence, series: str) -> list[MarkedInterval]:
     """Returns the observed intervals of a series that became samples.
     Raises UnknownNameError if the benchmark has no such series.
     """

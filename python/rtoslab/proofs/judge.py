@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue import Benchmark
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.proofs.rules import all_rules
-from rtoslab.results import Finding
+from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.results import ProofFinding
 
 _WINDOW_PROOFS: Final[tuple[dict[str, Any], ...]] = (
     {"rule": "own_code"},
@@ -37,7 +37,7 @@ def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
     return tuple(names)
 
 
-def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
+def judge_all(evidence: Evidence) -> tuple[ProofFinding, ...]:
     """Returns the finding of every proof of the benchmark, in its order.
     Raises CatalogueError for a benchmark without proofs, which would prove nothing.
     """
@@ -49,7 +49,7 @@ def judge_all(evidence: Evidence) -> tuple[Finding, ...]:
     if evidence.beside is not None:
         parsed = [*parsed, *_parse_tables(evidence.benchmark, PAIR_PROOFS)]
     return tuple(
-        module.judge(params, evidence)
+        module.judge_evidence(params, evidence)
         for module, params in parsed
         if all(evidence.meets_condition(condition) for condition in params.when)
     )
@@ -71,7 +71,7 @@ def _parse_tables(benchmark: Benchmark, tables: Iterable[dict[str, Any]]) -> lis
             raise UnknownNameError(f"proof rule (asked for by {benchmark.id})", name, all_rules())
         module = all_rules()[name]
         try:
-            parsed.append((module, module.Params.model_validate(table)))
+            parsed.append((module, rule_parameters(module).model_validate(table)))
         except ValidationError as cause:
             first = cause.errors()[0]
             where = ".".join(str(part) for part in first["loc"])

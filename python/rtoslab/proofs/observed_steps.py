@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
-from rtoslab.targets import Step
+from rtoslab.targets import RunStep
 from rtoslab.targets import steps as seen
 
 END_TICK: Final = "end_tick"
@@ -19,7 +19,7 @@ CLOCK_ARGUMENTS: Final = frozenset({END_TICK, START_TICK})
 _WORD: Final = 0xFFFF_FFFF
 
 
-def judged_steps(evidence: Evidence) -> tuple[Step, ...]:
+def judged_steps(evidence: Evidence) -> tuple[RunStep, ...]:
     """Returns the observed steps of a run that proofs examine.
     Those of a latency benchmark end when the last series has its samples, because the tasks end then.
     """
@@ -43,7 +43,7 @@ def are_steps_cut(evidence: Evidence) -> bool:
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 
-def _with_sleep_lengths(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ...]:
+def _with_sleep_lengths(kernel: Kernel, steps: Sequence[RunStep]) -> tuple[RunStep, ...]:
     """Returns the steps with each sleep's length, for a kernel whose calls take the tick at which the sleep ends.
     The read of the clock just before by the same task is dropped. A sleep without one stays as it is.
     """
@@ -54,7 +54,7 @@ def _with_sleep_lengths(kernel: Kernel, steps: Sequence[Step]) -> tuple[Step, ..
     first = next((at for at, step in enumerate(steps) if step.name in clocks and step.result is not None), None)
     began = 0 if first is None else (steps[first].result or 0) - passed[first]
     """The clock as the steps begin: what a look gave that was not seen to return is reckoned from it."""
-    stored: list[Step | None] = []
+    stored: list[RunStep | None] = []
     last: dict[int, int] = {}
     """Core -> which of all its last step is."""
     for at, step in enumerate(steps):

@@ -7,7 +7,7 @@ from typing import Final
 
 from rtoslab.proofs.expected_steps import ExpectedStep
 from rtoslab.proofs.step_match import RoundNames, StepMatcher, StepTest
-from rtoslab.targets import HANDLER, INTERRUPT, Step
+from rtoslab.targets import HANDLER, INTERRUPT, RunStep
 
 Round = tuple[ExpectedStep, ...]
 _Parts = tuple["_PatternStep", ...]
@@ -48,7 +48,7 @@ class _PatternStep:
     least: int
     repeated: bool
     fits: StepTest
-    may_match: Callable[[Step], bool]
+    may_match: Callable[[RunStep], bool]
     """Whether an observed step can be this one, if it must be present."""
     parts: "_Parts"
     """The parts of a group."""
@@ -62,7 +62,7 @@ def _pattern_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
 
 
 def match_rounds(
-    matcher: StepMatcher, steps: Sequence[Step], rounds: Sequence[Round], *, only_inside: bool
+    matcher: StepMatcher, steps: Sequence[RunStep], rounds: Sequence[Round], *, only_inside: bool
 ) -> MatchResult:
     """Counts the rounds in the observed steps. Each round may be any of the alternatives. They may begin anywhere.
 
@@ -116,7 +116,7 @@ class _SequenceMatcher:
     """Matches rounds of expected steps with the observed steps of one core."""
 
     matcher: StepMatcher
-    steps: Sequence[Step]
+    steps: Sequence[RunStep]
     only_inside: bool
 
     def find_round(self, at: int, rounds: Sequence[_Parts], names: RoundNames) -> int | None:
@@ -187,7 +187,7 @@ class _SequenceMatcher:
         ran_out = trial.result.end == len(self.steps) and not trial.result.expected
         if not (trial.result.whole or ran_out) or trial.result.end == at:
             return None
-        names.adopt(trial.names)
+        names.adopt_names(trial.names)
         if own is not None:
             own.extend(trial.own)
         return trial.result.end

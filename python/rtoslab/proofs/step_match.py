@@ -7,7 +7,7 @@ from functools import cache
 from rtoslab.catalogue import Kernel
 from rtoslab.proofs.evidence import Evidence
 from rtoslab.proofs.expected_steps import ANY, ISR, LINES, OTHER, ExpectedStep
-from rtoslab.targets import FIRST_EXTERNAL, HANDLER, Step
+from rtoslab.targets import FIRST_EXTERNAL, HANDLER, RunStep
 from rtoslab.targets import steps as seen
 
 _WORD = 0xFFFF_FFFF
@@ -17,7 +17,7 @@ _POINTER_ARGUMENTS = ("item", "pointer")
 """Arguments that only need to be there: the address of a message."""
 
 
-class Service:
+class KernelService:
     """A service of a kernel, with the functions and fixed arguments by which its calls are recognised."""
 
     def __init__(self, kernel: Kernel, name: str) -> None:
@@ -29,7 +29,7 @@ class Service:
         self._fixed = [(at, word & _WORD) for at, word in operands if isinstance(word, int)]
         self._nonzero = [at for at, word in operands if word in _POINTER_ARGUMENTS]
 
-    def matches_call(self, step: Step) -> bool:
+    def matches_call(self, step: RunStep) -> bool:
         """Whether an observed call may be one of this service, by its function and its fixed arguments."""
         if step.name not in self._functions:
             return False
@@ -54,7 +54,7 @@ class RoundNames:
         """Returns a copy, which an attempt to match a round can change."""
         return RoundNames(dict(self.values), dict(self.blocks), list(self.unlocated))
 
-    def adopt(self, tried: "RoundNames") -> None:
+    def adopt_names(self, tried: "RoundNames") -> None:
         """Takes over the names from a copy with which a round was matched."""
         self.values, self.blocks, self.unlocated = tried.values, tried.blocks, tried.unlocated
 
@@ -87,7 +87,7 @@ class RoundNames:
         return True
 
 
-StepTest = Callable[[Step, RoundNames], bool]
+StepTest = Callable[[RunStep, RoundNames], bool]
 
 
 class StepMatcher:
@@ -118,7 +118,7 @@ class StepMatcher:
         }
         """By word of kernel.toml and task, the value by which the kernel's calls know the task."""
         probes = self._kernel.probes
-        self._service = cache(lambda name: Service(self._kernel, name))
+        self._service = cache(lambda name: KernelService(self._kernel, name))
         irq = self._board.irq
         named = {"soft": irq.soft, "asynchronous": irq.asynchronous, "edge": self._board.pins.in_irq}
         self._lines = {name: FIRST_EXTERNAL + named[name] for name in LINES}
@@ -141,7 +141,7 @@ class StepMatcher:
                 yields = False
         return tuple(visible)
 
-    def is_unrelated(self, step: Step) -> bool:
+    def is_unrelated(self, step: RunStep) -> bool:
         """Whether an observed step belongs to the control task, or to an interrupt that is none of the benchmark's."""
         if step.kind == seen.SWITCH:
             return bool({step.who, step.first} & self._others)
@@ -155,9 +155,9 @@ class StepMatcher:
         """Returns a function that tells whether an observed step is the expected one, and binds the round's names.
         It is built once for thousands of steps.
         """
-        may = self.possible_step_test(expected)
+        is_expected_switch = self.possible_step_test(expected)
         if expected.kind == "call":
-            return self._call_test(expected, may)
+            return self._call_test(expected, is_expected_switch)
         if expected.kind == "either":
             parts = [self.step_test(part) for part in expected.parts]
             return lambda step, names: any(part(step, names) for part in parts)
@@ -166,9 +166,9 @@ class StepMatcher:
             return lambda step, names: (
                 step.kind == seen.FILL and names.match_held_block(step.first, step.second) and is_whose(step.who)
             )
-        return lambda step, _: may(step)
+        return lambda step, _: is_expected_switch(step)
 
-    def possible_step_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
+    def possible_step_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
         """Returns a function that tells whether a step can be the expected one, whatever the names stand for."""
         if expected.kind == "either":
             parts = [self.possible_step_test(part) for part in expected.parts]
@@ -178,7 +178,7 @@ class StepMatcher:
         kind, is_whose, is_so = expected.kind, self._actor_test(expected.who or ANY), self._detail_test(expected)
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
-    def _detail_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
+    def _detail_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
         """Returns a function that compares the details of an observed step with the expected ones."""
         match expected.kind:
             case "call":
@@ -194,7 +194,7 @@ class StepMatcher:
                 return lambda step: step.first == series
         return lambda _: True
 
-    def describe_step(self, step: Step) -> str:
+    def describe_step(self, step: RunStep) -> str:
         """Returns an observed step in words."""
         who = self._task_name(step.who)
         if step.kind == seen.CALL:
@@ -226,25 +226,25 @@ class StepMatcher:
         mine = self._tasks.get(who, -1)
         return lambda block: block == mine
 
-    def _switch_test(self, expected: ExpectedStep) -> Callable[[Step], bool]:
+    def _switch_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
         """Returns a function that tells whether an observed step is the expected switch."""
         is_from, is_to = self._actor_test(expected.who), self._actor_test(expected.name)
         is_any = expected.kind == "preempt" or expected.who in {OTHER, ANY}
 
-        def may(step: Step) -> bool:
+        def is_expected_switch(step: RunStep) -> bool:
             """Whether the observed step is a switch to the expected task."""
             if step.kind != seen.SWITCH or not is_from(step.who) or not is_to(step.first):
                 return False
             return is_any or (step.name == "") == expected.by_yield
 
-        return may
+        return is_expected_switch
 
-    def _call_test(self, expected: ExpectedStep, may: Callable[[Step], bool]) -> StepTest:
+    def _call_test(self, expected: ExpectedStep, may: Callable[[RunStep], bool]) -> StepTest:
         """Returns a function that tells whether an observed step is the expected call, and binds its names."""
         success, operands = self._service(expected.name).success, self._operand_tests(expected)
         name, fails = expected.name, expected.fails
 
-        def test(step: Step, names: RoundNames) -> bool:
+        def is_expected_call(step: RunStep, names: RoundNames) -> bool:
             """Whether the observed step is the expected call with the expected arguments."""
             if not may(step):
                 return False
@@ -255,7 +255,7 @@ class StepMatcher:
                 return False
             return success is None or step.result is None or (step.result == success) != fails
 
-        return test
+        return is_expected_call
 
     def _operand_tests(self, expected: ExpectedStep) -> Sequence[tuple[int, Callable[[int, RoundNames], bool]]]:
         """Returns the position and the comparison of each argument that an expected call names."""
@@ -281,7 +281,7 @@ class StepMatcher:
             return lambda value, names: names.bind_name(operand, value)
         return lambda value, _: value == due
 
-    def _track_block(self, step: Step, service: str, names: RoundNames) -> bool:
+    def _track_block(self, step: RunStep, service: str, names: RoundNames) -> bool:
         """Records a heap block that a call allocates or frees.
         Returns False for one freed without having been allocated.
         A function that returns a code does not tell the block's address: the function that fills it does.

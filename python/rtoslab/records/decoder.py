@@ -12,7 +12,18 @@ from typing import Final
 
 from rtoslab.base import DecodeError, OverrideReceivedError
 from rtoslab.intake import SERIAL_VALUES, STREAM_BYTES, STREAM_LINES, one_line
-from rtoslab.records.samples import Begin, Check, Count, DecodedRun, Heap, Ruler, Sample, Stack, Task, Window
+from rtoslab.records.samples import (
+    DecodedRun,
+    EmptyMeasurement,
+    HeapReport,
+    MeasuredWindow,
+    MetricSamples,
+    ReportedCheck,
+    ReportedIdentity,
+    ReportedTask,
+    StackReport,
+    WindowCounter,
+)
 from rtoslab.records.wire import (
     OVERRIDES,
     RecordLine,
@@ -36,7 +47,7 @@ class ExpectedIdentity:
     manifest: int
 
 
-def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
+def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
     """Returns the run that a benchmark image reported: its whole record stream, decoded and checked.
     Raises OverrideReceivedError, else DecodeError for the first defect.
     """
@@ -50,7 +61,7 @@ def decode(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | No
         raise _find_override(raw, 1, constants) or DecodeError(0, f"{what}.")
     first_number = raw.count(b"\n", 0, start) + 1
     try:
-        decoded = _assemble(_parse_lines(raw[start:], first_number, constants), constants, expected, start)
+        decoded = _assemble_run(_parse_lines(raw[start:], first_number, constants), constants, expected, start)
     except DecodeError as defect:
         raise _find_override(raw, 1, constants) or defect from None
     earlier = _find_override(raw[:start], 1, constants)
@@ -87,7 +98,7 @@ def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedId
     if not lines:
         return None
     body = {"run": lines[0].fields["run"], "records": str(len(lines)), "status": "ok"}
-    return _assemble([*lines, RecordLine(0, len(lines), "end", body)], constants, expected, start)
+    return _assemble_run([*lines, RecordLine(0, len(lines), "end", body)], constants, expected, start)
 
 
 def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
@@ -103,7 +114,7 @@ def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> O
             return OverrideReceivedError(
                 number,
                 line.record,
-                {key: str(line.value(key)) if "%" in value else value for key, value in line.fields.items()},
+                {key: str(line.field_value(key)) if "%" in value else value for key, value in line.fields.items()},
             )
     return None
 
@@ -138,14 +149,15 @@ def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> 
     return lines
 
 
-def _assemble(
+def _assemble_run(
     lines: list[RecordLine], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
 ) -> DecodedRun:
     """Returns the decoded run that consists of these record lines."""
     begin, end = _parse_identity(lines[0], lines[-1], constants, expected)
-    if end.integer("records") != len(lines) - 1:
+    if end.integer_field("records") != len(lines) - 1:
         raise DecodeError(
-            end.number, f"the end record speaks of {end.integer('records')} records, {len(lines) - 1} were received."
+            end.number,
+            f"the end record speaks of {end.integer_field('records')} records, {len(lines) - 1} were received.",
         )
     windows = tuple(_parse_window(line) for line in _records_named(lines, "window"))
     counts = tuple(_parse_count(line, {window.n for window in windows}) for line in _records_named(lines, "count"))
@@ -160,7 +172,7 @@ def _assemble(
         windows=windows,
         counts=counts,
         checks=tuple(
-            Check(line.text("name"), line.integer("core"), line.integer("value"))
+            ReportedCheck(line.text_field("name"), line.integer_field("core"), line.integer_field("value"))
             for line in _records_named(lines, "check")
         ),
         heap=heaps[0] if heaps else None,
@@ -200,31 +212,31 @@ def _require_unique(lines: list[RecordLine], keys: tuple[str, ...]) -> None:
 
 def _parse_identity(
     first: RecordLine, end: RecordLine, constants: WireConstants, expected: ExpectedIdentity | None
-) -> tuple[Begin, RecordLine]:
+) -> tuple[ReportedIdentity, RecordLine]:
     """Returns the begin and end records, which must be of the expected run."""
-    if first.integer("wire") != constants.wire_version:
+    if first.integer_field("wire") != constants.wire_version:
         raise DecodeError(
-            first.number, f"wire version {first.integer('wire')}, this decoder reads {constants.wire_version}."
+            first.number, f"wire version {first.integer_field('wire')}, this decoder reads {constants.wire_version}."
         )
-    begin = Begin(
-        run=first.text("run"),
-        bench=first.text("bench"),
-        kernel=first.text("kernel"),
-        board=first.text("board"),
-        cores=first.integer("cores"),
-        clock_hz=first.integer("clock_hz"),
-        window_us=first.integer("window_us"),
-        timer_hz=first.integer("timer_hz"),
-        manifest=first.integer("manifest"),
+    begin = ReportedIdentity(
+        run=first.text_field("run"),
+        bench=first.text_field("bench"),
+        kernel=first.text_field("kernel"),
+        board=first.text_field("board"),
+        cores=first.integer_field("cores"),
+        clock_hz=first.integer_field("clock_hz"),
+        window_us=first.integer_field("window_us"),
+        timer_hz=first.integer_field("timer_hz"),
+        manifest=first.integer_field("manifest"),
     )
     if begin.timer_hz == 0:
         raise DecodeError(first.number, "timer_hz=0 cannot be a unit.")
-    if end.text("run") != begin.run:
+    if end.text_field("run") != begin.run:
         raise DecodeError(
-            end.number, f"the end record belongs to run {end.text('run')}, the begin record to {begin.run}."
+            end.number, f"the end record belongs to run {end.text_field('run')}, the begin record to {begin.run}."
         )
-    if end.text("status") != "ok":
-        raise DecodeError(end.number, f"the end record says status={end.text('status')}.")
+    if end.text_field("status") != "ok":
+        raise DecodeError(end.number, f"the end record says status={end.text_field('status')}.")
     if expected is not None and (begin.run, begin.manifest) != (expected.run, expected.manifest):
         raise DecodeError(
             first.number,
@@ -234,21 +246,23 @@ def _parse_identity(
     return begin, end
 
 
-def _parse_window(line: RecordLine) -> Window:
-    window = Window(line.integer("n"), line.integer("open_ticks"), line.integer("close_ticks"))
+def _parse_window(line: RecordLine) -> MeasuredWindow:
+    window = MeasuredWindow(
+        line.integer_field("n"), line.integer_field("open_ticks"), line.integer_field("close_ticks")
+    )
     if window.close_ticks <= window.open_ticks:
         raise DecodeError(line.number, "the window closes before it opens.")
     return window
 
 
-def _parse_count(line: RecordLine, windows: set[int]) -> Count:
-    count = Count(
-        line.integer("n"),
-        line.integer("core"),
-        line.integer("index"),
-        line.text("name"),
-        line.integer("open"),
-        line.integer("close"),
+def _parse_count(line: RecordLine, windows: set[int]) -> WindowCounter:
+    count = WindowCounter(
+        line.integer_field("n"),
+        line.integer_field("core"),
+        line.integer_field("index"),
+        line.text_field("name"),
+        line.integer_field("open"),
+        line.integer_field("close"),
     )
     if count.close < count.open:
         raise DecodeError(line.number, f"the counter {count.name} runs backwards.")
@@ -257,7 +271,7 @@ def _parse_count(line: RecordLine, windows: set[int]) -> Count:
     return count
 
 
-class _Params(dict[str, str]):
+class _RunParameters(dict[str, str]):
     """The parameters of a run. A parameter that the image did not send raises an error."""
 
     def __missing__(self, name: str) -> str:
@@ -266,9 +280,9 @@ class _Params(dict[str, str]):
 
 def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
     """Returns the parameters of a run. The value of a name that ends in a unit or a rate must be a number."""
-    params = _Params({line.text("name"): line.text("value") for line in lines})
+    params = _RunParameters({line.text_field("name"): line.text_field("value") for line in lines})
     for line in lines:
-        name, value = line.text("name"), line.fields["value"]
+        name, value = line.text_field("name"), line.fields["value"]
         if not name.endswith(_NUMBER_SUFFIXES):
             continue
         if not has_form(value, "decimal") or (name.endswith("_hz") and value == "0"):
@@ -276,53 +290,58 @@ def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
     return params
 
 
-def _parse_task(line: RecordLine) -> Task:
-    return Task(
-        line.integer("core"),
-        line.integer("index"),
-        line.text("name"),
-        line.integer("priority"),
-        line.integer("handle"),
-        line.integer("stack_bytes"),
+def _parse_task(line: RecordLine) -> ReportedTask:
+    return ReportedTask(
+        line.integer_field("core"),
+        line.integer_field("index"),
+        line.text_field("name"),
+        line.integer_field("priority"),
+        line.integer_field("handle"),
+        line.integer_field("stack_bytes"),
     )
 
 
-def _parse_ruler(line: RecordLine) -> Ruler:
-    repeats = {key: line.value(key) for key in line.fields if key not in {"name", "core", "n"}}
+def _parse_ruler(line: RecordLine) -> EmptyMeasurement:
+    repeats = {key: line.field_value(key) for key in line.fields if key not in {"name", "core", "n"}}
     values = tuple(item for value in repeats.values() if isinstance(value, tuple) for item in value)
     units = {key.rpartition("_")[2] if "_" in key else "ticks" for key in repeats}
-    if len(units) != 1 or len(values) != line.integer("n"):
+    if len(units) != 1 or len(values) != line.integer_field("n"):
         raise DecodeError(
-            line.number, f"the ruler promises {line.integer('n')} repeats of one unit and brings {len(values)}."
+            line.number, f"the ruler promises {line.integer_field('n')} repeats of one unit and brings {len(values)}."
         )
-    return Ruler(line.text("name"), line.integer("core"), units.pop(), values)
+    return EmptyMeasurement(line.text_field("name"), line.integer_field("core"), units.pop(), values)
 
 
-def _parse_heap(line: RecordLine) -> Heap:
-    counted = line.integer("allocations") if "allocations" in line.fields else None
-    heap = Heap(line.integer("size_bytes"), line.integer("peak_bytes"), counted)
+def _parse_heap(line: RecordLine) -> HeapReport:
+    counted = line.integer_field("allocations") if "allocations" in line.fields else None
+    heap = HeapReport(line.integer_field("size_bytes"), line.integer_field("peak_bytes"), counted)
     if heap.peak_bytes > heap.size_bytes:
         raise DecodeError(line.number, f"a peak of {heap.peak_bytes} bytes in a heap of {heap.size_bytes}.")
     return heap
 
 
-def _parse_stack(line: RecordLine) -> Stack:
-    stack = Stack(line.integer("core"), line.integer("index"), line.integer("used_bytes"), line.integer("size_bytes"))
+def _parse_stack(line: RecordLine) -> StackReport:
+    stack = StackReport(
+        line.integer_field("core"),
+        line.integer_field("index"),
+        line.integer_field("used_bytes"),
+        line.integer_field("size_bytes"),
+    )
     if stack.used_bytes > stack.size_bytes:
         raise DecodeError(line.number, f"{stack.used_bytes} bytes used of a stack of {stack.size_bytes}.")
     return stack
 
 
-def _parse_samples(lines: list[RecordLine]) -> Iterator[Sample]:
+def _parse_samples(lines: list[RecordLine]) -> Iterator[MetricSamples]:
     """Yields the samples that record lines contain, line after line.
     They are counted before they are expanded: a few characters may stand for a million values.
     """
     left = SERIAL_VALUES
     for line in lines:
         count = count_run_values(line.fields["values"])
-        if count != line.integer("n"):
-            raise DecodeError(line.number, f"n={line.integer('n')} but {count} values.")
+        if count != line.integer_field("n"):
+            raise DecodeError(line.number, f"n={line.integer_field('n')} but {count} values.")
         left -= count
         if left < 0:
             raise DecodeError(line.number, f"the stream holds more than {SERIAL_VALUES:,} samples; ask for fewer.")
-        yield Sample(line.text("metric"), count, expand_runs(line.fields["values"]))
+        yield MetricSamples(line.text_field("metric"), count, expand_runs(line.fields["values"]))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
+class ReportedIdentity:
     """The identity that the image reports."""
 
     run: str
@@ -19,7 +19,7 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ReportedTask:
     """One task under test, as the image reports it."""
 
     core: int
@@ -31,7 +31,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruler:
+class EmptyMeasurement:
     """Repeated empty measurements, which show the overhead of the instrument. In the unit named."""
 
     name: str
@@ -41,7 +41,7 @@ class Ruler:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class MeasuredWindow:
     """A measured time window, in ticks of the board's timer."""
 
     n: int
@@ -50,7 +50,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class WindowCounter:
     """One counter's values at the start and the end of a window. Its count is `close - open`."""
 
     n: int
@@ -67,7 +67,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ReportedCheck:
     """A value that the firmware reports about itself, for a proof."""
 
     name: str
@@ -76,7 +76,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Heap:
+class HeapReport:
     """The size and use of the kernel's heap at the end of a run."""
 
     size_bytes: int
@@ -86,7 +86,7 @@ class Heap:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
+class StackReport:
     """The size and use of a task's stack at the end of a run."""
 
     core: int
@@ -96,7 +96,7 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class MetricSamples:
     """The raw samples of one metric."""
 
     metric: str
@@ -108,16 +108,16 @@ class Sample:
 class DecodedRun:
     """The whole, undamaged report of a benchmark image. `proofs` judges it."""
 
-    begin: Begin
+    begin: ReportedIdentity
     params: dict[str, str]
-    tasks: tuple[Task, ...]
-    rulers: tuple[Ruler, ...]
-    windows: tuple[Window, ...]
-    counts: tuple[Count, ...]
-    checks: tuple[Check, ...]
-    heap: Heap | None
-    stacks: tuple[Stack, ...]
-    samples: tuple[Sample, ...]
+    tasks: tuple[ReportedTask, ...]
+    rulers: tuple[EmptyMeasurement, ...]
+    windows: tuple[MeasuredWindow, ...]
+    counts: tuple[WindowCounter, ...]
+    checks: tuple[ReportedCheck, ...]
+    heap: HeapReport | None
+    stacks: tuple[StackReport, ...]
+    samples: tuple[MetricSamples, ...]
     skipped_bytes: int
     """Bytes before the begin record (terminal noise)."""
 

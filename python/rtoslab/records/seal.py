@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.base import AlteredError, canonical
+from rtoslab.base import AlteredError, to_canonical_json
 from rtoslab.intake import CACHED_BYTES, parse_object, read_bytes
 
 SEAL_FILE: Final = "seal.json"
@@ -26,7 +26,7 @@ def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
         "folder": name,
         "format": FORMAT,
     }
-    return {**files, SEAL_FILE: canonical({**body, "sha256": _digest(body)}).encode()}
+    return {**files, SEAL_FILE: to_canonical_json({**body, "sha256": _content_digest(body)}).encode()}
 
 
 def require_sealed(name: str, files: Mapping[str, bytes], folder: Path) -> None:
@@ -77,7 +77,7 @@ def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
     try:
         seal = parse_object(content)
         body = {key: seal[key] for key in ("files", "folder", "format")}
-        whole = canonical({**body, "sha256": _digest(body)}).encode() == content
+        whole = to_canonical_json({**body, "sha256": _content_digest(body)}).encode() == content
         if whole and body["format"] == FORMAT and all("/" not in item for item in body["files"]):
             return body
     except (ValueError, KeyError, TypeError):
@@ -85,5 +85,5 @@ def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
     raise AlteredError(f"{folder / SEAL_FILE} was changed after it was stored; {again}")
 
 
-def _digest(body: Mapping[str, Any]) -> str:
-    return hashlib.sha256(canonical(dict(body)).encode()).hexdigest()
+def _content_digest(body: Mapping[str, Any]) -> str:
+    return hashlib.sha256(to_canonical_json(dict(body)).encode()).hexdigest()

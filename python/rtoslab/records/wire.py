@@ -102,19 +102,19 @@ class RecordLine:
     fields: dict[str, str]
     """As received, still percent-encoded."""
 
-    def value(self, key: str) -> Value:
+    def field_value(self, key: str) -> Value:
         """Returns a field's value in its type, integer or text."""
         return _convert_value(self.fields[key], RECORDS[self.record].get(key, L))
 
-    def integer(self, key: str) -> int:
+    def integer_field(self, key: str) -> int:
         """Returns the value of a numeric field."""
-        value = self.value(key)
+        value = self.field_value(key)
         assert isinstance(value, int)
         return value
 
-    def text(self, key: str) -> str:
+    def text_field(self, key: str) -> str:
         """Returns the value of a text field, percent-decoded."""
-        value = self.value(key)
+        value = self.field_value(key)
         assert isinstance(value, str)
         return value
 
@@ -125,7 +125,7 @@ def parse_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
         raise DecodeError(number, f"{len(raw)} characters, more than the {line_max_chars} allowed.")
     match = _LINE.fullmatch(raw)
     if match is None:
-        raise DecodeError(number, f"not a record line: {_excerpt(raw)}.")
+        raise DecodeError(number, f"not a record line: {_quote_excerpt(raw)}.")
     seq, record, body, crc = match.groups()
     computed = zlib.crc32(raw[: -len(b" *00000000")])
     if computed != int(crc, 16):
@@ -200,7 +200,7 @@ def count_run_values(text: str) -> int:
     return sum(int(run.partition("x")[2] or 1) for run in text.split(","))
 
 
-def _excerpt(raw: bytes) -> str:
+def _quote_excerpt(raw: bytes) -> str:
     text = raw[:60].decode("ascii", errors="backslashreplace")
     printable = "".join(char if char.isprintable() else "." for char in text)
     return repr(printable + ("..." if len(raw) > 60 else ""))

@@ -3,7 +3,7 @@
 from rtoslab.reference.age import changes_since_point, changes_since_reference
 from rtoslab.reference.code_digest import add_code_digests, compiled_files, today_code
 from rtoslab.reference.reference_file import (
-    Reference,
+    ReferenceFile,
     StoredWeight,
     reference_path,
     reference_paths,

@@ -7,7 +7,7 @@ from typing import Any
 
 from rtoslab.base import memoize_by_contents, sha256_of
 from rtoslab.reference.code_digest import read_code_digests, today_code
-from rtoslab.reference.reference_file import Reference
+from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 from rtoslab.targets import timing_version
@@ -22,7 +22,7 @@ def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
     return _changed_files(root, [point.manifest])
 
 
-def changes_since_reference(root: Path, reference: Reference) -> list[str]:
+def changes_since_reference(root: Path, reference: ReferenceFile) -> list[str]:
     """Returns what has changed since the points and sizes of a reference file were measured."""
     measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
     return _changed_files(root, [*measured, *(weight.manifest for weight in reference.weights)])

@@ -37,10 +37,10 @@ def code_digest(name: str, content: bytes) -> str:
     board.toml and kernel.toml without what no image depends on.
 
     A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is."""
-    return hashlib.sha256(_code(name, content)).hexdigest()
+    return hashlib.sha256(_strip_source(name, content)).hexdigest()
 
 
-def _code(name: str, content: bytes) -> bytes:
+def _strip_source(name: str, content: bytes) -> bytes:
     """Returns the content of a source file without comments and without superfluous space."""
     kind = Path(name).suffix
     try:
@@ -53,7 +53,7 @@ def _code(name: str, content: bytes) -> bytes:
     except ValueError:
         return content
     if kind in _C and not _COUNTS_LINES.search(text):
-        return _squeeze(_COMMENTS_AND_TEXTS.sub(lambda match: match[1] or " ", text)).encode()
+        return _squeeze_space(_COMMENTS_AND_TEXTS.sub(lambda match: match[1] or " ", text)).encode()
     if kind in _CMAKE:
         lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
         over_lines = "#[" in text or any(line.count('"') % 2 for line in lines)
@@ -61,7 +61,7 @@ def _code(name: str, content: bytes) -> bytes:
     return content
 
 
-def _squeeze(text: str) -> str:
+def _squeeze_space(text: str) -> str:
     """Returns a text without blank lines and without space at the ends of lines."""
     lines = (line.strip() for line in text.splitlines())
     return "\n".join(line for line in lines if line)
@@ -72,11 +72,11 @@ def read_code_digests(root: Path) -> Mapping[str, str]:
     Raises AlteredError for a file edited by hand.
     """
     path = root / "reference" / FILE
-    return _read(path, sha256_of(path)) if path.is_file() else {}
+    return _read_digests(path, sha256_of(path)) if path.is_file() else {}
 
 
 @cache
-def _read(path: Path, _sha256: str) -> Mapping[str, str]:
+def _read_digests(path: Path, _sha256: str) -> Mapping[str, str]:
     """Returns the stored digests of code by the SHA-256 of the file. Raises AlteredError."""
     try:
         return dict(

@@ -37,7 +37,7 @@ class StoredWeight:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceFile:
     """The content of a reference file: a paper's points with one kernel, and the sizes of its programs."""
 
     path: Path
@@ -85,7 +85,7 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
     write_whole(path, seal_lines(objects), "the reference results")
 
 
-def read_reference(path: Path, like_points: Collection[PointId] | None = None) -> Reference:
+def read_reference(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceFile:
     """Returns the content of a reference file.
     Raises AlteredError naming it if it was altered, or is of another version.
 
@@ -106,7 +106,7 @@ def read_reference(path: Path, like_points: Collection[PointId] | None = None) -
             f"{path} cannot be read as reference results ({why}); restore the file, or measure the results again "
             f"with `rtoslab reference refresh {path.parent.name}`."
         ) from None
-    return Reference(path, header["paper"], header["kernel"], points, weights, placed)
+    return ReferenceFile(path, header["paper"], header["kernel"], points, weights, placed)
 
 
 def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ def json_line(value: Mapping[str, Any]) -> str:
 def seal_lines(objects: Iterable[Mapping[str, Any]]) -> str:
     """Returns the objects as lines of JSON, followed by a line with their digest."""
     text = "".join(json_line(object_) for object_ in objects)
-    return text + json_line({_SEAL: _digest(text)})
+    return text + json_line({_SEAL: _text_digest(text)})
 
 
 def unseal_lines(text: str) -> list[str]:
@@ -26,10 +26,10 @@ def unseal_lines(text: str) -> list[str]:
     Raises ValueError if they are not what was sealed.
     """
     *lines, seal = text.splitlines(keepends=True) or [""]
-    if parse_object(seal) != {_SEAL: _digest("".join(lines))}:
+    if parse_object(seal) != {_SEAL: _text_digest("".join(lines))}:
         raise ValueError("its checksum does not match")
     return lines
 
 
-def _digest(text: str) -> str:
+def _text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rtoslab.analyses import Band, Value, placement_values, point_values
+from rtoslab.analyses import MeasuredValue, PlacementBand, placement_values, point_values
 from rtoslab.images import without_log_path
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
@@ -23,7 +23,7 @@ class StoredRow:
     kernel: str
     """The id of the tree or kernel that was measured."""
     version: str
-    values: tuple[Value, ...]
+    values: tuple[MeasuredValue, ...]
     reason: str = ""
     """The reason why there are no values."""
     deviations: Mapping[str, str] = field(default_factory=dict)
@@ -44,7 +44,7 @@ def row_from_points(represented_point: PointId, kernel: str, points: Sequence[St
     )
 
 
-def row_values(points: Sequence[MeasuredPoint], represented_point: PointId) -> tuple[Value, ...]:
+def row_values(points: Sequence[MeasuredPoint], represented_point: PointId) -> tuple[MeasuredValue, ...]:
     """Returns the values of one point, given in each of its placements, as values of the represented point."""
     known = placement_values(points)
     times: Counter[tuple[str, str, str]] = Counter()
@@ -90,7 +90,7 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     reason = str(line.get("reason", ""))
     values = tuple(
         with_placement_values(
-            Value(
+            MeasuredValue(
                 point=point,
                 run_id=name,
                 clock_hz=int(line["clock_hz"]),
@@ -111,9 +111,9 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
     return StoredRow(point, str(line["kernel"]), str(line["version"]), values, reason, deviations, is_single)
 
 
-def with_placement_values(value: Value, numbers: Sequence[float]) -> Value:
+def with_placement_values(value: MeasuredValue, numbers: Sequence[float]) -> MeasuredValue:
     """Returns the value with these numbers, one for each placement: the median of several, with their band."""
-    band = Band(tuple(numbers)) if len(numbers) > 1 else None
+    band = PlacementBand(tuple(numbers)) if len(numbers) > 1 else None
     return replace(value, value=numbers[0] if band is None else band.median, band=band)
 
 

@@ -7,7 +7,13 @@ from typing import Final
 
 from rtoslab.analyses import PlacedValues
 from rtoslab.base import AlteredError, AlteredWarning
-from rtoslab.reference.reference_file import Reference, StoredWeight, read_reference, reference_paths, with_kernel_name
+from rtoslab.reference.reference_file import (
+    ReferenceFile,
+    StoredWeight,
+    read_reference,
+    reference_paths,
+    with_kernel_name,
+)
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.store import StoredPoint
 
@@ -17,7 +23,7 @@ REFERENCE_MARK: Final = "(reference)"
 
 def read_references(
     root: Path, paper: str = "*", like_points: Collection[PointId] | None = None
-) -> Iterator[Reference]:
+) -> Iterator[ReferenceFile]:
     """Yields the content of every reference file of a paper, or of all papers.
     One that cannot be read is an AlteredWarning. `like_points`: see `read_reference`.
     """

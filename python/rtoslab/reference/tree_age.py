@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.catalogue import DEFAULT_OPT, Catalogue, Entry, Kernel, Tree, export_key
+from rtoslab.catalogue import DEFAULT_OPT, Catalogue, CatalogueEntry, Kernel, SourceTree, export_key
 from rtoslab.reference.age import current_digest
-from rtoslab.reference.reference_file import Reference
+from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.results import MeasuredPoint, PointId
 from rtoslab.trees import find_export, find_repositories, linked_digest
 
@@ -19,7 +19,7 @@ _COMMIT: Final = 12
 """The digits of a commit that are shown."""
 
 
-def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
+def tree_changes(catalogue: Catalogue, reference: ReferenceFile) -> list[str]:
     """Returns how the user's kernel tree or exports differ from those of a reference. Empty if they do not.
     Empty if there are none.
     """
@@ -33,7 +33,9 @@ def tree_changes(catalogue: Catalogue, reference: Reference) -> list[str]:
     return list(changes)
 
 
-def _point_changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: Mapping[str, Any]) -> list[str]:
+def _point_changes(
+    kernel: CatalogueEntry[Kernel], tree: SourceTree, point: PointId, manifest: Mapping[str, Any]
+) -> list[str]:
     """Returns how the user's kernel tree or export differs from the one that a point was measured with."""
     build = manifest["build"]
     if tree.version != build["kernel_version"]:
@@ -53,7 +55,7 @@ def _point_changes(kernel: Entry[Kernel], tree: Tree, point: PointId, manifest: 
     return _commit_changes(kernel.id, tree, measured)
 
 
-def _commit_changes(ident: str, tree: Tree, measured: Mapping[str, Any]) -> list[str]:
+def _commit_changes(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
     """Returns a clause for each repository of the tree that is at another commit."""
     now = {repository.at: (repository.commit or "", repository.dirty) for repository in find_repositories(tree)}
     before = {

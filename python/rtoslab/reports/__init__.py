@@ -7,5 +7,14 @@ from rtoslab.reports.export_files import export_document
 from rtoslab.reports.formats import report_formats
 from rtoslab.reports.sections.parity import parity_section
 from rtoslab.reports.sections.wording import join_listed
-from rtoslab.reports.table import ChartData, Document, Record, Section, TableData, band_ends, band_text, cycles_text
+from rtoslab.reports.table import (
+    ChartData,
+    Record,
+    ReportDocument,
+    ReportSection,
+    TableData,
+    band_ends,
+    band_text,
+    cycles_text,
+)
 from rtoslab.reports.terminal import point_label, show_points, show_proofs

@@ -79,9 +79,9 @@ class ChartData:
             texts = [f"{_cycles_text(least)} to {_cycles_text(most)}, by series, as in the table"]
         return f"{subject}: all samples of a series took the same time: {'; '.join(texts)}."
 
-    def split(self) -> "list[ChartData]":
+    def readable_parts(self) -> "list[ChartData]":
         """Returns the chart in parts that a reader can follow: by board, then by family of tests, then by number."""
-        return list(_divide(self, (_group_by_board, _group_by_family)))
+        return list(_divide_chart(self, (_group_by_board, _group_by_family)))
 
     @property
     def is_large(self) -> bool:
@@ -93,7 +93,9 @@ class ChartData:
         return series > MOST_SERIES or (self.kind in _UPRIGHT and series * names > MOST_SLOTS)
 
 
-def _divide(chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]) -> Iterator[ChartData]:
+def _divide_chart(
+    chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]
+) -> Iterator[ChartData]:
     """Yields the parts of a chart, divided in one way after the other until each part is small enough."""
     if not chart.is_large:
         yield chart
@@ -101,7 +103,7 @@ def _divide(chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dic
         named = ways[0](chart.rows)
         for name, rows in named.items():
             caption = f"{name}: {chart.caption}" if len(named) > 1 and name else chart.caption
-            yield from _divide(replace(chart, rows=rows, caption=caption), ways[1:])
+            yield from _divide_chart(replace(chart, rows=rows, caption=caption), ways[1:])
     else:
         groups = _split_by_bars(chart.rows) if chart.kind in _LYING else _split_by_series(chart.rows)
         for number, rows in enumerate(groups, start=1):
@@ -119,7 +121,7 @@ def _cycles_text(row: dict[str, Any]) -> str:
 
 def _group_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
     """Groups a chart's rows by board."""
-    return _group(rows, lambda row: str(row.get("board", "")))
+    return _group_rows(rows, lambda row: str(row.get("board", "")))
 
 
 def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
@@ -132,10 +134,10 @@ def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
         letters = word.rstrip("0123456789-abc")
         return f"Tests {letters}" if letters.isupper() and letters != word else ""
 
-    return _group(rows, test_family)
+    return _group_rows(rows, test_family)
 
 
-def _group(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
+def _group_rows(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
     """Groups a chart's rows by a name, in the order of the names' first rows."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -158,7 +160,7 @@ def _split_by_bars(rows: Rows) -> list[list[dict[str, Any]]]:
     """Splits a chart's rows into parts of whole tests, with at most MOST_BARS bars each or one test alone."""
     parts: list[list[dict[str, Any]]] = []
     bars = 0
-    for mine in _group(rows, lambda row: str(row["test"])).values():
+    for mine in _group_rows(rows, lambda row: str(row["test"])).values():
         count = len({row["row"] for row in mine})
         if not parts or bars + count > MOST_BARS:
             parts.append([])

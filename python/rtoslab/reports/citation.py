@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from rtoslab.base import CatalogueError, __version__, find_root
-from rtoslab.reports.table import Document
-from rtoslab.store import Session, git_revision, last_session
+from rtoslab.reports.table import ReportDocument
+from rtoslab.store import JournalSession, git_revision, last_session
 
 AUTHORS: Final = "The rtoslab contributors"
 SUBTITLE: Final = "a laboratory for real-time kernels"
@@ -36,7 +36,7 @@ class Citation:
     licence: str = LICENCE
 
 
-def citation_of(document: Document) -> Citation:
+def citation_of(document: ReportDocument) -> Citation:
     """Returns the citation of a document, by the runs of its points."""
     sessions = _last_sessions(document)
     versions = _distinct_matches(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [
@@ -71,7 +71,7 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
     return Citation(sentence, "\n".join(["@misc{rtoslab,", *lines, "}"]).replace("_", r"\_") + "\n")
 
 
-def _last_sessions(document: Document) -> list[Session]:
+def _last_sessions(document: ReportDocument) -> list[JournalSession]:
     """Returns the last session of each run directory that the document's points come from."""
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):

@@ -107,7 +107,7 @@ class _CellNumber:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class _RecordColumn:
     """A column of a table, with the numbers that its cells contain."""
 
     name: str
@@ -124,9 +124,9 @@ class _Column:
 def _split_table(table: TableData) -> list[list[Cell]]:
     """Returns a table of texts as CSV rows, with each number split from its range, unit and marks."""
     columns = [
-        _Column(name, texts, [_parse_numbers(text) if is_number else [] for text in texts])
+        _RecordColumn(name, texts, [_parse_numbers(text) if is_number else [] for text in texts])
         for (name, is_number), texts in zip(
-            table.heads, zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns), strict=True
+            table.column_heads, zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns), strict=True
         )
     ]
     heads: list[Cell] = []
@@ -147,7 +147,7 @@ def _split_table(table: TableData) -> list[list[Cell]]:
     return [heads, *(list(row) for row in zip(*cells, strict=True))]
 
 
-def _split_column(column: _Column) -> Iterable[tuple[str, Sequence[Cell]]]:
+def _split_column(column: _RecordColumn) -> Iterable[tuple[str, Sequence[Cell]]]:
     """Yields the name and the cells of each CSV column into which a table's column is split."""
     if not column.list_length:
         yield column.name, column.texts
@@ -187,7 +187,7 @@ def _plain_digits(digits: str) -> str:
     return digits.replace(",", "").replace("\N{MINUS SIGN}", "-").removeprefix("+")
 
 
-def _cell_flags(column: _Column, at: int) -> list[str]:
+def _cell_flags(column: _RecordColumn, at: int) -> list[str]:
     """Returns the flags (such as "reference") of a table's cell."""
     if column.list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
@@ -195,7 +195,7 @@ def _cell_flags(column: _Column, at: int) -> list[str]:
     return _flags_of(column.texts[at])
 
 
-def _cell_notes(column: _Column, at: int) -> list[str]:
+def _cell_notes(column: _RecordColumn, at: int) -> list[str]:
     """Returns the notes of a table's cell."""
     text, numbers = column.texts[at].strip(), column.numbers[at]
     if not column.list_length or text in _NO_FIGURE:

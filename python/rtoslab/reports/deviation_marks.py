@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rtoslab.reports.deviations import Deviations, declared_deviations, deviation_footnote, mark_section
-from rtoslab.reports.table import Document
+from rtoslab.reports.table import ReportDocument
 from rtoslab.results import MeasuredPoint
 
 
 def mark_deviations(
-    document: Document, measured: Sequence[MeasuredPoint], names: Mapping[str, str] | None = None
-) -> Document:
+    document: ReportDocument, measured: Sequence[MeasuredPoint], names: Mapping[str, str] | None = None
+) -> ReportDocument:
     """Returns the document with a mark and a footnote in every table and chart that names a deviating kernel.
 
 
@@ -22,8 +22,8 @@ def mark_deviations(
 
 
 def mark_deviations_by(
-    document: Document, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
-) -> Document:
+    document: ReportDocument, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
+) -> ReportDocument:
     """Returns the document with marks and footnotes for these deviating kernels, as `mark_deviations` does."""
     if not kernels:
         return document

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rtoslab.reports.table import ChartData, Record, Section, TableData
+from rtoslab.reports.table import ChartData, Record, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
 MARK: Final = "†"
@@ -47,12 +47,12 @@ def mark_names(text: str, names: Iterable[str]) -> str:
 
 
 def mark_section(
-    section: Section,
+    section: ReportSection,
     kernels: Deviations,
     other_names: Iterable[str] = (),
     *,
     all_deviate: bool,
-) -> Section:
+) -> ReportSection:
     """Returns the section with a mark and a footnote in every table and chart that names a deviating kernel.
 
     A table or chart without any of the names is marked in its title or caption if all results deviate. `other_names`:
@@ -106,7 +106,7 @@ def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviat
 def _mark_table(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
     """Returns the table with marks at deviating kernels and an explanation in its note."""
     table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
-    words = [number for _, number in table.heads]
+    words = [number for _, number in table.column_heads]
     rows = [
         [cell if number else mark_names(cell, names) for cell, number in zip(row, words, strict=True)]
         for row in table.rows

@@ -6,7 +6,7 @@ from dataclasses import replace
 from rtoslab.analyses import PlacementLookup, pinning_note, place_dependent_results, placed_points
 from rtoslab.base import ReportError
 from rtoslab.catalogue import Catalogue, PaperFolder, read_papers
-from rtoslab.parity import Unfairness, has_comparable_points, lint_points
+from rtoslab.parity import UnfairDifference, has_comparable_points, lint_points
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports import heading
 from rtoslab.reports.deviation_marks import mark_deviations
@@ -37,14 +37,14 @@ from rtoslab.reports.sections import (
 )
 from rtoslab.reports.sections.naming import note_middle_placement
 from rtoslab.reports.sections.speed_figures import speed_figures
-from rtoslab.reports.table import Document, Record, Section
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.reports.table import Record, ReportDocument, ReportSection
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import StoredPoint
 
 
 def make_document(
     catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None, beside: Sequence[StoredPoint] = ()
-) -> Document:
+) -> ReportDocument:
     """Returns the report on stored points. Raises ReportError if there are none.
 
     `beside`: reference results, which are shown with these points' figures, but not counted.
@@ -61,11 +61,11 @@ def make_document(
     measured = [item for item in shown if not item.is_latency]
     timed = [item for item in shown if item.is_latency]
     own_counts = [placed_point for placed_point in placed if not placed_point.middle.is_latency]
-    failed = [point.result for point in points if isinstance(point.result, Failed)]
+    failed = [point.result for point in points if isinstance(point.result, FailedPoint)]
     absent = [point.result for point in points if isinstance(point.result, NotApplicable)]
     places = PlacementLookup(placed)
 
-    def of_one(section: Section | None) -> Section | None:
+    def of_one(section: ReportSection | None) -> ReportSection | None:
         """Returns the section, with a note if figures are shown in one of several placements."""
         return note_middle_placement(section) if section is not None and places.has_several else section
 
@@ -73,7 +73,7 @@ def make_document(
     deviates = {f"{name}": f"{names[name]}{MARK}" for name in declared_deviations(shown)}
     figures = speed_figures(shown, places, place_dependent_results([*points, *beside]), {**names, **deviates})
     unfair = lint_points(catalogue, [*points, *beside])
-    parts: list[Section | None] = [
+    parts: list[ReportSection | None] = [
         answer.answer_section(figures, places),
         missing.missing_section(verified, failed, absent),
         speed.throughput_section(measured, places),
@@ -102,7 +102,7 @@ def make_document(
         manifest.manifest_section(points),
     ]
     versions = _kernel_versions([*points, *beside])
-    document = Document(
+    document = ReportDocument(
         title=heading.document_title(catalogue, points, suite),
         subtitle=heading.document_subtitle(catalogue, points, suite),
         summary=" ".join(
@@ -115,7 +115,7 @@ def make_document(
 
 
 def _conditions_text(
-    shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], unfair: Sequence[Unfairness]
+    shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], unfair: Sequence[UnfairDifference]
 ) -> str:
     """Returns the conditions of the answer: pinned tasks, reference results, unequal measurements."""
     sentences = [pinning_note([point.point for point in shown])]
@@ -137,17 +137,17 @@ def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
     return {kernel: versions.pop() for kernel, versions in result.items() if len(versions) == 1}
 
 
-def _add_versions(section: Section, versions: Mapping[str, str]) -> Section:
+def _add_versions(section: ReportSection, versions: Mapping[str, str]) -> ReportSection:
     """Returns the section, with the kernel's version in each record that has none."""
 
-    def of(records: Sequence[Record]) -> list[Record]:
+    def with_version(records: Sequence[Record]) -> list[Record]:
         """Returns the records with their kernel's version."""
         return [{"version": versions.get(_point_kernel(record)), **record} for record in records]
 
     return replace(
         section,
-        charts=[replace(chart, records=of(chart.records)) for chart in section.charts],
-        tables=[replace(table, records=of(table.records)) for table in section.tables],
+        charts=[replace(chart, records=with_version(chart.records)) for chart in section.charts],
+        tables=[replace(table, records=with_version(table.records)) for table in section.tables],
     )
 
 

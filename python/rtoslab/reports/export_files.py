@@ -16,7 +16,7 @@ from rtoslab.reports.citation import Citation, citation_of
 from rtoslab.reports.csv_records import REFERENCE_MARK, Cell, chart_cells, table_cells
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
-from rtoslab.reports.table import Document, TableData
+from rtoslab.reports.table import ReportDocument, TableData
 
 _EXPORTED_NAME = re.compile(
     r"[\w.-]*-figure\d+\.(svg|pdf|csv)|[\w.-]*-table\d+-[a-z0-9-]*\.(csv|tex)|deviations\.txt|CITATION\.(bib|txt)"
@@ -34,7 +34,7 @@ _LATEX = {
 }  # fmt: skip
 
 
-def export_document(document: Document, folder: Path) -> list[Path]:
+def export_document(document: ReportDocument, folder: Path) -> list[Path]:
     """Writes each chart and table of a report as files. Returns their paths. Raises StoreError."""
     written = []
     try:
@@ -50,7 +50,7 @@ def export_document(document: Document, folder: Path) -> list[Path]:
     return written
 
 
-def exported_files(document: Document) -> Iterator[tuple[str, str | bytes]]:
+def exported_files(document: ReportDocument) -> Iterator[tuple[str, str | bytes]]:
     """Yields the name and the content of each file that a report is exported as.
 
     Then the explanation of the mark on kernels, for which CSV files have no place, and the citation.
@@ -114,7 +114,7 @@ def to_latex(table: TableData, label: str, file_name: str) -> str:
     Numbers are to the right, long texts in columns that wrap.
     """
     specs = []
-    for index, (_, number) in enumerate(table.heads):
+    for index, (_, number) in enumerate(table.column_heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40
         specs.append("r" if number else "p{0.3\\linewidth}" if wide else "l")
     title = one_line(table.title).rstrip(".")
@@ -129,7 +129,7 @@ def to_latex(table: TableData, label: str, file_name: str) -> str:
         rf"\label{{{label}}}",
         rf"\begin{{tabular}}{{{''.join(specs)}}}",
         r"\toprule",
-        " & ".join(escape_latex(name) for name, _ in table.heads) + r" \\",
+        " & ".join(escape_latex(name) for name, _ in table.column_heads) + r" \\",
         r"\midrule",
         *(" & ".join(escape_latex(cell) for cell in row) + r" \\" for row in table.rows),
         r"\bottomrule",

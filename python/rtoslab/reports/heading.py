@@ -29,8 +29,10 @@ def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: S
     shown = [point.result.point for point in points if isinstance(point.result, MeasuredPoint)] or points_
     kernels = {name: item.facts.title for name, item in catalogue.kernels.items()}
     boards = {name: item.facts.title for name, item in catalogue.boards.items()}
-    with_what = _join_names([kernels.get(name, name) for name in _distinct(point_id.kernel for point_id in shown)])
-    where = _join_names([boards.get(name, name) for name in _distinct(point_id.board for point_id in shown)])
+    with_what = _join_names(
+        [kernels.get(name, name) for name in _distinct_names(point_id.kernel for point_id in shown)]
+    )
+    where = _join_names([boards.get(name, name) for name in _distinct_names(point_id.board for point_id in shown)])
     cores = sorted({point_id.cores for point_id in shown})
     several = f", {_join_names([count_text(core, 'core') for core in cores])}" if cores != [1] else ""
     return f"{_tests_text(shown)}: {with_what} on the {where}{several}"
@@ -57,10 +59,10 @@ def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite
 
 def _tests_text(points: Sequence[PointId]) -> str:
     """Returns the points' tests for a title: by title, as `T1 to T8`, or by their number."""
-    titles = _distinct(point.title for point in points)
+    titles = _distinct_names(point.title for point in points)
     if len(titles) <= MOST_NAMED:
         return _join_names(titles)
-    short = _distinct(short_test_name(point) for point in points)
+    short = _distinct_names(short_test_name(point) for point in points)
     numbers = [re.fullmatch(r"([A-Z]+)([0-9]+)", name) for name in short]
     row = [(number[1], int(number[2])) for number in numbers if number is not None]
     if len(row) == len(short) and all(a == c and b + 1 == d for (a, b), (c, d) in pairwise(row)):
@@ -68,7 +70,7 @@ def _tests_text(points: Sequence[PointId]) -> str:
     return count_text(len(titles), "benchmark")
 
 
-def _distinct(names: Iterable[str]) -> list[str]:
+def _distinct_names(names: Iterable[str]) -> list[str]:
     """Returns the names, each once."""
     return list(dict.fromkeys(names))
 

@@ -7,7 +7,14 @@ from typing import Final
 
 from rich.table import Table
 
-from rtoslab.analyses import Band, Latency, PlacementLookup, absent_series, series_comparisons, series_names
+from rtoslab.analyses import (
+    PlacementBand,
+    PlacementLookup,
+    SeriesLatency,
+    absent_series,
+    series_comparisons,
+    series_names,
+)
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.deviations import declared_deviations, mark_names
 from rtoslab.reports.table import band_text, cycles_text
@@ -16,7 +23,7 @@ from rtoslab.results import MeasuredPoint
 WIDE: Final = 110
 """Characters that a line needs for every column. A narrower table has the most important ones."""
 
-_FormatCell = Callable[[Latency, Callable[[str], Band]], str]
+_FormatCell = Callable[[SeriesLatency, Callable[[str], PlacementBand]], str]
 """Formats a cell from the series of the best instrument and a function that returns its figures by name."""
 _SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
     ("n", False, lambda best, _: str(best.spread.n)),
@@ -49,10 +56,10 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
         table.add_column(head, justify="right", no_wrap=not places.has_several)
     kernels = declared_deviations(measured)
     for pair, name in zip(compared, names, strict=True):
-        of = partial(_figure_band, pair.best, places)
+        of = partial(_figure_band, pair.least_disturbed, places)
         medians = [_median_text(pair.by_instrument.get(one), places) for one in used]
         where = [mark_names(name, kernels)] if any(together) else []
-        table.add_row(pair.title, *where, *medians, *(cell(pair.best, of) for _, cell in spread))
+        table.add_row(pair.title, *where, *medians, *(cell(pair.least_disturbed, of) for _, cell in spread))
     for gone, name in zip(absent, together[len(compared) :], strict=True):
         where = [mark_names(name, kernels)] if any(together) else []
         table.add_row(gone.title, *where, *("n/a" for _ in used), *("-" for _ in spread))
@@ -61,11 +68,11 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
     return table
 
 
-def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
+def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns the median of a latency with its range over placements, as text."""
     return "-" if latency is None else band_text(_figure_band(latency, places, "median"), cycles_text)
 
 
-def _figure_band(latency: Latency, places: PlacementLookup, name: str) -> Band:
+def _figure_band(latency: SeriesLatency, places: PlacementLookup, name: str) -> PlacementBand:
     """Returns one statistic of a latency with its range over placements."""
     return places.series_band(latency, attrgetter(f"spread.{name}"))

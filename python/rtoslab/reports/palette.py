@@ -61,7 +61,7 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
             colours[item] = PUBLISHED_COLOUR
         else:
             share = _LIGHTEST * alike.index(item) / max(1, len(alike) - 1)
-            colours[item] = _lighten(hues[kernel], share)
+            colours[item] = _lighten_colour(hues[kernel], share)
     return colours
 
 
@@ -84,7 +84,7 @@ def _kernel_colours(kernels: Sequence[str]) -> dict[str, str]:
     return hues
 
 
-def _lighten(colour: str, share: float) -> str:
+def _lighten_colour(colour: str, share: float) -> str:
     """Returns a colour mixed with a share of white."""
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rtoslab.catalogue import Catalogue
 from rtoslab.reference import REFERENCE_MARK
 from rtoslab.reports.chart_data import ChartData
-from rtoslab.reports.table import Document, Section, TableData
+from rtoslab.reports.table import ReportDocument, ReportSection, TableData
 from rtoslab.results import PointId
 
 _SHOWN: Final = frozenset({"series", "row", "x", "facet", "kernel", "board"})
@@ -39,7 +39,7 @@ def _title_with_version(name: str, titles: Mapping[str, str]) -> str:
     return f"{titles[family]} {version}" if family in titles and version else name
 
 
-def replace_ids(document: Document, names: Mapping[str, str]) -> Document:
+def replace_ids(document: ReportDocument, names: Mapping[str, str]) -> ReportDocument:
     """Returns the document with titles in place of the ids of kernels and boards.
 
     A chart in which all tasks on several cores are pinned omits the word, because a sentence says it for all.
@@ -48,25 +48,28 @@ def replace_ids(document: Document, names: Mapping[str, str]) -> Document:
     either = "|".join(map(re.escape, ids)) or "(?!)"
     pattern = re.compile(rf"(?<![\w.-])({either})(?![\w-]|\.\w)")
 
-    def named(text: str) -> str:
+    def with_titles(text: str) -> str:
         """Returns the text with titles in place of ids."""
         return pattern.sub(lambda match: names[match[1]], text)
 
     def of_chart(chart: ChartData) -> ChartData:
         """Returns the chart with titles in place of ids."""
         rows = [
-            {key: named(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()} for row in chart.rows
+            {key: with_titles(cell) if _is_shown_text(key, cell) else cell for key, cell in row.items()}
+            for row in chart.rows
         ]
         return replace(chart, rows=rows)
 
     def of_table(table: TableData) -> TableData:
         """Returns the table with titles in place of ids."""
-        columns = [name in _COLUMNS for name, _ in table.heads]
-        rows = [[named(cell) if so else cell for cell, so in zip(row, columns, strict=True)] for row in table.rows]
+        columns = [name in _COLUMNS for name, _ in table.column_heads]
+        rows = [
+            [with_titles(cell) if so else cell for cell, so in zip(row, columns, strict=True)] for row in table.rows
+        ]
         title, comma, board = table.title.rpartition(", ")
         return replace(table, rows=rows, title=f"{title}{comma}{names.get(board, board)}")
 
-    def of_section(section: Section) -> Section:
+    def of_section(section: ReportSection) -> ReportSection:
         """Returns the section with titles in place of ids."""
         charts = _shorten_series([of_chart(data) for data in section.charts])
         return replace(section, charts=charts, tables=tuple(map(of_table, section.tables)))

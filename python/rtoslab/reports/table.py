@@ -3,12 +3,21 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from rtoslab.analyses import Band, Ratio
+from rtoslab.analyses import FigureRatio, PlacementBand
 from rtoslab.reports.chart_data import ChartData, Record
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
-__all__ = ["ChartData", "Document", "Record", "Section", "TableData", "band_ends", "band_text", "cycles_text"]
+__all__ = [
+    "ChartData",
+    "Record",
+    "ReportDocument",
+    "ReportSection",
+    "TableData",
+    "band_ends",
+    "band_text",
+    "cycles_text",
+]
 """`ChartData` and `Record` are parts, though they have a module of their own."""
 
 
@@ -17,17 +26,17 @@ def cycles_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) or abs(value) >= 10_000 else f"{value:,.1f}"
 
 
-def band_text(figure: Band | Ratio, form: Callable[[float], str]) -> str:
+def band_text(figure: PlacementBand | FigureRatio, form: Callable[[float], str]) -> str:
     """Returns a figure as text: its median over placements, and the range if its ends differ in this form."""
-    text, least, most = (form(value) for value in (figure.median, figure.least, figure.most))
+    text, least, most = (form(value) for value in (figure.median, figure.smallest, figure.largest))
     return text if least == most else f"{text} ({least} to {most})"
 
 
-def band_ends(figure: Band | Ratio, scale: float = 1.0) -> dict[str, float]:
+def band_ends(figure: PlacementBand | FigureRatio, scale: float = 1.0) -> dict[str, float]:
     """Returns `low` and `high` of a figure's range over placements, for a chart's row. Empty without a range."""
-    if figure.least == figure.most:
+    if figure.smallest == figure.largest:
         return {}
-    return {"low": scale * figure.least, "high": scale * figure.most}
+    return {"low": scale * figure.smallest, "high": scale * figure.largest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +53,13 @@ class TableData:
     """The same figures for a program. Without records the CSV file is read from the texts."""
 
     @property
-    def heads(self) -> list[tuple[str, bool]]:
+    def column_heads(self) -> list[tuple[str, bool]]:
         """Returns the name of each column, and whether it contains numbers."""
         return [(name.removeprefix(">"), name.startswith(">")) for name in self.columns]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """A section of a report: heading, prose, charts and tables. `folded` sections start closed on screen."""
 
     id: str
@@ -62,30 +71,30 @@ class Section:
     leads: bool = False
     """Whether the section is above all others, without a heading: the answer and its chart."""
 
-    def without_empty_parts(self) -> "Section | None":
+    def without_empty_parts(self) -> "ReportSection | None":
         """Returns the section without charts and tables that have no row. None if nothing is left.
 
         Large charts are split, and a chart with nothing more to show than a sentence becomes that sentence.
         """
         drawn = [chart for chart in self.charts if chart.rows]
-        charts = tuple(part for data in drawn if not data.replacing_sentence for part in data.split())
+        charts = tuple(part for data in drawn if not data.replacing_sentence for part in data.readable_parts())
         tables = tuple(table for table in self.tables if table.rows)
         prose = (*self.prose, *dict.fromkeys(data.replacing_sentence for data in drawn if data.replacing_sentence))
         return replace(self, prose=prose, charts=charts, tables=tables) if prose or charts or tables else None
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ReportDocument:
     """A report before it is written in a format: title, summary and sections. Every format renders this."""
 
     title: str
     subtitle: str
     summary: str
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
     points: tuple[StoredPoint, ...] = field(default=())
 
     @property
-    def shown_sections(self) -> tuple[Section, ...]:
+    def shown_sections(self) -> tuple[ReportSection, ...]:
         """Returns the sections that have something to show, each without its empty charts and tables."""
         filled = (section.without_empty_parts() for section in self.sections)
         return tuple(item for item in filled if item is not None)

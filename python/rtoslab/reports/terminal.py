@@ -28,7 +28,7 @@ from rtoslab.reports.deviations import MARK, declared_deviations, deviation_foot
 from rtoslab.reports.latency_table import make_latency_table
 from rtoslab.reports.proof_words import proofs_clause
 from rtoslab.reports.table import band_text
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable, PointId
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 from rtoslab.store import AnyResult
 
 BANDS: Final = "A figure is the median over placements, with its range in brackets."
@@ -83,7 +83,7 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
     """Prints failed points, and the reasons of those that do not apply."""
     for group, point in _points_without_number(results):
         result = group[0]
-        if isinstance(result, Failed):
+        if isinstance(result, FailedPoint):
             where = point_label(result.model_copy(update={"point": point}))
             where += f", {count_text(len(group), 'placement')}" if len(group) > 1 else ""
             console.print(
@@ -94,7 +94,7 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
         console.print(Text("n/a", style="yellow") + Text(line), soft_wrap=True)
 
 
-def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[Failed | NotApplicable], PointId]]:
+def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
     """Groups failed and not applicable results that are alike, each group with one of its points."""
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
     return points_without_number(absent, [result for result in results if isinstance(result, MeasuredPoint)])
@@ -187,7 +187,7 @@ def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
     table = Table(title="Two kernels, one on each core, at the same time", title_justify="left")
     table.add_column("test")
     table.add_column("kernels")
-    several = any(pair.conditions for pair in pairs)
+    several = any(pair.configuration_text for pair in pairs)
     if several:
         table.add_column("configuration")
     for name in ("counts/s in all", "of one core alone", "of one kernel on both cores"):
@@ -196,8 +196,8 @@ def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
         gain = "-" if pair.gain is None else f"{pair.gain:.0%}"
         against = "-" if pair.over_shared is None else f"{pair.over_shared:.0%}"
         name = short_test_name(pair.cores[0].point)
-        conditions = [pair.conditions] if several else []
-        table.add_row(name, pair.kernels, *conditions, f"{sum(pair.rates_hz):,.0f}", gain, against)
+        conditions = [pair.configuration_text] if several else []
+        table.add_row(name, pair.kernel_names, *conditions, f"{sum(pair.rates_hz):,.0f}", gain, against)
     return [table]
 
 

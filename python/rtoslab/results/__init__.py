@@ -1,6 +1,6 @@
 """A measured point: figures, findings, series of samples, and how they are stored in a file."""
 
-from rtoslab.results.finding import Finding, Verdict
+from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.results.handler_series import IDLE_TASK, handler_series_of, switches_by_pair, task_names, ticks_of_window
 from rtoslab.results.latency_series import (
     image_instrument,
@@ -12,8 +12,7 @@ from rtoslab.results.latency_series import (
 from rtoslab.results.results import (
     AbsentSeries,
     CodePlace,
-    Counter,
-    Failed,
+    FailedPoint,
     HeapUse,
     ImageBytes,
     MeasuredPoint,
@@ -24,6 +23,7 @@ from rtoslab.results.results import (
     RulerRepeats,
     SeriesSamples,
     StackUse,
+    TaskCount,
 )
 from rtoslab.results.sample_file import COLUMNS, SAMPLES_FILE, decode_columns, encode_samples, join_samples
 from rtoslab.results.virtual_result import (

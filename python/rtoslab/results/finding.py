@@ -2,10 +2,10 @@
 
 from enum import StrEnum
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 
-class Verdict(StrEnum):
+class ProofVerdict(StrEnum):
     """The outcome of a proof: it holds, fails, or could not be judged."""
 
     HOLDS = "holds"
@@ -14,10 +14,10 @@ class Verdict(StrEnum):
     """The proof could not be judged: a real board has no probes, or there is nothing of the kind without a kernel."""
 
 
-class Finding(Strict):
+class ProofFinding(StrictModel):
     """The finding of a proof on a run: what it demands, what it saw, and the verdict."""
 
     rule: str
     demands: str
     saw: str
-    verdict: Verdict
+    verdict: ProofVerdict

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rtoslab.catalogue import Benchmark
 from rtoslab.records import DecodedRun
-from rtoslab.results.column import Column
+from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets import SYSTICK, UNKNOWN, HandlerRuns
 
@@ -127,7 +127,7 @@ def _handler_samples(
     ident: str, title: str, handled: HandlerRuns, places: Sequence[int], cycles: Sequence[int]
 ) -> SeriesSamples:
     """Returns these runs of a handler as a series of samples."""
-    values = Column([cycles[place] for place in places])
+    values = CompactIntegers([cycles[place] for place in places])
     return SeriesSamples(
         id=ident,
         title=title,
@@ -135,10 +135,10 @@ def _handler_samples(
         comparable=True,
         cycles=values,
         mark_cycles=values,
-        start_cycle=Column([handled.start_cycle[place] for place in places]),
-        switches=Column([int(handled.before[place] != handled.after[place]) for place in places]),
-        ticks=Column([0] * len(places)),
-        interrupts=Column([handled.interrupted[place] for place in places]),
+        start_cycle=CompactIntegers([handled.start_cycle[place] for place in places]),
+        switches=CompactIntegers([int(handled.before[place] != handled.after[place]) for place in places]),
+        ticks=CompactIntegers([0] * len(places)),
+        interrupts=CompactIntegers([handled.interrupted[place] for place in places]),
         steps=_common_steps({handled.steps[place] for place in places}),
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rtoslab.catalogue import EMPTY_SERIES, Benchmark, SeriesFacts
 from rtoslab.records import DecodedRun
 from rtoslab.results.results import SeriesSamples
-from rtoslab.targets import Interval, Intervals, WindowObservations
+from rtoslab.targets import MarkedInterval, MarkedIntervals, WindowObservations
 
 _EMPTY = SeriesFacts(
     id=EMPTY_SERIES,
@@ -78,7 +78,7 @@ def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -
 
 
 def _make_series(
-    facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: Intervals | None, number: int
+    facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: MarkedIntervals | None, number: int
 ) -> SeriesSamples:
     """Returns a series with its samples and what the virtual board observed of each."""
     instrument = image_instrument(decoded)
@@ -98,7 +98,7 @@ def _make_series(
     return plain.model_copy(update=_mark_columns(mine))
 
 
-def _mark_columns(intervals: Sequence[Interval]) -> dict[str, tuple[int, ...]]:
+def _mark_columns(intervals: Sequence[MarkedInterval]) -> dict[str, tuple[int, ...]]:
     """Returns the columns of a series that come from the virtual board's observation of its marks."""
     return {
         "mark_cycles": tuple(interval.cycles for interval in intervals),

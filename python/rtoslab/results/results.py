@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 from rtoslab.results.column import Samples
-from rtoslab.results.finding import Finding, Verdict
+from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.results.stored_model import StoredModel
 from rtoslab.results.virtual_result import VirtualObservations
 
@@ -29,7 +29,7 @@ class PointId(StoredModel):
     """Everything the user changed: kernel configuration, parameters, `opt`, `code`, timing."""
 
 
-class Counter(StoredModel):
+class TaskCount(StoredModel):
     """The final count of one task over the window."""
 
     core: int
@@ -146,7 +146,7 @@ class MeasuredPoint(StoredModel):
     clock_hz: int
     window_ticks: int
     timer_hz: int
-    counters: tuple[Counter, ...]
+    counters: tuple[TaskCount, ...]
     heap: HeapUse | None
     stacks: tuple[StackUse, ...]
     image: ImageBytes | None = None
@@ -159,7 +159,7 @@ class MeasuredPoint(StoredModel):
     rulers: tuple[RulerRepeats, ...]
     checks: dict[str, dict[int, int]]
     params: dict[str, str]
-    proofs: tuple[Finding, ...]
+    proofs: tuple[ProofFinding, ...]
     virtual: VirtualObservations | None
     deviations: dict[str, str] = Field(default_factory=dict)
     """The conformance checks that the kernel fails as its kernel.toml declares, with the observation and the reason."""
@@ -169,11 +169,11 @@ class MeasuredPoint(StoredModel):
     """The series that are n/a on this kernel."""
 
     @model_validator(mode="after")
-    def _check(self) -> "MeasuredPoint":
+    def _require_proofs(self) -> "MeasuredPoint":
         """Refuses a failed proof, or a result without any proof."""
-        if not self.proofs or any(proof.verdict is Verdict.FAILS for proof in self.proofs):
+        if not self.proofs or any(proof.verdict is ProofVerdict.FAILS for proof in self.proofs):
             raise ValueError("a measured point needs proofs, and all must hold")
-        if all(proof.verdict is Verdict.UNSEEN for proof in self.proofs):
+        if all(proof.verdict is ProofVerdict.UNSEEN for proof in self.proofs):
             raise ValueError("a measured point needs at least one proof that applies")
         return self
 
@@ -182,7 +182,7 @@ class MeasuredPoint(StoredModel):
         """Returns the number of proofs that hold. Proofs that could not be judged do not count.
         Unseen ones do not count.
         """
-        return sum(proof.verdict is Verdict.HOLDS for proof in self.proofs)
+        return sum(proof.verdict is ProofVerdict.HOLDS for proof in self.proofs)
 
     @property
     def is_latency(self) -> bool:
@@ -200,7 +200,7 @@ class MeasuredPoint(StoredModel):
         return self.window_ticks / self.timer_hz
 
 
-class Failed(StoredModel):
+class FailedPoint(StoredModel):
     """A point that was run and has no figure, with the stage and the reason of the failure."""
 
     status: Literal["failed"] = "failed"
@@ -211,7 +211,7 @@ class Failed(StoredModel):
     """`store`: the stored files were altered. Such a result is made at reading and never written."""
     error: str
     message: str
-    proofs: tuple[Finding, ...] = ()
+    proofs: tuple[ProofFinding, ...] = ()
 
 
 class NotApplicable(StoredModel):
@@ -224,10 +224,10 @@ class NotApplicable(StoredModel):
     reason: str
 
 
-Result = Annotated[MeasuredPoint | Failed | NotApplicable, Field(discriminator="status")]
+Result = Annotated[MeasuredPoint | FailedPoint | NotApplicable, Field(discriminator="status")]
 
 
-class ResultFile(Strict):
+class ResultFile(StrictModel):
     """The content of a stored result of any kind: measured, failed or not applicable."""
 
     result: Result

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.intake import ParquetColumn, read_parquet, write_parquet
-from rtoslab.results.column import Column
+from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 
 SAMPLES_FILE: Final = "samples.parquet"
@@ -43,7 +43,7 @@ def _id_column(ids: Sequence[str], counts: Sequence[int]) -> ParquetColumn:
     return ParquetColumn(places, tuple(ident for ident, _ in filled))
 
 
-def decode_samples(content: bytes) -> dict[str, dict[str, Column]]:
+def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegers]]:
     """Returns the samples in a sample file, by series id and column.
     Raises ValueError if rows are missing or out of order.
     """
@@ -61,7 +61,7 @@ def decode_samples(content: bytes) -> dict[str, dict[str, Column]]:
         missing = np.flatnonzero(indices[rows] != np.arange(len(rows)))
         if missing.size:
             raise ValueError(f"sample {missing[0]} of {ident} is missing")
-        result[ident] = {name: Column(_values_at(column, rows)) for name, column in columns.items()}
+        result[ident] = {name: CompactIntegers(_values_at(column, rows)) for name, column in columns.items()}
     return result
 
 
@@ -76,7 +76,7 @@ def _values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
 
 def decode_columns(content: bytes) -> dict[str, list[Any]]:
     """Returns a Parquet file's columns, with None where a row has no value. Raises ValueError."""
-    return {name: column.items() for name, column in read_parquet(content).items()}
+    return {name: column.row_items() for name, column in read_parquet(content).items()}
 
 
 def join_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The base of every stored value."""
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 
 
-class StoredModel(Strict):
+class StoredModel(StrictModel):
     """The base of all models that are stored in result files."""

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from rtoslab.base import count_text
 from rtoslab.rta.blocking import longest_blocking, masked_times
-from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, Charges, OverheadModel, kernel_charges
+from rtoslab.rta.charges import COMPONENTS, NO_CHARGES, KernelCharges, OverheadModel, kernel_charges
 from rtoslab.rta.cores import (
     OtherCores,
     find_other_cores,
@@ -24,8 +24,8 @@ from rtoslab.rta.cores import (
     with_release_delays,
 )
 from rtoslab.rta.demand import CompetingDemand
-from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.system import Interrupt, System, Task
+from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.windows import (
     MAX_STEPS,
     NoBoundError,
@@ -39,7 +39,7 @@ ROUNDS = 40
 """The bounds of several cores, each computed with the others', must be stable after so many rounds."""
 
 
-class Obstacle(StrEnum):
+class BoundObstacle(StrEnum):
     """The reasons why a task or interrupt has no bound of its response time."""
 
     NONE = ""
@@ -64,7 +64,7 @@ class ResponseBound:
     """The response of the worst job by cause. `waiting` is what arrived before that job, less what it had to itself."""
     utilisation: float = 0.0
     """The utilisation of everything at least as urgent, and the kernel."""
-    obstacle: Obstacle = Obstacle.NONE
+    obstacle: BoundObstacle = BoundObstacle.NONE
     """The kind of reason for which there is no bound."""
 
     @property
@@ -75,7 +75,7 @@ class ResponseBound:
     @property
     def can_be_missed(self) -> bool:
         """Whether the deadline can be missed: the bound is beyond it, or the processor is overloaded."""
-        return self.obstacle is Obstacle.OVERLOAD or (self.response is not None and self.response > self.deadline)
+        return self.obstacle is BoundObstacle.OVERLOAD or (self.response is not None and self.response > self.deadline)
 
     @property
     def slack(self) -> int | None:
@@ -85,7 +85,7 @@ class ResponseBound:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
+class ResponseTimeAnalysis:
     """The response-time bounds of all tasks and interrupts of a system under one overhead model."""
 
     model: OverheadModel
@@ -93,7 +93,7 @@ class Analysis:
     interrupts: tuple[ResponseBound, ...]
 
     @property
-    def schedulable(self) -> bool:
+    def is_schedulable(self) -> bool:
         """Whether every task and interrupt meets its deadline."""
         return all(task.meets_deadline for task in (*self.tasks, *self.interrupts))
 
@@ -102,12 +102,12 @@ class Analysis:
         return next(task for task in (*self.tasks, *self.interrupts) if task.name == name)
 
 
-def analyse(
-    system: System,
-    overheads: Overheads | None = None,
+def compute_bounds(
+    system: IntegerTaskSet,
+    overheads: KernelOverheads | None = None,
     model: OverheadModel = OverheadModel.SPLIT_TICK,
     max_steps: int = MAX_STEPS,
-) -> Analysis:
+) -> ResponseTimeAnalysis:
     """Computes the response-time bounds of every task and interrupt.
     Without overheads, or under model (a), the kernel costs nothing. `max_steps`: steps of the search for each bound. If
     they are fewer than STEPS, a search also ends with the first job that misses its deadline: the response is then
@@ -120,8 +120,11 @@ def analyse(
 
 
 def analyse_charged(
-    system: System, model: OverheadModel, charges_by_core: Mapping[int, Charges], max_steps: int = MAX_STEPS
-) -> Analysis:
+    system: IntegerTaskSet,
+    model: OverheadModel,
+    charges_by_core: Mapping[int, KernelCharges],
+    max_steps: int = MAX_STEPS,
+) -> ResponseTimeAnalysis:
     """Returns the response-time bounds of every task and interrupt, with the kernel's charges for each core.
 
     On several cores what one waits for depends on how late the others' jobs may end: bounds are found again, each with
@@ -129,7 +132,7 @@ def analyse_charged(
     the reason it was found with: later it would name a task that has none because of this one.
     """
     if len(charges_by_core) == 1 or not any(core_tasks.tick_period for core_tasks in charges_by_core.values()):
-        return Analysis(model, *_bound_all(system, charges_by_core, None, max_steps))
+        return ResponseTimeAnalysis(model, *_bound_all(system, charges_by_core, None, max_steps))
     system = with_release_delays(system, charges_by_core)
     latest_ends: dict[str, int | None] = {task.name: task.wcet + task.jitter for task in system.tasks}
     unbounded: dict[str, ResponseBound] = {}
@@ -139,22 +142,25 @@ def analyse_charged(
         unbounded |= {task.name: task for task in tasks if task.response is None}
         responses = {task.name: task.response for task in tasks}
         if responses == latest_ends:
-            return Analysis(model, tasks, handlers)
+            return ResponseTimeAnalysis(model, tasks, handlers)
         latest_ends = responses
     reason = f"the waits of the cores for each other do not converge within {ROUNDS} rounds"
-    unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=Obstacle.STEPS) for task in tasks)
-    return Analysis(model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), handlers)
+    unsettled = (replace(task, response=None, reason=reason, parts={}, obstacle=BoundObstacle.STEPS) for task in tasks)
+    return ResponseTimeAnalysis(model, tuple(unbounded.get(bound.name, bound) for bound in unsettled), handlers)
 
 
 def _bound_all(
-    system: System, charges_by_core: Mapping[int, Charges], latest_ends: Mapping[str, int | None] | None, max_steps: int
+    system: IntegerTaskSet,
+    charges_by_core: Mapping[int, KernelCharges],
+    latest_ends: Mapping[str, int | None] | None,
+    max_steps: int,
 ) -> tuple[tuple[ResponseBound, ...], tuple[ResponseBound, ...]]:
     """Returns the response-time bounds of all tasks and of all interrupts.
     `latest_ends`: the latest end of each task's jobs after their arrival. None on one core.
     """
     cores = {
         core: OtherCores() if latest_ends is None else find_other_cores(system, charges_by_core, core, latest_ends)
-        for core in system.cores
+        for core in system.core_numbers
     }
     return (
         tuple(
@@ -168,7 +174,9 @@ def _bound_all(
     )
 
 
-def overhead_costs(system: System, overheads: Overheads, model: OverheadModel) -> dict[str, dict[str, int]]:
+def overhead_costs(
+    system: IntegerTaskSet, overheads: KernelOverheads, model: OverheadModel
+) -> dict[str, dict[str, int]]:
     """Returns by how much each component of the kernel's overhead raises each task's bound.
     A component without effect on a task is left out.
     """
@@ -185,7 +193,9 @@ def overhead_costs(system: System, overheads: Overheads, model: OverheadModel) -
     return costs
 
 
-def _bound_task(task: Task, system: System, charge: Charges, other_cores: OtherCores, max_steps: int) -> ResponseBound:
+def _bound_task(
+    task: SystemTask, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores, max_steps: int
+) -> ResponseBound:
     """Returns the response-time bound of one task."""
     peers = [item for item in system.tasks if item.core == task.core]
     above = [peer for peer in peers if peer.priority > task.priority]
@@ -207,10 +217,10 @@ def _bound_task(task: Task, system: System, charge: Charges, other_cores: OtherC
     load = whole.utilisation()
     if load > 1:
         reason = f"tasks and interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return _without_bound(task, reason, load, Obstacle.OVERLOAD)
+        return _without_bound(task, reason, load, BoundObstacle.OVERLOAD)
     reason = _model_obstacle(task, system, charge, other_cores)
     if reason:
-        return _without_bound(task, reason, load, Obstacle.MODEL)
+        return _without_bound(task, reason, load, BoundObstacle.MODEL)
     try:
         worst = (
             longest_response_fifo(demand, equals, max_steps)
@@ -224,19 +234,21 @@ def _bound_task(task: Task, system: System, charge: Charges, other_cores: OtherC
             )
         )
     except NoBoundError:
-        return _without_bound(task, _search_ended_text(load, max_steps), load, Obstacle.STEPS)
+        return _without_bound(task, _search_ended_text(load, max_steps), load, BoundObstacle.STEPS)
     response, parts = worst
     return ResponseBound(
         task.name, task.deadline, response + task.jitter, "", _nonzero_parts(parts, task.jitter), float(load)
     )
 
 
-def _response_limit(subject: Task | Interrupt, max_steps: int) -> int | None:
+def _response_limit(subject: SystemTask | SystemInterrupt, max_steps: int) -> int | None:
     """Returns the longest response that the search for a bound goes up to, counted from the release. None: no limit."""
     return None if max_steps >= MAX_STEPS else subject.deadline - subject.jitter
 
 
-def _without_bound(subject: Task | Interrupt, reason: str, load: Fraction, obstacle: Obstacle) -> ResponseBound:
+def _without_bound(
+    subject: SystemTask | SystemInterrupt, reason: str, load: Fraction, obstacle: BoundObstacle
+) -> ResponseBound:
     """Returns the result for a task or interrupt that has no bound, with the reason."""
     return ResponseBound(subject.name, subject.deadline, None, reason, utilisation=float(load), obstacle=obstacle)
 
@@ -246,18 +258,18 @@ def _search_ended_text(load: Fraction, max_steps: int) -> str:
     return f"the search ended after {count_text(max_steps, 'step')}, at {float(100 * load):.2f} % of the processor"
 
 
-def _shared_resources(tasks: Sequence[Task]) -> frozenset[str]:
+def _shared_resources(tasks: Sequence[SystemTask]) -> frozenset[str]:
     """Returns the names of the resources that more than one of the tasks uses."""
     used = [name for task in tasks for name in {name for name, _ in task.sections}]
     return frozenset(name for name in used if used.count(name) > 1)
 
 
-def _has_equal_priorities(tasks: Sequence[Task]) -> bool:
+def _has_equal_priorities(tasks: Sequence[SystemTask]) -> bool:
     """Whether two of the tasks have the same priority."""
     return len({task.priority for task in tasks}) < len(tasks)
 
 
-def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
+def _tick_jitter(task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges) -> int:
     """Returns how long before a busy period a tick may have been due that is still pending as the period begins."""
     interrupts = any(interrupt.core == task.core for interrupt in system.interrupts)
     if not charge.tick_period or not (interrupts or any(peer.jitter for peer in peers)):
@@ -265,7 +277,7 @@ def _tick_jitter(task: Task, peers: Sequence[Task], system: System, charge: Char
     return max(charge.kernel_blocking, charge.release_delay, _longest_masked_time(task.core, system, charge))
 
 
-def _model_obstacle(task: Task, system: System, charge: Charges, other_cores: OtherCores) -> str:
+def _model_obstacle(task: SystemTask, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores) -> str:
     """Returns why the analysis gives no bound for the task. Empty if it gives one."""
     if other_cores.obstacle:
         return other_cores.obstacle
@@ -273,18 +285,18 @@ def _model_obstacle(task: Task, system: System, charge: Charges, other_cores: Ot
         return "its period is shorter than that of the tick that releases it"
     late = _longest_tick_wait(task.core, system, charge, other_cores) if charge.tick_period else 0
     if late is None or late >= charge.tick_period > 0:
-        lateness = "for ever" if late is None else f"for up to {system.microseconds(late):,.1f} us"
-        every = system.microseconds(charge.tick_period)
+        lateness = "for ever" if late is None else f"for up to {system.to_microseconds(late):,.1f} us"
+        every = system.to_microseconds(charge.tick_period)
         return f"the kernel's tick may be masked {lateness}, and its period is {every:,.1f} us, so ticks would be lost"
     return ""
 
 
-def _longest_masked_time(core: int, system: System, charge: Charges) -> int:
+def _longest_masked_time(core: int, system: IntegerTaskSet, charge: KernelCharges) -> int:
     """Returns the longest time for which the kernel or a task masks the interrupts of a core."""
     return max([charge.longest_mask, *masked_times((task for task in system.tasks if task.core == core), charge)])
 
 
-def _longest_tick_wait(core: int, system: System, charge: Charges, other_cores: OtherCores) -> int | None:
+def _longest_tick_wait(core: int, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores) -> int | None:
     """Returns the longest time that the tick's handler waits for its first instruction: for more urgent interrupts, and
     once for whoever masks it. None if it has no limit.
 
@@ -294,8 +306,8 @@ def _longest_tick_wait(core: int, system: System, charge: Charges, other_cores: 
         charge.tick_period
     )
     interrupts = [interrupt for interrupt in system.interrupts if interrupt.core == core]
-    only = Charges(interrupt=charge.interrupt, give=charge.give)
-    tick = Task("tick", charge.tick_period, 1, charge.tick_period, 0)
+    only = KernelCharges(interrupt=charge.interrupt, give=charge.give)
+    tick = SystemTask("tick", charge.tick_period, 1, charge.tick_period, 0)
     demand = CompetingDemand(tick, (), interrupts, (), only, masked)
     if demand.utilisation() > 1:
         return None
@@ -306,29 +318,29 @@ def _longest_tick_wait(core: int, system: System, charge: Charges, other_cores: 
 
 
 def _bound_interrupt(
-    handler: Interrupt, system: System, charge: Charges, other_cores: OtherCores, max_steps: int
+    handler: SystemInterrupt, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores, max_steps: int
 ) -> ResponseBound:
     """Returns the response-time bound of one interrupt.
     It waits for more urgent ones, and once for whatever masks it: a task, the kernel, the tick.
     """
     if other_cores.obstacle:
-        return _without_bound(handler, other_cores.obstacle, Fraction(0), Obstacle.MODEL)
+        return _without_bound(handler, other_cores.obstacle, Fraction(0), BoundObstacle.MODEL)
     mine = [interrupt for interrupt in system.interrupts if interrupt.core == handler.core]
     above = mine[: mine.index(handler)]
     # A masking task may wait for a lock meanwhile: for all work of the other cores' kernel until its deadline.
     masked = _longest_masked_time(handler.core, system, charge) + other_cores.kernel_work(handler.deadline)
     whole = handler.wcet + charge.interrupt + (charge.give if handler.gives else 0)
-    task = Task(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
-    only = Charges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
+    task = SystemTask(handler.name, handler.period, whole, handler.deadline, 0, handler.jitter)
+    only = KernelCharges(interrupt=charge.interrupt, give=charge.give) if charge.interrupt else NO_CHARGES
     demand = CompetingDemand(task, (), above, (), only, masked)
     load = demand.utilisation()
     if load > 1:
         reason = f"interrupts of this or higher priority need {float(100 * load):.1f} % of the processor"
-        return _without_bound(handler, reason, load, Obstacle.OVERLOAD)
+        return _without_bound(handler, reason, load, BoundObstacle.OVERLOAD)
     try:
         response, parts = longest_response(demand, 0, max_steps, _response_limit(handler, max_steps))
     except NoBoundError:
-        return _without_bound(handler, _search_ended_text(load, max_steps), load, Obstacle.STEPS)
+        return _without_bound(handler, _search_ended_text(load, max_steps), load, BoundObstacle.STEPS)
     return ResponseBound(
         handler.name,
         handler.deadline,

@@ -20,7 +20,7 @@ from rtoslab.rta.firmware import (
     TaskSetFirmware,
     WorkPart,
 )
-from rtoslab.rta.system import Interrupt, System, Task
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.work import BusyWork
 
 _GAP_CYCLES: Final = 4_000
@@ -28,14 +28,14 @@ _GAP_CYCLES: Final = 4_000
 still pending."""
 
 
-def task_rows(system: System, firmware: TaskSetFirmware, work: BusyWork) -> list[TaskRow]:
+def task_rows(system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork) -> list[TaskRow]:
     """Returns the tasks of a system as rows of the image's task table.
     Raises CheckError naming the task that does not fit.
     """
-    if (last := max(system.cores)) >= firmware.cores:
+    if (last := max(system.core_numbers)) >= firmware.core_count:
         raise CheckError(
             f"The set has a task on core {last}, but the last core of the image is "
-            f"{firmware.cores - 1}; correct the task's core."
+            f"{firmware.core_count - 1}; correct the task's core."
         )
     if system.clock_hz != firmware.clock_hz:
         raise CheckError(
@@ -76,7 +76,12 @@ def task_rows(system: System, firmware: TaskSetFirmware, work: BusyWork) -> list
 
 
 def _task_row(
-    task: Task, system: System, firmware: TaskSetFirmware, work: BusyWork, level: int, ceilings: Mapping[str, int]
+    task: SystemTask,
+    system: IntegerTaskSet,
+    firmware: TaskSetFirmware,
+    work: BusyWork,
+    level: int,
+    ceilings: Mapping[str, int],
 ) -> TaskRow:
     """Returns one task as a row of the image's task table.
     `level` is its priority in the image, `ceilings` has the priority ceiling of each resource.
@@ -85,7 +90,7 @@ def _task_row(
     line = 1 + [interrupt.name for interrupt in system.interrupts].index(task.released_by) if task.released_by else 0
     period = 1 if line else _whole_ticks(task, Fraction(task.period, scale), "period", firmware)
     offset = 0 if line else _whole_ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
-    if not task.calls:
+    if not task.kernel_call_count:
         return TaskRow(period, offset, *_work_lasting(task, task.wcet // scale, work), level, line, core=task.core)
     protected: list[tuple[int, PartProtection, int]] = []
     names = sorted(ceilings)
@@ -109,7 +114,7 @@ def _task_row(
     return TaskRow(period, offset, 1, 0, level, line, parts)
 
 
-def _whole_ticks(task: Task, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
+def _whole_ticks(task: SystemTask, cycles: Fraction, key: str, firmware: TaskSetFirmware) -> int:
     """Returns a time as a whole number of kernel ticks. Raises CheckError if it is none."""
     ticks = cycles / firmware.tick_cycles
     if ticks.denominator != 1:
@@ -121,19 +126,19 @@ def _whole_ticks(task: Task, cycles: Fraction, key: str, firmware: TaskSetFirmwa
     return int(ticks)
 
 
-def _work_lasting(task: Task, cycles: int, work: BusyWork) -> tuple[int, int]:
+def _work_lasting(task: SystemTask, cycles: int, work: BusyWork) -> tuple[int, int]:
     """Returns the busy work (rounds, extra instructions) that lasts so many cycles.
     Raises CheckError naming the task.
     """
     try:
         return work.rounds_lasting(cycles)
     except CheckError as cause:
-        where = ", before, inside and after each section" if task.calls else ""
+        where = ", before, inside and after each section" if task.kernel_call_count else ""
         raise CheckError(f"{task.name}{where}: {cause}") from None
 
 
 def interrupt_lines(
-    system: System,
+    system: IntegerTaskSet,
     firmware: TaskSetFirmware,
     work: BusyWork,
     ticks: int,
@@ -155,7 +160,7 @@ def interrupt_lines(
 
 
 def _interrupt_line(
-    handler: Interrupt, system: System, work: BusyWork, end: int, phase: int, random: Random | None
+    handler: SystemInterrupt, system: IntegerTaskSet, work: BusyWork, end: int, phase: int, random: Random | None
 ) -> InterruptLine:
     """Returns one interrupt with the times at which the virtual board raises it, up to the cycle `end`."""
     scale = system.units_per_cycle

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rtoslab.rta.charges import Charges
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.charges import KernelCharges
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
 
 
-def longest_blocking(task: Task, peers: Sequence[Task], system: System, charge: Charges) -> int:
+def longest_blocking(
+    task: SystemTask, peers: Sequence[SystemTask], system: IntegerTaskSet, charge: KernelCharges
+) -> int:
     """Returns the longest time for which less urgent tasks can block a task (Sha, Rajkumar, Lehoczky 1990).
 
     `peers` are the tasks of its core, itself included. With inheritance each less urgent task blocks once, and each
@@ -31,12 +33,12 @@ def longest_blocking(task: Task, peers: Sequence[Task], system: System, charge: 
     return masked + min(sum(longest), sum(by_resource))
 
 
-def masked_times(tasks: Iterable[Task], charge: Charges) -> list[int]:
+def masked_times(tasks: Iterable[SystemTask], charge: KernelCharges) -> list[int]:
     """Returns the longest time for which each task masks interrupts, with the calls that mask and unmask."""
     return [task.masked + 2 * charge.section for task in tasks if task.masked]
 
 
-def _blocking_sections(lower: Task, task: Task, peers: Sequence[Task]) -> dict[str, int]:
+def _blocking_sections(lower: SystemTask, task: SystemTask, peers: Sequence[SystemTask]) -> dict[str, int]:
     """Returns the longest critical section of `lower` on each resource that can block `task`."""
     urgent = {name for peer in peers if peer.priority >= task.priority for name, _ in peer.sections}
     longest: dict[str, int] = {}

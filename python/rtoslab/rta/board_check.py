@@ -9,16 +9,16 @@ from math import lcm
 from statistics import median
 from typing import Final
 
-from rtoslab.rta.analysis import Analysis
+from rtoslab.rta.analysis import ResponseTimeAnalysis
 from rtoslab.rta.arrange import interrupt_lines, task_rows
-from rtoslab.rta.entries import Interruption, Ledger
+from rtoslab.rta.entries import CycleLedger, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.ledger import make_ledger
-from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.prices import Excess, uncovered_entries
-from rtoslab.rta.record import Trace
+from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.prices import ChargeExcess, uncovered_entries
+from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.responses import ObservedResponses, observed_responses
-from rtoslab.rta.system import System
+from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.trace import run_task_set
 from rtoslab.rta.work import BusyWork
 
@@ -41,24 +41,24 @@ class ObservedTask:
     """The undisturbed execution time of a job."""
 
     @property
-    def responses(self) -> tuple[int, ...]:
+    def response_times(self) -> tuple[int, ...]:
         """Returns the response times of the jobs that ended, in their order."""
         return self.observation.ended
 
     @property
-    def jobs(self) -> int:
+    def job_count(self) -> int:
         """Returns the number of jobs that were released and observed, ended or not."""
         return len(self.observation.ended) + len(self.observation.unfinished)
 
     @property
     def longest_response(self) -> int:
         """Returns the longest response time. 0 if no job ended."""
-        return max(self.responses, default=0)
+        return max(self.response_times, default=0)
 
     @property
     def median_response(self) -> float:
         """Returns the median response time. 0 if no job ended."""
-        return float(median(self.responses)) if self.responses else 0.0
+        return float(median(self.response_times)) if self.response_times else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +67,24 @@ class BoardCheck:
 
     tasks: tuple[ObservedTask, ...]
     interrupts: tuple[ObservedTask, ...]
-    trace: Trace
-    ledger: Ledger
+    trace: TaskSetTrace
+    ledger: CycleLedger
     ticks: int
     hyperperiod_ticks: int
     notes: tuple[str, ...]
 
     @property
-    def jobs(self) -> int:
+    def job_count(self) -> int:
         """Returns the number of jobs that were released, ended or not."""
-        return sum(task.jobs for task in self.tasks)
+        return sum(task.job_count for task in self.tasks)
 
     @property
-    def misses(self) -> int:
+    def missed_deadlines(self) -> int:
         """Returns the number of missed deadlines of all tasks and interrupts."""
         return sum(task.misses for task in (*self.tasks, *self.interrupts))
 
     @property
-    def undisturbed_ticks(self) -> list[Interruption]:
+    def undisturbed_ticks(self) -> list[TaskInterruption]:
         """Returns the ticks that interrupted only a job's work or an idle core.
         Their cycles include the switch to a released task.
         """
@@ -95,22 +95,22 @@ class BoardCheck:
         )
         return [item for item in candidates if not item.interrupts.count]
 
-    def uncovered_entries(self, overheads: Overheads) -> list[Excess]:
+    def uncovered_entries(self, overheads: KernelOverheads) -> list[ChargeExcess]:
         """Returns the kernel's activities that took longer than the overheads charge, the worst first.
         Bounds from such overheads cannot be trusted.
         """
         return uncovered_entries(self.ledger, overheads, len(self.tasks))
 
-    def tasks_over_bound(self, analysis: Analysis) -> list[str]:
+    def tasks_over_bound(self, analysis: ResponseTimeAnalysis) -> list[str]:
         """Returns the names of the tasks with a job, ended or not, that took longer than its bound."""
         seen = (task.observation for task in (*self.tasks, *self.interrupts))
         return [
             observation.name
             for observation in seen
-            if observation.exceeds(analysis.find_bound(observation.name).response)
+            if observation.exceeds_bound(analysis.find_bound(observation.name).response)
         ]
 
-    def tightness(self, analysis: Analysis) -> dict[str, float]:
+    def bound_tightness(self, analysis: ResponseTimeAnalysis) -> dict[str, float]:
         """Returns the bound divided by the longest observed response, for each task that has both."""
         pairs = ((task, analysis.find_bound(task.name).response) for task in (*self.tasks, *self.interrupts))
         return {
@@ -120,7 +120,9 @@ class BoardCheck:
         }
 
 
-def check_on_board(system: System, firmware: TaskSetFirmware, work: BusyWork, ticks: int | None = None) -> BoardCheck:
+def check_on_board(
+    system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork, ticks: int | None = None
+) -> BoardCheck:
     """Runs a task set on the virtual board from the critical instant on, and records its response times.
     By default this is the hyperperiod, within LEAST_TICKS and DEFAULT_TICKS.
 
@@ -163,7 +165,7 @@ def _count_misses(observation: ObservedResponses, deadline: int) -> int:
     return sum(job > deadline for job in (*observation.ended, *observation.unfinished))
 
 
-def _check_notes(system: System, observations: list[ObservedTask]) -> list[str]:
+def _check_notes(system: IntegerTaskSet, observations: list[ObservedTask]) -> list[str]:
     """Returns notes on what the run of a task set does not show."""
     notes = []
     if any(task.jitter and not task.released_by for task in system.tasks):

@@ -14,17 +14,17 @@ from typing import Final
 
 from rtoslab.base import CheckError
 from rtoslab.catalogue import Catalogue
-from rtoslab.rta.analysis import analyse
+from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import interrupt_lines, task_rows
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import uncovered_entries
 from rtoslab.rta.randomsets import SHAPES, change_one_task, event_system, multicore_system, system_of_shape
 from rtoslab.rta.responses import observed_responses
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
 from rtoslab.rta.trace import run_task_set
 from rtoslab.rta.work import BusyWork
 
@@ -42,7 +42,7 @@ class SearchedSet:
 
     shape: str
     seed: int
-    system: System
+    system: IntegerTaskSet
     starts: tuple[int, ...]
     jobs: int
     least_ratio: float
@@ -54,15 +54,15 @@ class SearchedSet:
 
 
 @dataclass(frozen=True)
-class Bench:
+class TaskSetBench:
     """An image, its calibrated work and the kernel's overheads, with which task sets are run."""
 
     firmware: TaskSetFirmware
     work: BusyWork
-    overheads: Overheads
+    overheads: KernelOverheads
 
     @classmethod
-    def build(
+    def build_bench(
         cls,
         catalogue: Catalogue,
         kernel: str,
@@ -72,16 +72,16 @@ class Bench:
         events: bool = False,
         cores: int = 1,
         progress: Callable[[str], object] = lambda _: None,
-    ) -> Bench:
+    ) -> TaskSetBench:
         """Builds the image for task sets, calibrates its work, and measures the kernel's overheads.
         Raises BuildError, ConformanceError, CheckError.
         """
         progress(f"building and calibrating {kernel} on {board}")
-        images = TaskSetImages.build(catalogue, kernel, board, config, events=events, cores=cores)
+        images = TaskSetImages.build_images(catalogue, kernel, board, config, events=events, cores=cores)
         progress("measuring the kernel's overheads")
         return cls(images.firmware, images.work, images.measured_overheads(catalogue))
 
-    def run_set(self, system: System, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
+    def run_set(self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
         """Runs a task set and compares its response times with the bounds. Raises CheckError where it cannot be run."""
         count = len(system.tasks)
         rows = [
@@ -107,7 +107,7 @@ class Bench:
         ]
         ratios = {}
         analyses = {
-            model: analyse(system, self.overheads, model)
+            model: compute_bounds(system, self.overheads, model)
             for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
         }
         for seen in observed_responses(system, trace):
@@ -117,14 +117,14 @@ class Bench:
             )
             if worse is not None and (bound is None or bound > worse):
                 findings.append(f"{seen.name}: bound by the worst tick {worse}, below that by the split tick, {bound}")
-            if seen.exceeds(bound):
-                findings.append(f"{seen.name} took {seen.longest} cycles, its bound is {bound}")
+            if seen.exceeds_bound(bound):
+                findings.append(f"{seen.name} took {seen.longest_response} cycles, its bound is {bound}")
             if bound is not None and seen.ended:
                 ratios[seen.name] = bound / max(seen.ended)
         nearest = min(ratios.values(), default=inf)
         return SearchedSet(shape, seed, system, starts, len(trace.jobs), nearest, ratios, tuple(findings))
 
-    def has_finding(self, system: System, starts: tuple[int, ...]) -> bool:
+    def has_finding(self, system: IntegerTaskSet, starts: tuple[int, ...]) -> bool:
         """Whether a run of a task set contradicts its bounds or overheads. False if it cannot be run."""
         try:
             return bool(self.run_set(system, starts).findings)
@@ -133,7 +133,7 @@ class Bench:
 
 
 def search_broken_bounds(
-    bench: Bench, set_count: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)
+    bench: TaskSetBench, set_count: int, seed: int, shapes: tuple[str, ...] = tuple(SHAPES)
 ) -> Iterator[SearchedSet]:
     """Runs random task sets of every shape and variations of those nearest their bound. Yields their results."""
     tick = bench.firmware.tick_cycles
@@ -159,12 +159,12 @@ def search_broken_bounds(
         yield from results
 
 
-def _draw_system(bench: Bench, random: Random, shape: str) -> tuple[str, System]:
+def _draw_system(bench: TaskSetBench, random: Random, shape: str) -> tuple[str, IntegerTaskSet]:
     """Returns the name of a shape and a random task set of this shape.
     With the image that has events every set has some.
     """
     firmware = bench.firmware
-    if firmware.cores > 1:
+    if firmware.core_count > 1:
         bus = bench.overheads.smp.contention_permille
         return shape, multicore_system(random, SHAPES[shape], firmware, bus)
     if firmware.has_events:
@@ -172,7 +172,9 @@ def _draw_system(bench: Bench, random: Random, shape: str) -> tuple[str, System]
     return shape, system_of_shape(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
 
 
-def _run_if_possible(bench: Bench, system: System, starts: tuple[int, ...], shape: str, seed: int) -> list[SearchedSet]:
+def _run_if_possible(
+    bench: TaskSetBench, system: IntegerTaskSet, starts: tuple[int, ...], shape: str, seed: int
+) -> list[SearchedSet]:
     """Returns a list with the result of a task set. It is empty if the board cannot run the set."""
     try:
         return [bench.run_set(system, starts, shape, seed)]
@@ -180,7 +182,9 @@ def _run_if_possible(bench: Bench, system: System, starts: tuple[int, ...], shap
         return []
 
 
-def shrink_set(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[System, tuple[int, ...]]:
+def shrink_set(
+    bench: TaskSetBench, system: IntegerTaskSet, starts: tuple[int, ...]
+) -> tuple[IntegerTaskSet, tuple[int, ...]]:
     """Returns the smallest task set, made from the given one, that still contradicts its bound."""
     shorter = True
     while shorter:
@@ -193,7 +197,7 @@ def shrink_set(bench: Bench, system: System, starts: tuple[int, ...]) -> tuple[S
     return system, starts
 
 
-def _smaller_sets(system: System, starts: tuple[int, ...]) -> Iterator[tuple[System, tuple[int, ...]]]:
+def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[tuple[IntegerTaskSet, tuple[int, ...]]]:
     """Yields task sets that are one step smaller or simpler."""
     tasks, interrupts, count = system.tasks, system.interrupts, len(system.tasks)
     for at, task in enumerate(tasks if count > 1 else ()):
@@ -210,7 +214,7 @@ def _smaller_sets(system: System, starts: tuple[int, ...]) -> Iterator[tuple[Sys
         yield system, (0,) * len(starts)
     cuts: tuple[Callable[[int], int], ...] = (lambda wcet: wcet // 2, lambda wcet: wcet - wcet % 1000)
     for at, task in enumerate(tasks):
-        if task.calls:
+        if task.kernel_call_count:
             yield _with_task(system, at, replace(task, sections=task.sections[1:], masked=0)), starts
             continue
         for cut in cuts:
@@ -219,6 +223,6 @@ def _smaller_sets(system: System, starts: tuple[int, ...]) -> Iterator[tuple[Sys
                 yield _with_task(system, at, replace(task, wcet=wcet)), starts
 
 
-def _with_task(system: System, at: int, task: Task) -> System:
+def _with_task(system: IntegerTaskSet, at: int, task: SystemTask) -> IntegerTaskSet:
     """Returns the system with the task at this index replaced."""
     return replace(system, tasks=(*system.tasks[:at], task, *system.tasks[at + 1 :]))

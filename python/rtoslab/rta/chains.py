@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rtoslab.rta.analysis import Analysis
-from rtoslab.rta.record import Trace
-from rtoslab.rta.system import Chain, System
+from rtoslab.rta.analysis import ResponseTimeAnalysis
+from rtoslab.rta.record import TaskSetTrace
+from rtoslab.rta.system import ChainOfTasks, IntegerTaskSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ChainBound:
         return self.latency is not None and self.latency > self.deadline
 
 
-def chain_bound(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
+def chain_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseTimeAnalysis) -> ChainBound:
     """Returns the bound of a chain's latency: the sum of period and response over its tasks.
     From the release of one job to the end of the next are a period and that job's response at most.
     """
@@ -50,7 +50,7 @@ def chain_bound(chain: Chain, system: System, analysis: Analysis) -> ChainBound:
     return ChainBound(chain.name, chain.deadline, latency)
 
 
-def longest_observed_latency(chain: Chain, system: System, trace: Trace) -> int | None:
+def longest_observed_latency(chain: ChainOfTasks, system: IntegerTaskSet, trace: TaskSetTrace) -> int | None:
     """Returns the longest latency of a chain of tasks in a run. None if no data reached its end."""
     order = [task.name for task in system.tasks]
     jobs = [sorted((one.begin, one.end) for one in trace.jobs if one.task == order.index(name)) for name in chain.tasks]

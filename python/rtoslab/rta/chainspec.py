@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import quote
+from rtoslab.intake import quote_text
 from rtoslab.rta.units import Duration, parse_duration
 
 
@@ -29,7 +29,7 @@ def parse_chain(row: Mapping[str, Any], name: str, known_tasks: Iterable[str], w
         raise TaskSetError(f'{where} lists no tasks; write tasks = ["first", "second"], in the order of the data.')
     missing = next((task for task in tasks if task not in set(known_tasks)), None)
     if missing is not None:
-        raise TaskSetError(f"{where}: {quote(str(missing))} is not a task of this file; name one.")
+        raise TaskSetError(f"{where}: {quote_text(str(missing))} is not a task of this file; name one.")
     if len(set(tasks)) < len(tasks):
         raise TaskSetError(f"{where} names a task twice, but data passes each task once; remove one.")
     deadline = parse_duration(row, "deadline", where)

@@ -11,9 +11,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import EntryPrices
-from rtoslab.rta.system import System
+from rtoslab.rta.system import IntegerTaskSet
 
 
 class OverheadModel(StrEnum):
@@ -43,7 +43,7 @@ INVERSION_OPERATIONS: Final = ("mutex_lock_contended", "mutex_unlock_hand_over")
 
 
 @dataclass(frozen=True, slots=True)
-class Charges:
+class KernelCharges:
     """The times that the analysis charges for the kernel's work, in units of the system.
     With a period of 0 there is no tick. docs/response-time-model.md argues for each.
     """
@@ -97,10 +97,12 @@ MEETINGS: Final = 3
 """Ticks that a job's start and end can meet: one each, and one more only after a more urgent job has preempted
 either, which that job does once."""
 
-NO_CHARGES: Final = Charges()
+NO_CHARGES: Final = KernelCharges()
 
 
-def kernel_charges(overheads: Overheads | None, model: OverheadModel, system: System, core: int = 0) -> Charges:
+def kernel_charges(
+    overheads: KernelOverheads | None, model: OverheadModel, system: IntegerTaskSet, core: int = 0
+) -> KernelCharges:
     """Returns the times that the analysis charges for the kernel's work on one core, in units of the system.
     Without overheads nothing is charged.
     """
@@ -111,11 +113,13 @@ def kernel_charges(overheads: Overheads | None, model: OverheadModel, system: Sy
     return charged if scale == 1 else replace(charged, **{name: scale * getattr(charged, name) for name in _LENGTHS})
 
 
-def _charges_in_cycles(overheads: Overheads, model: OverheadModel, system: System, core: int) -> Charges:
+def _charges_in_cycles(
+    overheads: KernelOverheads, model: OverheadModel, system: IntegerTaskSet, core: int
+) -> KernelCharges:
     """Returns the times that the analysis charges for the kernel's work on one core, in cycles."""
     prices = EntryPrices(overheads)
     events, has_events, leave = prices.event_costs, overheads.events is not None, overheads.interrupt.exit_cycles
-    cores = len(system.cores)
+    cores = len(system.core_numbers)
     smp = overheads.smp
     priorities = [task.priority for task in system.tasks if task.core == core]
     # Who goes to sleep walks by the sleepers of all cores.
@@ -128,7 +132,7 @@ def _charges_in_cycles(overheads: Overheads, model: OverheadModel, system: Syste
     inversion = max(2 * (prices.entry_and_exit + max(down, kinds.up_cycles)), met)
     if has_events:
         inversion = 2 * (prices.entry_and_exit + events.contended_cycles + events.handover_cycles)
-    charged = Charges(
+    charged = KernelCharges(
         tick_period=overheads.tick.period_cycles,
         tick=prices.entry_and_exit + overheads.tick.base_cycles,
         release=overheads.tick.per_task_cycles,
@@ -163,21 +167,21 @@ def _charges_in_cycles(overheads: Overheads, model: OverheadModel, system: Syste
     return replace(several, tick=0, deferred_tick=0, compensated_tick=base_cycles)
 
 
-def _section_call_cycles(overheads: Overheads) -> int:
+def _section_call_cycles(overheads: KernelOverheads) -> int:
     """Returns the cycles of one kernel call at a critical section: half of a lock and its unlock, rounded up."""
     return -(-sum(overheads.operations.get(name, 0) for name in SECTION_OPERATIONS) // 2)
 
 
-def _equals_take_turns(overheads: Overheads, system: System) -> bool:
+def _equals_take_turns(overheads: KernelOverheads, system: IntegerTaskSet) -> bool:
     """Whether tasks of equal priority take turns by the tick."""
     return overheads.equals == "slices" or system.equals == "slices"
 
 
-_LENGTHS: Final = tuple(field.name for field in fields(Charges) if field.type == "int")
+_LENGTHS: Final = tuple(field.name for field in fields(KernelCharges) if field.type == "int")
 """The charges that are lengths of time, which are scaled from cycles to units."""
 
 
-COMPONENTS: Final[Mapping[str, Callable[[Charges], Charges]]] = {
+COMPONENTS: Final[Mapping[str, Callable[[KernelCharges], KernelCharges]]] = {
     "tick": lambda all_: replace(all_, tick=0),
     "releases in the tick": lambda all_: replace(all_, release=0),
     "deferred ticks": lambda all_: replace(all_, deferred_tick=0, compensated_tick=0),

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rtoslab.rta.charges import Charges
+from rtoslab.rta.charges import KernelCharges
 from rtoslab.rta.demand import CompetingDemand
-from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,10 @@ class OtherCores:
 
 
 def find_other_cores(
-    system: System, charges_by_core: Mapping[int, Charges], core: int, latest_ends: Mapping[str, int | None]
+    system: IntegerTaskSet,
+    charges_by_core: Mapping[int, KernelCharges],
+    core: int,
+    latest_ends: Mapping[str, int | None],
 ) -> OtherCores:
     """Returns the other cores, with what they can delay.
     `latest_ends`: the latest end of each task's jobs after their arrival.
@@ -70,20 +73,22 @@ def find_other_cores(
     return OtherCores(tuple(demands))
 
 
-def tasks_released_on_core(system: System, charge: Charges, peers: Sequence[Task]) -> list[Task]:
+def tasks_released_on_core(
+    system: IntegerTaskSet, charge: KernelCharges, peers: Sequence[SystemTask]
+) -> list[SystemTask]:
     """Returns the tasks whose releases this core handles."""
     every = charge.tick > 0 or charge.compensated_tick > 0
     return [task for task in (system.tasks if every else peers) if not task.released_by]
 
 
-def participating_cores(system: System, overheads: Overheads | None) -> Sequence[int]:
+def participating_cores(system: IntegerTaskSet, overheads: KernelOverheads | None) -> Sequence[int]:
     """Returns the cores that affect the analysis. A core without a task has the tick, or an idle loop on the bus."""
     if overheads is None or overheads.smp.cores == 1:
-        return system.cores
-    return range(max(overheads.smp.cores, 1 + max(system.cores)))
+        return system.core_numbers
+    return range(max(overheads.smp.cores, 1 + max(system.core_numbers)))
 
 
-def with_release_delays(system: System, charges_by_core: Mapping[int, Charges]) -> System:
+def with_release_delays(system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges]) -> IntegerTaskSet:
     """Returns the system with releases that come later because of other cores: their delays are added to the jitter."""
     tasks = (
         task if task.released_by else replace(task, jitter=task.jitter + charges_by_core[task.core].release_delay)
@@ -92,13 +97,13 @@ def with_release_delays(system: System, charges_by_core: Mapping[int, Charges]) 
     return replace(system, tasks=tuple(tasks))
 
 
-def resources_across_cores(system: System) -> dict[str, tuple[str, ...]]:
+def resources_across_cores(system: IntegerTaskSet) -> dict[str, tuple[str, ...]]:
     """Returns the users of each resource that tasks of different cores use.
     Their waits for each other have no bound here.
 
     The kernel's mutexes suspend who waits, which needs another analysis (MPCP) or another lock (MSRP, MrsP).
     """
-    users: dict[str, list[Task]] = {}
+    users: dict[str, list[SystemTask]] = {}
     for task in system.tasks:
         for name in {name for name, _ in task.sections}:
             users.setdefault(name, []).append(task)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.charges import MEETINGS, Charges
-from rtoslab.rta.system import Interrupt, Task, utilisation
+from rtoslab.rta.charges import MEETINGS, KernelCharges
+from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 
 _NEVER: Final = 10**30
 """A period so long that nothing of it counts."""
@@ -35,12 +35,12 @@ class CompetingDemand:
     `others` run before it whenever they are ready.
     """
 
-    task: Task
-    others: Sequence[Task]
-    interrupts: Sequence[Interrupt]
-    released: Sequence[Task]
+    task: SystemTask
+    others: Sequence[SystemTask]
+    interrupts: Sequence[SystemInterrupt]
+    released: Sequence[SystemTask]
     """All tasks whose release the tick of this core handles, less urgent ones too."""
-    charges: Charges
+    charges: KernelCharges
     blocking: int
     takes_turns: bool = False
     """Some tasks have the same priority, and take turns by the tick."""
@@ -132,10 +132,10 @@ class CompetingDemand:
         """Returns the most jobs of the competing tasks in any window of this length."""
         return sum(_max_arrivals_of_each(self._arriving, window))
 
-    def _section_cost(self, task: Task) -> int:
+    def _section_cost(self, task: SystemTask) -> int:
         """Returns the cost of a job's locks and masks, and of waits for tasks that use the same resources."""
         charge = self.charges
-        return charge.section * task.calls + charge.inversion * sum(
+        return charge.section * task.kernel_call_count + charge.inversion * sum(
             name in self.shared_resources for name, _ in task.sections
         )
 
@@ -144,7 +144,7 @@ class CompetingDemand:
         """Returns the time from the end of a job's work until the task can begin another job."""
         return self.charges.woken_end if self.task.released_by else self.charges.end
 
-    def _period_and_lead(self, task: Task) -> tuple[int, int]:
+    def _period_and_lead(self, task: SystemTask) -> tuple[int, int]:
         """Returns a task's period, and how long before the window its first arrival may be."""
         return task.period, task.jitter - self.phases.get(task.name, 0)
 
@@ -162,7 +162,7 @@ class CompetingDemand:
         tick = self.charges.tick
         parts = [(other.wcet, other.period) for other in self.others]
         parts += [(interrupt.wcet + self.charges.interrupt, interrupt.period) for interrupt in self.interrupts]
-        return utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
+        return exact_utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
     def utilisation(self) -> Fraction:
         """Returns the utilisation of the processor in the long run, with the kernel's charges.
@@ -175,7 +175,9 @@ class CompetingDemand:
             (interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0), interrupt.period)
             for interrupt in self.interrupts
         ]
-        total = utilisation(parts) + charge.bus_share * utilisation([(task.wcet, task.period) for task in tasks])
+        total = exact_utilisation(parts) + charge.bus_share * exact_utilisation(
+            [(task.wcet, task.period) for task in tasks]
+        )
         if not charge.tick_period:
             return total
         total += (
@@ -184,21 +186,21 @@ class CompetingDemand:
         )
         tick = charge.tick + (charge.slice if self.takes_turns else 0)
         every = Fraction(1, charge.tick_period)
-        seldom = min(MEETINGS * utilisation([(1, task.period) for task in tasks]), every)
+        seldom = min(MEETINGS * exact_utilisation([(1, task.period) for task in tasks]), every)
         seldom *= charge.deferred_tick + charge.compensated_tick
         if not self.takes_turns:
-            by_tick = utilisation([(1, task.period) for task in tasks if not task.released_by])
+            by_tick = exact_utilisation([(1, task.period) for task in tasks if not task.released_by])
             seldom += min(by_tick, every) * charge.preemption_cycles
         if charge.worst_tick:
             tick += charge.release * len(self.released)
             return total + seldom + Fraction(tick, charge.tick_period)
-        released = utilisation([(charge.release, max(item.period, charge.tick_period)) for item in self.released])
+        released = exact_utilisation([(charge.release, max(item.period, charge.tick_period)) for item in self.released])
         return total + seldom + released + Fraction(tick, charge.tick_period)
 
     def _request_utilisation(self) -> Fraction:
         """Returns the utilisation by the interrupts from other cores: one for every release, at most one a tick."""
         every = Fraction(1, self.charges.tick_period)
-        home = utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
+        home = exact_utilisation([(1, task.period) for task in self.released if task.core == self.task.core])
         return self.charges.core_request * min(home, every)
 
     def kernel_utilisation(self) -> Fraction:
@@ -207,7 +209,7 @@ class CompetingDemand:
         charges = replace(self.charges, bus_share=Fraction(0))
         return replace(self, task=replace(self.task, period=_NEVER), others=idle, charges=charges).utilisation()
 
-    def _start_and_end_cost(self, task: Task) -> int:
+    def _start_and_end_cost(self, task: SystemTask) -> int:
         """Returns the kernel's cost of a job's start and end."""
         charge = self.charges
         return charge.woken_start + charge.woken_end if task.released_by else charge.start + charge.end

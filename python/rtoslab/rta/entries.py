@@ -51,21 +51,21 @@ class HandlerChain:
     """Cycles spent waiting for the kernel's locks."""
 
     @property
-    def start(self) -> int:
+    def start_cycle(self) -> int:
         """Returns the first cycle of the sequence's first handler.
         An event before it belongs to the interrupted code.
         """
         return self.handlers[0].start
 
     @property
-    def end(self) -> int:
+    def end_cycle(self) -> int:
         """Returns the cycle at which the sequence's last handler returned."""
         return self.handlers[-1].end
 
     @property
-    def cycles(self) -> int:
+    def total_cycles(self) -> int:
         """Returns the cycles from the first handler's first cycle to the last return, without waits for locks."""
-        return self.end - self.start - self.lock_wait_cycles
+        return self.end_cycle - self.start_cycle - self.lock_wait_cycles
 
     @property
     def task_before(self) -> int:
@@ -78,7 +78,7 @@ class HandlerChain:
         return self.handlers[-1].task_after
 
     @property
-    def ticks(self) -> int:
+    def tick_count(self) -> int:
         """Returns the number of kernel ticks that the sequence handled."""
         return sum(handler.exception == SYSTICK for handler in self.handlers)
 
@@ -88,7 +88,7 @@ class HandlerChain:
         return sum(handler.is_core_request for handler in self.handlers)
 
     @property
-    def switches(self) -> int:
+    def switch_count(self) -> int:
         """Returns the number of task switches in the sequence."""
         return sum(handler.task_before != handler.task_after for handler in self.handlers)
 
@@ -113,7 +113,7 @@ class LedgerEntry:
 
 
 @dataclass(slots=True)
-class Interruption(LedgerEntry):
+class TaskInterruption(LedgerEntry):
     """A sequence of handlers that interrupted a task which did not ask for it."""
 
     ticks: int = 0
@@ -142,7 +142,7 @@ class PhaseSpan(LedgerEntry):
     handovers: int = 0
     """The number of switches by its own calls during its work: at a held lock, or an unlock that another task waited
     for."""
-    interruptions: list[Interruption] = field(default_factory=list)
+    interruptions: list[TaskInterruption] = field(default_factory=list)
     compensated_ticks: list[int] = field(default_factory=list)
     """For each tick that another core handled meanwhile, and that may be handled again here: the jobs that it
     released."""
@@ -162,7 +162,7 @@ class JobEnd(LedgerEntry):
 
 
 @dataclass(slots=True)
-class LockHandover(Interruption):
+class LockHandover(TaskInterruption):
     """A task switch that a task's own call caused during its work."""
 
 
@@ -186,10 +186,10 @@ class LockWait(LedgerEntry):
 
 
 @dataclass
-class Ledger:
+class CycleLedger:
     """All kernel cycles of some runs, as entries by cause."""
 
-    interruptions: list[Interruption] = field(default_factory=list)
+    interruptions: list[TaskInterruption] = field(default_factory=list)
     starts: list[PhaseSpan] = field(default_factory=list)
     works: list[tuple[PhaseSpan, int]] = field(default_factory=list)
     """Each with the cycles that the undisturbed work takes."""

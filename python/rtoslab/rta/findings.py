@@ -12,9 +12,9 @@ from typing import Any, cast
 from rtoslab.base import TaskSetError, count_text, make_folder, write_whole
 from rtoslab.intake import read_table
 from rtoslab.reports import MARK, deviation_footnote
-from rtoslab.rta.bound_search import Bench, SearchedSet
+from rtoslab.rta.bound_search import SearchedSet, TaskSetBench
 from rtoslab.rta.overheads import toml_text
-from rtoslab.rta.system import Interrupt, System, Task
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.taskset import Protocol
 
 
@@ -36,7 +36,7 @@ class SearchSummary:
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
 
-    def text(self) -> str:
+    def summary_line(self) -> str:
         """Returns the figures of the search as one line."""
         config = "".join(f", {name}={value}" for name, value in self.config.items())
         cores = f", {self.cores} cores" if self.cores > 1 else ""
@@ -59,7 +59,7 @@ class SearchSummary:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def summarise_search(bench: Bench, results: Sequence[SearchedSet]) -> SearchSummary:
+def summarise_search(bench: TaskSetBench, results: Sequence[SearchedSet]) -> SearchSummary:
     """Returns the figures of a search for a broken bound."""
     point = bench.firmware.point
     ratios = [ratio for attempt in results for ratio in attempt.ratios.values()]
@@ -77,7 +77,7 @@ def summarise_search(bench: Bench, results: Sequence[SearchedSet]) -> SearchSumm
     )
 
 
-def write_finding(bench: Bench, result: SearchedSet, path: Path) -> None:
+def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
     """Writes a task set that contradicts its bound to a file. Raises StoreError."""
     summary = summarise_search(bench, [result])
     system, count, tick = result.system, len(result.system.tasks), bench.firmware.tick_cycles
@@ -85,7 +85,7 @@ def write_finding(bench: Bench, result: SearchedSet, path: Path) -> None:
         "kernel": summary.kernel,
         "board": summary.board,
         "events": bench.firmware.has_events,
-        "cores": bench.firmware.cores,
+        "cores": bench.firmware.core_count,
         "protocol": system.protocol,
         "found": "; ".join(result.findings),
         "config": dict(summary.config),
@@ -102,7 +102,7 @@ def write_finding(bench: Bench, result: SearchedSet, path: Path) -> None:
     write_whole(path, toml_text(table), "the finding")
 
 
-def _task_table(task: Task, start: int, tick: int) -> dict[str, Any]:
+def _task_table(task: SystemTask, start: int, tick: int) -> dict[str, Any]:
     """Returns a task as a TOML table of a finding's file. A period of whole ticks is in ticks, another in cycles."""
     period = {"period_cycles": task.period} if task.released_by else {"period_ticks": task.period // tick}
     facts = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
@@ -110,13 +110,13 @@ def _task_table(task: Task, start: int, tick: int) -> dict[str, Any]:
         facts |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
     if task.core:
         facts |= {"core": task.core}
-    if task.calls:
+    if task.kernel_call_count:
         facts |= {"masked_cycles": task.masked, "sections": [f"{name}:{length}" for name, length in task.sections]}
     return facts
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BrokenBound:
     """A task set that contradicted its bound, read from a file, with its kernel, board and configuration."""
 
     kernel: str
@@ -128,11 +128,11 @@ class Finding:
     tasks: tuple[Mapping[str, Any], ...]
     interrupts: tuple[Mapping[str, Any], ...]
 
-    def system_and_starts(self, bench: Bench) -> tuple[System, tuple[int, ...]]:
+    def system_and_starts(self, bench: TaskSetBench) -> tuple[IntegerTaskSet, tuple[int, ...]]:
         """Returns the task set as a system, and when each task and interrupt starts."""
         tasks = tuple(_parse_task(task, bench.firmware.tick_cycles) for task in self.tasks)
         handlers = tuple(
-            Interrupt(
+            SystemInterrupt(
                 name=str(interrupt["name"]),
                 period=int(interrupt["period_cycles"]),
                 wcet=int(interrupt["wcet_cycles"]),
@@ -145,14 +145,17 @@ class Finding:
         )
         starts = tuple(int(task["first_tick"]) for task in self.tasks)
         raised = tuple(int(interrupt["first_cycle"]) for interrupt in self.interrupts)
-        return System(tasks, handlers, self.protocol, units_per_second=bench.firmware.clock_hz), (*starts, *raised)
+        return IntegerTaskSet(tasks, handlers, self.protocol, units_per_second=bench.firmware.clock_hz), (
+            *starts,
+            *raised,
+        )
 
 
-def _parse_task(row: Mapping[str, Any], tick: int) -> Task:
+def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
     """Returns the task of one TOML table of a finding's file."""
     period = int(row["period_cycles"]) if "period_cycles" in row else int(row["period_ticks"]) * tick
     parts = [str(section).partition(":") for section in row.get("sections", ())]
-    return Task(
+    return SystemTask(
         name=str(row["name"]),
         period=period,
         wcet=int(row["wcet_cycles"]),
@@ -166,10 +169,10 @@ def _parse_task(row: Mapping[str, Any], tick: int) -> Task:
     )
 
 
-def read_finding(path: Path) -> Finding:
+def read_finding(path: Path) -> BrokenBound:
     """Reads a file that `write_finding` wrote. Raises TaskSetError."""
     table = read_table(path, "the finding", TaskSetError)
-    return Finding(
+    return BrokenBound(
         kernel=str(table["kernel"]),
         board=str(table["board"]),
         config={str(key): str(value) for key, value in table["config"].items()},

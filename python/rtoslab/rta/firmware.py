@@ -15,10 +15,10 @@ from typing import Final
 from urllib.parse import unquote
 
 from rtoslab.base import CheckError
-from rtoslab.catalogue import Benchmark, Board, Catalogue, Entry, Kernel
+from rtoslab.catalogue import Benchmark, Board, Catalogue, CatalogueEntry, Kernel
 from rtoslab.conformance import examine_port
 from rtoslab.images import BuiltImage, build_point_image
-from rtoslab.intake import Elf, one_line
+from rtoslab.intake import ElfFile, one_line
 from rtoslab.plan import Point, make_point
 from rtoslab.targets import (
     FIRST_EXTERNAL,
@@ -131,7 +131,7 @@ class TaskSetFirmware:
         return self.clock_hz // self.tick_hz
 
     @property
-    def cores(self) -> int:
+    def core_count(self) -> int:
         """Returns the number of cores of the image. Each task runs on one of them only."""
         return self.point.cores
 
@@ -150,12 +150,12 @@ class TaskSetFirmware:
     def image_with_tasks(self, rows: Sequence[TaskRow], lines: Sequence[InterruptLine] = ()) -> bytes:
         """Returns a copy of the ELF file that runs these tasks. `task_rows` makes rows that fit."""
         assert len(rows) <= self.max_tasks
-        table = [_ROW.pack(0, 0, 1, 0)] * (self.cores * self.max_tasks)
+        table = [_ROW.pack(0, 0, 1, 0)] * (self.core_count * self.max_tasks)
         for at, item in enumerate(rows):  # an index stands for one task, on whichever core
             packed = _ROW.pack(item.period_ticks, item.offset_ticks, item.rounds, item.extra)
             table[item.core * self.max_tasks + at] = packed
         priorities = [row.priority for row in rows] + [0] * (self.max_tasks - len(rows))
-        image = bytearray(self.build.elf.read_bytes())
+        image = bytearray(self.build.elf_path.read_bytes())
         _write_object(image, "task_set_rows", b"".join(table))
         _write_object(image, "bench_program", bytes(priorities))
         if self.has_events:
@@ -192,7 +192,7 @@ def build_firmware(
     if point.not_applicable is not None:
         raise CheckError(f"The task set cannot be run: {point.not_applicable}.")
     conformance = examine_port(catalogue, point)
-    conformance.require()
+    conformance.require_conformance()
     built = build_point_image(catalogue, point)
     return TaskSetFirmware(
         point=point,
@@ -203,11 +203,11 @@ def build_firmware(
         tick_hz=_tick_hz(built, board_entry.facts, kernel_entry.facts, cores),
         max_tasks=benchmark.facts.tasks_per_core,
         priority_count=benchmark.facts.priorities,
-        deviations=conformance.deviations,
+        deviations=conformance.deviation_reasons,
     )
 
 
-def _task_table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
+def _task_table_benchmark(catalogue: Catalogue) -> CatalogueEntry[Benchmark]:
     """Returns the benchmark whose image runs task sets."""
     benchmarks = [benchmark for benchmark in catalogue.benchmarks.values() if benchmark.facts.task_table]
     if len(benchmarks) != 1:
@@ -219,10 +219,12 @@ def _task_table_benchmark(catalogue: Catalogue) -> Entry[Benchmark]:
 
 def _tick_hz(built: BuiltImage, board: Board, kernel: Kernel, cores: int) -> int:
     """Returns the frequency of the kernel's tick, which the image reports as it starts."""
-    machine = start_machine(built.elf.read_bytes(), board, kernel, cores)
+    machine = start_machine(built.elf_path.read_bytes(), board, kernel, cores)
     match = re.search(rb"name=tick_hz value=(\d+)", machine.take_uart())
     if match is None:
-        raise CheckError(f"The image {built.elf} does not state its tick_hz; build it from this checkout's firmware.")
+        raise CheckError(
+            f"The image {built.elf_path} does not state its tick_hz; build it from this checkout's firmware."
+        )
     return int(match[1])
 
 
@@ -255,7 +257,7 @@ def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) ->
 def _write_object(image: bytearray, symbol: str, data: bytes) -> None:
     """Replaces the first bytes of an object in the ELF file."""
     try:
-        elf = Elf(bytes(image))
+        elf = ElfFile(bytes(image))
         table_symbol = next((elf_symbol for elf_symbol in elf.symbols() if elf_symbol.name == symbol), None)
     except ValueError as cause:
         raise CheckError(f"The image is a damaged ELF file ({cause}); delete its folder and build it again.") from None

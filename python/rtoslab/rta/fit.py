@@ -14,7 +14,7 @@ from rtoslab.base import CheckError, OverheadsError, build_folder, make_folder, 
 from rtoslab.catalogue import Catalogue
 from rtoslab.intake import read_object
 from rtoslab.rta import training
-from rtoslab.rta.entries import Interruption, JobEnd, Ledger, PhaseSpan
+from rtoslab.rta.entries import CycleLedger, JobEnd, PhaseSpan, TaskInterruption
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitcores import contention_permille, interrupt_costs, with_core_costs, with_release_delay
 from rtoslab.rta.fitted_lines import fit_line, upper_line
@@ -23,14 +23,14 @@ from rtoslab.rta.overheads import (
     EventCosts,
     InterruptCosts,
     JobCosts,
+    KernelOverheads,
     LineFit,
     MaskingTimes,
-    Overheads,
     SwitchCosts,
     TickCosts,
 )
 from rtoslab.rta.prices import EntryPrices
-from rtoslab.rta.record import Trace
+from rtoslab.rta.record import TaskSetTrace
 from rtoslab.rta.trace import run_task_set
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import simulator_fingerprint
@@ -45,8 +45,8 @@ def measure_overheads(
     firmware: TaskSetFirmware,
     work: BusyWork,
     progress: Progress = lambda *_: None,
-    one_core: Overheads | None = None,
-) -> Overheads:
+    one_core: KernelOverheads | None = None,
+) -> KernelOverheads:
     """Returns the overheads of a kernel on a board, measured in training runs or read from the cache.
     Raises CheckError.
 
@@ -65,10 +65,10 @@ def measure_overheads(
     ).hexdigest()
     cached = build_folder(catalogue.root) / "overheads" / f"{firmware.kernel.id}-{firmware.board.id}-{digest[:16]}.json"
     try:
-        return Overheads.model_validate(read_object(cached, "the overheads", OverheadsError))
+        return KernelOverheads.model_validate(read_object(cached, "the overheads", OverheadsError))
     except (OverheadsError, ValidationError):
         pass
-    if firmware.cores > 1 and one_core is None:
+    if firmware.core_count > 1 and one_core is None:
         raise CheckError(
             f"The overheads of {firmware.kernel.id} on several cores need its overheads on one core; "
             "measure those first."
@@ -79,18 +79,18 @@ def measure_overheads(
     return fitted_overheads
 
 
-def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[Trace]:
+def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progress) -> list[TaskSetTrace]:
     """Runs the training task sets and returns their traces."""
-    traces: list[Trace] = []
+    traces: list[TaskSetTrace] = []
     plain = [*training.basic_sets(firmware, work), *training.long_jobs(firmware, work)]
-    if firmware.cores > 1:
+    if firmware.core_count > 1:
         plain = [*training.assigned_to_cores(plain, firmware), *training.on_all_cores(firmware, work)]
     for rows, ticks in plain:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", len(traces) / (len(plain) * 2))
     reach = max(job.begin - job.release for job in traces[0].jobs)
     met = training.ticks_in_switches(firmware, work, reach)
-    sets = list(met if firmware.cores == 1 else training.assigned_to_cores(met, firmware))
+    sets = list(met if firmware.core_count == 1 else training.assigned_to_cores(met, firmware))
     for rows, ticks in sets:
         traces.append(run_task_set(firmware, rows, ticks))
         progress("overheads", 0.5 + (len(traces) - len(plain)) / (len(sets) * 2))
@@ -100,7 +100,9 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
     return traces
 
 
-def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads | None = None) -> Overheads:
+def fit_overheads(
+    ledger: CycleLedger, firmware: TaskSetFirmware, one_core: KernelOverheads | None = None
+) -> KernelOverheads:
     """Returns the kernel overheads that fit a ledger's entries. Raises CheckError where a kind is missing.
 
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
@@ -113,9 +115,9 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
     leaves = [job_end for job_end in _uninterrupted_job_ends(ledger.job_ends) if not job_end.span.released_by_interrupt]
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down = _group_by_key(
-        (max(0, job_end.priority_distance - 1), job_end.chain.cycles) for job_end in leaves if not job_end.to_idle
+        (max(0, job_end.priority_distance - 1), job_end.chain.total_cycles) for job_end in leaves if not job_end.to_idle
     )
-    to_idle = [job_end.chain.cycles for job_end in leaves if job_end.to_idle]
+    to_idle = [job_end.chain.total_cycles for job_end in leaves if job_end.to_idle]
     switching = [item for item in single if item.switches == 1]
     round_ = [
         -(-(span.cycles - work) // len(span.interruptions))
@@ -132,12 +134,12 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
     down_base, down_per_task = upper_line(down)
     end_base, end_per_task = upper_line(ends)
     entry, permille = max(ledger.tick_entries), 0
-    interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _reserve(round_))
+    interrupt = InterruptCosts(entry_cycles=entry, exit_cycles=max(0, max(round_) - entry) + _safety_margin(round_))
     if one_core is not None:
         permille = contention_permille(ledger)
         interrupt, round_ = interrupt_costs(one_core.interrupt, ledger.tick_entries, permille), []
 
-    simple = Overheads(
+    simple = KernelOverheads(
         kernel=firmware.kernel.id,
         board=firmware.board.id,
         clock_hz=firmware.clock_hz,
@@ -145,7 +147,7 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
         note="measured on the virtual board; largest values observed",
         tick=TickCosts(
             period_cycles=firmware.tick_cycles,
-            base_cycles=tick_base + max(_reserve(tick) for tick in ticks.values()),
+            base_cycles=tick_base + max(_safety_margin(tick) for tick in ticks.values()),
             per_task_cycles=tick_per_task,
             switch_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=False),
             slice_cycles=_hand_over_cycles(switching, tick_base, tick_per_task, among_equals=True),
@@ -159,9 +161,9 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
         ),
         interrupt=interrupt,
         job=JobCosts(
-            start_cycles=_upper_value(starts) if firmware.has_events else max(starts) + _reserve(starts),
+            start_cycles=_upper_value(starts) if firmware.has_events else max(starts) + _safety_margin(starts),
             work_cycles=_work_overrun(ledger, permille),
-            end_cycles=end_base + max(_reserve(end) for end in ends.values()),
+            end_cycles=end_base + max(_safety_margin(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
         equals="slices" if ledger.equals_rotate else "any" if ledger.preempted_goes_behind else "fifo",
@@ -171,7 +173,7 @@ def fit_overheads(ledger: Ledger, firmware: TaskSetFirmware, one_core: Overheads
 
 
 def _hand_over_cycles(
-    switching: Iterable[Interruption], tick_base: int, tick_per_task: int, *, among_equals: bool
+    switching: Iterable[TaskInterruption], tick_base: int, tick_per_task: int, *, among_equals: bool
 ) -> int | None:
     """Returns how many cycles a tick with a task switch takes more than one without.
 
@@ -182,16 +184,18 @@ def _hand_over_cycles(
         for entry in switching
         if entry.among_equals == among_equals
     ]
-    return max(more) + _reserve(more) if more else None
+    return max(more) + _safety_margin(more) if more else None
 
 
-def _with_extra_costs(simple: Overheads, ledger: Ledger, firmware: TaskSetFirmware, permille: int) -> Overheads:
+def _with_extra_costs(
+    simple: KernelOverheads, ledger: CycleLedger, firmware: TaskSetFirmware, permille: int
+) -> KernelOverheads:
     """Returns the overheads with the costs of interrupts, critical sections and several cores, if it has them."""
     if firmware.has_events:
         simple = simple.model_copy(update={"events": event_costs(simple, ledger)})
-    if firmware.cores == 1:
+    if firmware.core_count == 1:
         return _with_combined_costs(simple, ledger)
-    simple = with_core_costs(simple, ledger, firmware.cores, permille, _upper_value)
+    simple = with_core_costs(simple, ledger, firmware.core_count, permille, _upper_value)
     return with_release_delay(_with_combined_costs(simple, ledger), ledger, _upper_value)
 
 
@@ -205,7 +209,7 @@ def _require_samples(firmware: TaskSetFirmware, seen: Mapping[str, bool]) -> Non
             )
 
 
-def _is_tick_only(interruption: Interruption) -> bool:
+def _is_tick_only(interruption: TaskInterruption) -> bool:
     """Whether an interruption contains nothing but the kernel's tick."""
     return not interruption.interrupts.count and not interruption.core_requests
 
@@ -220,12 +224,12 @@ def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
     quiet = (
         job_end
         for job_end in leaves
-        if not job_end.chain.ticks and not job_end.chain.core_requests and not job_end.chain.interrupts.count
+        if not job_end.chain.tick_count and not job_end.chain.core_requests and not job_end.chain.interrupts.count
     )
     return [job_end for job_end in quiet if _is_uninterrupted(job_end.span)]
 
 
-def event_costs(simple: Overheads, ledger: Ledger) -> EventCosts:
+def event_costs(simple: KernelOverheads, ledger: CycleLedger) -> EventCosts:
     """Returns the costs of interrupts that release tasks, and of work under locks, from a ledger.
     A cost that was not seen is 0.
     """
@@ -287,7 +291,7 @@ def event_costs(simple: Overheads, ledger: Ledger) -> EventCosts:
     )
 
 
-def _work_overrun(ledger: Ledger, permille: int) -> int:
+def _work_overrun(ledger: CycleLedger, permille: int) -> int:
     """Returns by how many cycles undisturbed work lasted longer than calibrated, with a reserve."""
     quiet = ((item, work) for item, work in ledger.works if not item.interruptions and not item.kernel_calls)
     return 2 * max(0, *(item.cycles - work - math.ceil(work * permille / 1000) for item, work in quiet))
@@ -295,11 +299,11 @@ def _work_overrun(ledger: Ledger, permille: int) -> int:
 
 def _upper_value(cycles: Sequence[int]) -> int:
     """Returns the largest value plus a double reserve, for costs with few samples."""
-    return max(cycles) + 2 * _reserve(cycles) if cycles else 0
+    return max(cycles) + 2 * _safety_margin(cycles) if cycles else 0
 
 
 def _fitted_lines(
-    ledger: Ledger,
+    ledger: CycleLedger,
     ticks: Mapping[int, list[int]],
     down: Mapping[int, list[int]],
     ends: Mapping[int, list[int]],
@@ -324,20 +328,20 @@ def _fitted_lines(
     )
 
 
-def _with_combined_costs(simple: Overheads, ledger: Ledger) -> Overheads:
+def _with_combined_costs(simple: KernelOverheads, ledger: CycleLedger) -> KernelOverheads:
     """Returns the overheads with the costs of ticks that come while the kernel is at work."""
     prices = EntryPrices(simple)
     stretches = [(start, prices.job_start_price(start)) for start in ledger.starts]
     met = [(item.cycles - price, _count_ticks(item)) for item, price in stretches]
     met += [
-        (job_end.cycles - prices.job_end_price(job_end), job_end.chain.ticks + _count_ticks(job_end.span))
+        (job_end.cycles - prices.job_end_price(job_end), job_end.chain.tick_count + _count_ticks(job_end.span))
         for job_end in ledger.job_ends
     ]
     per_tick = [max(0, -(-excess // ticks)) for excess, ticks in met if ticks] or [0]
     waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if not wait.by_other_core]
     return simple.model_copy(
         update={
-            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _reserve(per_tick)}),
+            "tick": simple.tick.model_copy(update={"deferred_cycles": max(per_tick) + _safety_margin(per_tick)}),
             "masks": MaskingTimes(masked_cycles=_upper_value(ledger.tick_delays), wait_cycles=_upper_value(waits)),
         }
     )
@@ -348,7 +352,7 @@ def _count_ticks(span: PhaseSpan) -> int:
     return sum(one.ticks for one in span.interruptions) + len(span.compensated_ticks)
 
 
-def _reserve(cycles: Sequence[int]) -> int:
+def _safety_margin(cycles: Sequence[int]) -> int:
     """Returns a safety margin in cycles for cases that sampling missed.
 
     A cost that does not depend on the kernel's path (a fetch that misses, a branch of a list's walk) has next to none.

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rtoslab.rta.entries import Ledger
-from rtoslab.rta.overheads import InterruptCosts, MulticoreCosts, Overheads
+from rtoslab.rta.entries import CycleLedger
+from rtoslab.rta.overheads import InterruptCosts, KernelOverheads, MulticoreCosts
 from rtoslab.rta.prices import EntryPrices
 
 _LONG: Final = 2_000
@@ -17,7 +17,7 @@ UpperValue = Callable[[Sequence[int]], int]
 """Returns the largest of the samples with a reserve."""
 
 
-def contention_permille(ledger: Ledger) -> int:
+def contention_permille(ledger: CycleLedger) -> int:
     """Returns by how many thousandths undisturbed work lasted longer on several cores than on one, rounded up."""
     quiet = [(item.cycles, work) for item, work in ledger.works if not item.interruptions and work >= _LONG]
     return max((math.ceil(1000 * (cycles - work) / work) for cycles, work in quiet), default=0)
@@ -31,7 +31,9 @@ def interrupt_costs(one_core: InterruptCosts, entries: Sequence[int], permille: 
     return InterruptCosts(entry_cycles=max([one_core.entry_cycles, *entries]), exit_cycles=exit_)
 
 
-def with_core_costs(simple: Overheads, ledger: Ledger, cores: int, permille: int, upper_value: UpperValue) -> Overheads:
+def with_core_costs(
+    simple: KernelOverheads, ledger: CycleLedger, cores: int, permille: int, upper_value: UpperValue
+) -> KernelOverheads:
     """Returns the overheads with the waits for locks, and the cost of an interrupt by another core."""
     waits = [
         max(0, interruption.cycles - interruption.switches * simple.tick_switch_cycles)
@@ -48,7 +50,7 @@ def with_core_costs(simple: Overheads, ledger: Ledger, cores: int, permille: int
     return simple.model_copy(update={"smp": smp})
 
 
-def with_release_delay(overheads: Overheads, ledger: Ledger, upper_value: UpperValue) -> Overheads:
+def with_release_delay(overheads: KernelOverheads, ledger: CycleLedger, upper_value: UpperValue) -> KernelOverheads:
     """Returns the overheads with the longest time for which a release waits for another core."""
     prices = EntryPrices(overheads)
     waits = [max(0, wait.cycles - prices.release_wait_price(wait)) for wait in ledger.waits if wait.by_other_core]

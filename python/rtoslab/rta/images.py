@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rtoslab.catalogue import Catalogue
 from rtoslab.rta.firmware import TaskSetFirmware, build_firmware
 from rtoslab.rta.fit import measure_overheads
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.work import BusyWork, calibrate_work
 
 
@@ -24,7 +24,7 @@ class TaskSetImages:
     work: BusyWork
 
     @classmethod
-    def build(
+    def build_images(
         cls,
         catalogue: Catalogue,
         kernel: str,
@@ -42,7 +42,7 @@ class TaskSetImages:
             one = build_firmware(catalogue, kernel, board, config)
         return cls(firmware, one, calibrate_work(one))
 
-    def measured_overheads(self, catalogue: Catalogue) -> Overheads:
+    def measured_overheads(self, catalogue: Catalogue) -> KernelOverheads:
         """Returns the kernel's overheads, measured now or read from the cache. Raises CheckError."""
         firmware = self.firmware
         one_core = (

@@ -14,31 +14,31 @@ from typing import Final
 
 from rtoslab.rta.entries import (
     ChainInterrupts,
+    CycleLedger,
     HandlerChain,
-    Interruption,
     JobEnd,
     JobPhase,
-    Ledger,
     LockHandover,
     LockWait,
     PhaseSpan,
     ReleaseWait,
+    TaskInterruption,
 )
-from rtoslab.rta.record import IDLE, TICK_CORE, HandlerRun, Job, Trace
+from rtoslab.rta.record import IDLE, TICK_CORE, HandlerRun, TaskJob, TaskSetTrace
 from rtoslab.rta.spins import CycleSpans
 from rtoslab.rta.work import BusyWork
 from rtoslab.targets import SYSTICK
 
 
-def make_ledger(traces: Iterable[Trace], work: BusyWork) -> Ledger:
+def make_ledger(traces: Iterable[TaskSetTrace], work: BusyWork) -> CycleLedger:
     """Returns the ledger of traces: every cycle that the kernel took, by cause."""
-    ledger = Ledger()
+    ledger = CycleLedger()
     for trace in traces:
         attributors = [
             _CycleAttributor(trace.of_core(core), work, ledger, core) for core in range(len(trace.lock_waits))
         ]
         for attributor in attributors:
-            attributor.attribute()
+            attributor.attribute_trace()
         for attributor in attributors if len(attributors) > 1 else ():
             ledger.lock_waits += _lock_waits(
                 trace.lock_waits[attributor.core], [one.working for one in attributors if one is not attributor]
@@ -53,7 +53,7 @@ def _lock_waits(spins: CycleSpans, others: Sequence[Sequence[tuple[int, int]]]) 
         yield LockWait(end, end - begin, min(work.cycles_within(begin, end) for work in works))
 
 
-def handler_chains(trace: Trace, work: BusyWork) -> list[HandlerChain]:
+def handler_chains(trace: TaskSetTrace, work: BusyWork) -> list[HandlerChain]:
     """Returns the sequences of exception handlers in a trace that follow each other without a return to a task.
     A handler belongs to the chain if it was recognised before the last one returned.
     """
@@ -73,7 +73,7 @@ def handler_chains(trace: Trace, work: BusyWork) -> list[HandlerChain]:
             lines[-1].append(handler.line)
     for chain, of in zip(result, lines, strict=True):
         chain.interrupts = _chain_interrupts(trace, work, of, begins_chain=chain.handlers[0].line > 0)
-        chain.lock_wait_cycles = trace.lock_waits[trace.core or 0].cycles_within(chain.start, chain.end)
+        chain.lock_wait_cycles = trace.lock_waits[trace.core or 0].cycles_within(chain.start_cycle, chain.end_cycle)
     return result
 
 
@@ -84,15 +84,17 @@ def _tick_spans(ticks: Sequence[HandlerRun]) -> CycleSpans:
 
 def _has_call_without_switch(chain: HandlerChain) -> bool:
     """Whether an interrupt came together with a requested task switch that then did not happen."""
-    is_single = not chain.ticks and not chain.interrupts.gives and not chain.switches
+    is_single = not chain.tick_count and not chain.interrupts.gives and not chain.switch_count
     return is_single and any(handler.is_requested_by_task for handler in chain.handlers)
 
 
-def _chain_interrupts(trace: Trace, work: BusyWork, lines: Sequence[int], *, begins_chain: bool) -> ChainInterrupts:
+def _chain_interrupts(
+    trace: TaskSetTrace, work: BusyWork, lines: Sequence[int], *, begins_chain: bool
+) -> ChainInterrupts:
     """Returns the interrupts that were handled in a sequence of handlers."""
     giving = {row.line for row in trace.rows}
     rows = [trace.lines[line - 1] for line in lines]
-    cycles = sum(work.cycles(row.rounds, row.extra) for row in rows if row.rounds)
+    cycles = sum(work.total_cycles(row.rounds, row.extra) for row in rows if row.rounds)
     return ChainInterrupts(len(lines), sum(line in giving for line in lines), cycles, begins_chain)
 
 
@@ -104,7 +106,7 @@ other, comes on top."""
 class _CycleAttributor:
     """Attributes the kernel's cycles on one core to entries of a ledger."""
 
-    def __init__(self, trace: Trace, work: BusyWork, ledger: Ledger, core: int = 0) -> None:
+    def __init__(self, trace: TaskSetTrace, work: BusyWork, ledger: CycleLedger, core: int = 0) -> None:
         self.trace = trace
         self.core = core
         self.lock_waits = trace.lock_waits[core]
@@ -121,14 +123,14 @@ class _CycleAttributor:
         """By priority, its task that a more urgent one has preempted."""
         self.ticks = {tick.due: tick for tick in trace.ticks}
         self.raised_cycles = sorted(trace.origin + cycle for line in trace.lines for cycle in line.raised)
-        handled = (work.cycles(line.rounds, line.extra) for line in trace.lines if line.rounds)
+        handled = (work.total_cycles(line.rounds, line.extra) for line in trace.lines if line.rounds)
         self.unrelated_cycles = _UNRELATED_CYCLES + sum(handled)
         self.has_sections = any(row.kernel_calls for row in trace.rows)
 
-    def attribute(self) -> None:
+    def attribute_trace(self) -> None:
         """Adds the entries of the core's whole trace to the ledger."""
-        marks: list[tuple[int, int, Job | HandlerChain]] = [(job.end, 0, job) for job in self.trace.jobs]
-        marks += [(chain.start, 1, chain) for chain in handler_chains(self.trace, self.work)]
+        marks: list[tuple[int, int, TaskJob | HandlerChain]] = [(job.end, 0, job) for job in self.trace.jobs]
+        marks += [(chain.start_cycle, 1, chain) for chain in handler_chains(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
         marks += [(item.begin, 2, item) for item in begun]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
@@ -163,7 +165,7 @@ class _CycleAttributor:
             cycle, 0, task, cycle, released_by_interrupt=row.line > 0, kernel_calls=row.kernel_calls
         )
 
-    def _begin_job(self, job: Job, cycle: int) -> None:
+    def _begin_job(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work begins."""
         if self.phases[job.task] is JobPhase.ENDING:
             self.ledger.restarts.append(self._close_span(job.task, cycle))
@@ -171,7 +173,7 @@ class _CycleAttributor:
             self.ledger.starts.append(self._close_span(job.task, cycle))
         self._open_span(job.task, JobPhase.WORKING, cycle)
 
-    def _end_job(self, job: Job, cycle: int) -> None:
+    def _end_job(self, job: TaskJob, cycle: int) -> None:
         """Records that a job's work ends."""
         row = self.trace.rows[job.task]
         if job.task in self.open_spans:
@@ -182,25 +184,30 @@ class _CycleAttributor:
         """Adds a sequence of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
         before = chain.task_before
         phase = self.phases.get(before, JobPhase.ASLEEP)
-        called = chain.is_requested_by_task and chain.switches > 0
+        called = chain.is_requested_by_task and chain.switch_count > 0
         span = self.open_spans.get(before)
         if span is not None:
-            if chain.is_requested_by_task and chain.switches == 0 and not chain.interrupts.count:
+            if chain.is_requested_by_task and chain.switch_count == 0 and not chain.interrupts.count:
                 return  # a call of its own that came back: its own time
-            self._add_time(span, chain.start)
+            self._add_time(span, chain.start_cycle)
         if called and phase is JobPhase.ENDING and span is not None:
             self._add_job_end(chain, span)
         elif called and phase is JobPhase.WORKING and span is not None:
             span.handovers += 1
             self.ledger.handovers.append(
                 LockHandover(
-                    chain.end, chain.cycles, chain.ticks, chain.released, chain.switches, interrupts=chain.interrupts
+                    chain.end_cycle,
+                    chain.total_cycles,
+                    chain.tick_count,
+                    chain.released,
+                    chain.switch_count,
+                    interrupts=chain.interrupts,
                 )
             )
         else:
             self._add_interruption(chain, span)
         if before != IDLE:
-            self.last_ran[self.trace.rows[before].priority] = chain.start
+            self.last_ran[self.trace.rows[before].priority] = chain.start_cycle
         self._resume_task(chain)
 
     def _add_job_end(self, chain: HandlerChain, span: PhaseSpan) -> None:
@@ -212,8 +219,8 @@ class _CycleAttributor:
             if handler.task_before != handler.task_after
         )
         down = 0 if after == IDLE else max(0, rows[before].priority - rows[after].priority)
-        whole = span.cycles + chain.cycles
-        self.ledger.job_ends.append(JobEnd(chain.end, whole, span, chain, down, after == IDLE, len(rows)))
+        whole = span.cycles + chain.total_cycles
+        self.ledger.job_ends.append(JobEnd(chain.end_cycle, whole, span, chain, down, after == IDLE, len(rows)))
         del self.open_spans[before]
         self.phases[before] = JobPhase.ASLEEP
 
@@ -232,16 +239,18 @@ class _CycleAttributor:
         both = before != IDLE and after not in {IDLE, before}
         equal = both and rows[before].priority == rows[after].priority
         slices = (
-            equal and chain.ticks > 0 and self._last_release(after, chain.start) not in self._tick_due_cycles(chain)
+            equal
+            and chain.tick_count > 0
+            and self._last_release(after, chain.start_cycle) not in self._tick_due_cycles(chain)
         )
         if both and rows[before].priority < rows[after].priority:
             self.preempted[rows[before].priority] = before
-        interruption = Interruption(
-            chain.end,
-            chain.cycles,
-            chain.ticks,
+        interruption = TaskInterruption(
+            chain.end_cycle,
+            chain.total_cycles,
+            chain.tick_count,
             chain.released,
-            chain.switches,
+            chain.switch_count,
             slices,
             meets,
             chain.interrupts,
@@ -251,7 +260,7 @@ class _CycleAttributor:
         self.ledger.equals_rotate |= slices
         if span is not None:
             span.interruptions.append(interruption)
-        if chain.switches == 1 and chain.ticks == 1 and not chain.interrupts.count and not chain.core_requests:
+        if chain.switch_count == 1 and chain.tick_count == 1 and not chain.interrupts.count and not chain.core_requests:
             last = next(handler for handler in chain.handlers if handler.task_before != handler.task_after)
             kind = "from_idle" if before == IDLE else "up"
             own_cycles = last.end - last.start - self.lock_waits.cycles_within(last.start, last.end)
@@ -270,29 +279,29 @@ class _CycleAttributor:
         preempted = self.preempted.pop(self.trace.rows[after].priority, after)
         self.ledger.preempted_goes_behind |= preempted != after and preempted in self.open_spans
         if after in self.open_spans:
-            self.open_spans[after].running_since = chain.end
+            self.open_spans[after].running_since = chain.end_cycle
         else:
             self._add_release_wait(after, chain)
-            self._open_span(after, JobPhase.STARTING, chain.end)
+            self._open_span(after, JobPhase.STARTING, chain.end_cycle)
 
     def _add_release_wait(self, task: int, chain: HandlerChain) -> None:
         """Adds to the ledger how long a job waited for its first cycle, unless an equally urgent task delayed it."""
-        due = self._last_release(task, chain.end)
+        due = self._last_release(task, chain.end_cycle)
         priority = self.trace.rows[task].priority
         if due is None or any(at > due for item, at in self.last_ran.items() if item >= priority):
             return
         if any(self.trace.rows[item].priority >= priority for item in self.open_spans):
             return
         line = self.trace.rows[task].line
-        others = sum(due - self.unrelated_cycles <= item <= chain.end for item in self.raised_cycles)
+        others = sum(due - self.unrelated_cycles <= item <= chain.end_cycle for item in self.raised_cycles)
         if self.has_sections or others > (line > 0):
             return
         if line:
-            if not any(due - self.unrelated_cycles <= tick <= chain.end for tick in self.ticks):
+            if not any(due - self.unrelated_cycles <= tick <= chain.end_cycle for tick in self.ticks):
                 self.ledger.waits.append(
                     ReleaseWait(
-                        chain.end,
-                        chain.end - due,
+                        chain.end_cycle,
+                        chain.end_cycle - due,
                         0,
                         _chain_interrupts(self.trace, self.work, [line], begins_chain=True),
                     )
@@ -300,7 +309,7 @@ class _CycleAttributor:
         elif due in self.ticks:
             remote = self.core != TICK_CORE
             self.ledger.waits.append(
-                ReleaseWait(chain.end, chain.end - due, self.ticks[due].released, by_other_core=remote)
+                ReleaseWait(chain.end_cycle, chain.end_cycle - due, self.ticks[due].released, by_other_core=remote)
             )
 
     def _last_release(self, task: int, now: int) -> int | None:

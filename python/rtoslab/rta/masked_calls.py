@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rtoslab.base import PlanError, architecture
+from rtoslab.base import PlanError, load_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.instruments import WAYS, MaskedIntervals, Profile, make_subject, owning_call, profile_subject
 from rtoslab.plan import Point
@@ -19,7 +19,7 @@ _SLEEP: Final = WAYS.index("sleep")
 
 def longest_masked_call(catalogue: Catalogue, point: Point, benchmarks: Iterable[str]) -> int:
     """Returns the most cycles for which a kernel call masked interrupts, in some benchmarks. 0 if none did."""
-    level = architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
+    level = load_architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     longest = 0
     for profiled in _profile_benchmarks(catalogue, point, benchmarks):
         for interval in profiled.held:

@@ -15,13 +15,15 @@ from rtoslab.results import MeasuredPoint
 from rtoslab.rta.firmware import TaskSetFirmware
 from rtoslab.rta.fitted_lines import fit_line
 from rtoslab.rta.masked_calls import longest_masked_call
-from rtoslab.rta.overheads import LineFit, Overheads
+from rtoslab.rta.overheads import KernelOverheads, LineFit
 
 _OPERATION: Final = re.compile(r"\w+\.\w+\.(free|available|no_waiter|contended|hand_over)")
 """The ids of series that are one call of the kernel: object, operation, outcome."""
 
 
-def with_operation_costs(catalogue: Catalogue, firmware: TaskSetFirmware, overheads: Overheads) -> Overheads:
+def with_operation_costs(
+    catalogue: Catalogue, firmware: TaskSetFirmware, overheads: KernelOverheads
+) -> KernelOverheads:
     """Returns the overheads with the longest call of every kernel operation (semaphore, queue, mutex).
 
     Points that cannot be measured (a kernel without the service) are left out: the analysis then names the missing

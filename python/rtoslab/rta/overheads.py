@@ -12,11 +12,11 @@ from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from rtoslab.base import OverheadsError, Strict, write_whole
+from rtoslab.base import OverheadsError, StrictModel, write_whole
 from rtoslab.intake import missing_key, path_text, read_object, read_table, validation_problem
 
 
-class TickCosts(Strict):
+class TickCosts(StrictModel):
     """The costs of the tick's handlers: a base, and an amount for each task that is released.
     A kernel that enters its switch handler at every tick has that in the base.
     """
@@ -32,14 +32,14 @@ class TickCosts(Strict):
     """The further cost of a tick that switches between equals that take turns. By default as a tick that switches."""
 
 
-class InterruptCosts(Strict):
+class InterruptCosts(StrictModel):
     """The costs of an interrupt's entry and of the return from it."""
 
     entry_cycles: int = Field(default=0, ge=0)
     exit_cycles: int = Field(default=0, ge=0)
 
 
-class SwitchCosts(Strict):
+class SwitchCosts(StrictModel):
     """The costs of the handler that switches tasks, by kind of switch."""
 
     up_cycles: int = Field(ge=0)
@@ -49,7 +49,7 @@ class SwitchCosts(Strict):
     from_idle_cycles: int = Field(default=0, ge=0)
 
 
-class JobCosts(Strict):
+class JobCosts(StrictModel):
     """The kernel's costs at the start and at the end of a job."""
 
     start_cycles: int = Field(default=0, ge=0)
@@ -60,7 +60,7 @@ class JobCosts(Strict):
     """For each task of the set: the kernel walks through the sleeping tasks to insert the one that goes to sleep."""
 
 
-class MaskingTimes(Strict):
+class MaskingTimes(StrictModel):
     """The longest times for which the kernel delays its tick."""
 
     masked_cycles: int = Field(default=0, ge=0)
@@ -68,7 +68,7 @@ class MaskingTimes(Strict):
     """The longest observed wait of a release for a call of a less urgent task, besides the cost of its tick."""
 
 
-class EventCosts(Strict):
+class EventCosts(StrictModel):
     """The costs of tasks that an interrupt's semaphore releases, and of work under locks, in cycles."""
 
     handler_cycles: int = Field(default=0, ge=0)
@@ -88,7 +88,7 @@ class EventCosts(Strict):
     """The handler that switches in such a call."""
 
 
-class MulticoreCosts(Strict):
+class MulticoreCosts(StrictModel):
     """The costs that several cores cause to each other.
     If `cores` is above 1, all values of the file were measured with so many.
     """
@@ -105,7 +105,7 @@ class MulticoreCosts(Strict):
     tick_core: int = Field(default=0, ge=0)
 
 
-class LineFit(Strict):
+class LineFit(StrictModel):
     """A line fitted to a cost, with its residuals. `model` is in words, `base` and `slope` in cycles."""
 
     name: str
@@ -119,7 +119,7 @@ class LineFit(Strict):
     largest_observed: int
 
 
-class Overheads(Strict):
+class KernelOverheads(StrictModel):
     """The content of a file of kernel overheads. Times are in cycles of `clock_hz`."""
 
     kernel: str = ""
@@ -163,7 +163,7 @@ _HINTS: Final = {
 }
 
 
-def read_overheads(path: Path) -> Overheads:
+def read_overheads(path: Path) -> KernelOverheads:
     """Reads a file of kernel overheads, JSON if it ends in .json, else TOML.
     Raises OverheadsError naming file and key.
     """
@@ -171,10 +171,10 @@ def read_overheads(path: Path) -> Overheads:
     return parse_overheads(read(path, "the overheads", OverheadsError), path_text(path))
 
 
-def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
+def parse_overheads(table: Mapping[str, Any], source: str) -> KernelOverheads:
     """Returns the kernel overheads of a parsed table. `source` names its file. Raises OverheadsError."""
     try:
-        return Overheads.model_validate(table)
+        return KernelOverheads.model_validate(table)
     except ValidationError as cause:
         key = missing_key(cause)
         if key is not None:
@@ -182,7 +182,7 @@ def parse_overheads(table: Mapping[str, Any], source: str) -> Overheads:
         raise OverheadsError(f"{source}, {validation_problem(cause)}; correct or remove it.") from None
 
 
-def write_overheads(overheads: Overheads, path: Path) -> None:
+def write_overheads(overheads: KernelOverheads, path: Path) -> None:
     """Writes a file of kernel overheads. Raises StoreError."""
     table = overheads.model_dump(mode="json", exclude_none=True)
     text = json.dumps(table, indent=1) + "\n" if path.suffix.lower() == ".json" else toml_text(table)

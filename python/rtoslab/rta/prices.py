@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from rtoslab.rta.entries import ChainInterrupts, Interruption, JobEnd, Ledger, LockHandover, PhaseSpan, ReleaseWait
-from rtoslab.rta.overheads import EventCosts, Overheads
+from rtoslab.rta.entries import (
+    ChainInterrupts,
+    CycleLedger,
+    JobEnd,
+    LockHandover,
+    PhaseSpan,
+    ReleaseWait,
+    TaskInterruption,
+)
+from rtoslab.rta.overheads import EventCosts, KernelOverheads
 
 
 @dataclass(frozen=True, slots=True)
-class Excess:
+class ChargeExcess:
     """A kernel activity that took longer than the overheads charge for it."""
 
     event: str
@@ -20,7 +28,7 @@ class Excess:
     """The cycle since reset at which it ended."""
 
     @property
-    def cycles(self) -> int:
+    def excess_cycles(self) -> int:
         """Returns by how many cycles the activity took longer than charged."""
         return self.took_cycles - self.charged_cycles
 
@@ -29,7 +37,7 @@ class Excess:
 class EntryPrices:
     """The price (charge) in cycles of every kind of ledger entry, by a kernel's overheads."""
 
-    overheads: Overheads
+    overheads: KernelOverheads
 
     @property
     def entry_and_exit(self) -> int:
@@ -58,7 +66,7 @@ class EntryPrices:
             + interrupts.further_entries * self.entry_and_exit
         )
 
-    def interruption_price(self, interruption: Interruption) -> int:
+    def interruption_price(self, interruption: TaskInterruption) -> int:
         """Returns the price of an interruption.
         The switch to a task that a handler wakes is in the price of its give.
         """
@@ -88,7 +96,7 @@ class EntryPrices:
         """Returns the price of another core's tick that is handled late, because the scheduler was locked."""
         return self.handlers_price(1, released, 0, is_slice=False) + self.overheads.tick.deferred_cycles
 
-    def saved_cycles(self, interruptions: Iterable[Interruption]) -> int:
+    def saved_cycles(self, interruptions: Iterable[TaskInterruption]) -> int:
         """Returns by how many cycles the interruptions took less than their price.
 
         A tick that meets a locked scheduler does little in its handler. Postponed work is done in the section.
@@ -126,9 +134,9 @@ class EntryPrices:
     def job_end_price(self, job_end: JobEnd) -> int:
         """Returns the price of a job's end: from its last instruction to the next task, whichever it is."""
         chain = job_end.chain
-        more = self.accompanying_price(chain.ticks, chain.released, chain.switches, chain.interrupts)
+        more = self.accompanying_price(chain.tick_count, chain.released, chain.switch_count, chain.interrupts)
         more += chain.core_requests * self.overheads.smp.yield_cycles
-        deferred = chain.ticks * self.overheads.tick.deferred_cycles
+        deferred = chain.tick_count * self.overheads.tick.deferred_cycles
         simple = self.sleep_call_price(
             job_end.task_count, released_by_interrupt=job_end.span.released_by_interrupt
         ) + self.switch_away_price(job_end.priority_distance, to_idle=job_end.to_idle)
@@ -199,44 +207,46 @@ class EntryPrices:
         )
 
 
-def uncovered_entries(ledger: Ledger, overheads: Overheads, tasks: int) -> list[Excess]:
+def uncovered_entries(ledger: CycleLedger, overheads: KernelOverheads, tasks: int) -> list[ChargeExcess]:
     """Returns the ledger's entries that took longer than their price, the worst first."""
     return sorted(
-        (excess for excess in _compare_entries(ledger, EntryPrices(overheads), tasks) if excess.cycles > 0),
-        key=lambda excess: -excess.cycles,
+        (excess for excess in _compare_entries(ledger, EntryPrices(overheads), tasks) if excess.excess_cycles > 0),
+        key=lambda excess: -excess.excess_cycles,
     )
 
 
-def _compare_entries(ledger: Ledger, prices: EntryPrices, tasks: int) -> Iterator[Excess]:
+def _compare_entries(ledger: CycleLedger, prices: EntryPrices, tasks: int) -> Iterator[ChargeExcess]:
     """Yields each entry of a ledger with its cycles and its price."""
     for interruption in ledger.interruptions:
         if not interruption.meets_kernel:
-            yield Excess(
+            yield ChargeExcess(
                 "a tick or an interrupt",
                 interruption.cycles,
                 prices.interruption_price(interruption),
                 interruption.ended_at,
             )
     for start in ledger.starts:
-        yield Excess("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
+        yield ChargeExcess("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
     for job_end in ledger.job_ends:
-        yield Excess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
+        yield ChargeExcess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
     for again in ledger.restarts:
         both = (
             prices.sleep_call_price(tasks, released_by_interrupt=again.released_by_interrupt)
             + prices.job_start_price(again)
             + prices.switch_away_price(0, to_idle=False)
         )
-        yield Excess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
+        yield ChargeExcess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
     for span, work in ledger.works:
-        yield Excess("work", span.cycles, prices.work_price(span, work), span.ended_at)
+        yield ChargeExcess("work", span.cycles, prices.work_price(span, work), span.ended_at)
     for handover in ledger.handovers:
-        yield Excess("a switch for a lock", handover.cycles, prices.handover_price(handover), handover.ended_at)
+        yield ChargeExcess("a switch for a lock", handover.cycles, prices.handover_price(handover), handover.ended_at)
     held = (
         prices.longest_release_delay(tasks, 0) if prices.overheads.smp.cores > 1 else prices.longest_blocking(tasks, 0)
     )
     for wait in ledger.waits:
-        yield Excess("a wait for the kernel", wait.cycles, prices.release_wait_price(wait) + held, wait.ended_at)
+        yield ChargeExcess("a wait for the kernel", wait.cycles, prices.release_wait_price(wait) + held, wait.ended_at)
     for spin in ledger.lock_waits:
-        yield Excess("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.ended_at)
-        yield Excess("a wait for a lock while no other core was in the kernel", spin.without_holder, 0, spin.ended_at)
+        yield ChargeExcess("a wait for a lock", spin.cycles, prices.overheads.smp.lock_wait_cycles, spin.ended_at)
+        yield ChargeExcess(
+            "a wait for a lock while no other core was in the kernel", spin.without_holder, 0, spin.ended_at
+        )

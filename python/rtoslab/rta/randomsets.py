@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from rtoslab.rta.firmware import INTERRUPT_LINES, TaskSetFirmware
-from rtoslab.rta.system import Interrupt, System, Task
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
 LONG_PERIODS_TICKS: Final = (20, 30, 40, 50, 60, 75, 100, 120, 150, 200)
@@ -17,7 +17,7 @@ SHORTEST_CYCLES: Final = 100
 """The shortest work of a job. Every board can be calibrated to this or less."""
 
 
-def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> System:
+def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 10) -> IntegerTaskSet:
     """Returns a random task set: utilisation from 0.2 to 0.85, rate-monotonic or any priorities, some offsets."""
     count = random.randint(2, most)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -28,9 +28,9 @@ def random_system(random: Random, clock_hz: int, tick_cycles: int, most: int = 1
         random.shuffle(order)
     levels = [order.index(at) // (2 if random.random() < 0.1 else 1) for at in range(count)]
     offsets = random.random() < 0.25
-    return System(
+    return IntegerTaskSet(
         tuple(
-            Task(
+            SystemTask(
                 name=chr(ord("A") + at),
                 period=periods[at] * tick_cycles,
                 wcet=max(tick_cycles // 100, int(shares[at] * load * periods[at] * tick_cycles)),
@@ -76,7 +76,7 @@ SHAPES: Final = {
 """The shapes by name, for the search for a broken bound."""
 
 
-def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles: int) -> System:
+def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles: int) -> IntegerTaskSet:
     """Returns a random task set of this shape, with all tasks released by the tick."""
     count = random.randint(*shape.tasks)
     shares = [random.expovariate(1.0) for _ in range(count)]
@@ -86,44 +86,46 @@ def system_of_shape(random: Random, shape: SetShape, clock_hz: int, tick_cycles:
     if not shape.monotonic:
         random.shuffle(order)
 
-    def wcet(at: int) -> int:
+    def random_wcet(at: int) -> int:
         """Returns the random execution time of a task."""
         if random.random() < shape.short_share:
             return random.randint(SHORTEST_CYCLES, 20 * SHORTEST_CYCLES)
         return max(SHORTEST_CYCLES, int(shares[at] * load * periods[at] * tick_cycles))
 
     tasks = tuple(
-        Task(
+        SystemTask(
             name=chr(ord("A") + at),
             period=periods[at] * tick_cycles,
-            wcet=wcet(at),
+            wcet=random_wcet(at),
             deadline=periods[at] * tick_cycles,
             priority=order.index(at) * min(shape.priority_levels, count) // count,
         )
         for at in range(count)
     )
-    return System(tasks, units_per_second=clock_hz)
+    return IntegerTaskSet(tasks, units_per_second=clock_hz)
 
 
-def multicore_system(random: Random, shape: SetShape, firmware: TaskSetFirmware, contention_permille: int) -> System:
+def multicore_system(
+    random: Random, shape: SetShape, firmware: TaskSetFirmware, contention_permille: int
+) -> IntegerTaskSet:
     """Returns a random task set of this shape on each core.
     Together they have no more tasks than the image holds, and their load leaves room for the delays by other cores'
     accesses.
     """
     share = 1000 / (1000 + contention_permille)
-    most = firmware.max_tasks // firmware.cores
+    most = firmware.max_tasks // firmware.core_count
     load = (shape.load[0] * share, shape.load[1] * share)
     part = replace(shape, tasks=(min(shape.tasks[0], most), min(shape.tasks[1], most)), load=load)
-    tasks: list[Task] = []
-    for core in range(firmware.cores):
+    tasks: list[SystemTask] = []
+    for core in range(firmware.core_count):
         system = system_of_shape(random, part, firmware.clock_hz, firmware.tick_cycles)
         tasks += [
             replace(task, name=chr(ord("A") + len(tasks) + at), core=core) for at, task in enumerate(system.tasks)
         ]
-    return System(tuple(tasks), units_per_second=firmware.clock_hz)
+    return IntegerTaskSet(tuple(tasks), units_per_second=firmware.clock_hz)
 
 
-def event_system(random: Random, firmware: TaskSetFirmware) -> System:
+def event_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
     """Returns a random task set in which some tasks are released by interrupts, hold resources or mask interrupts."""
     tick, clock_hz = firmware.tick_cycles, firmware.clock_hz
     shape = SetShape(
@@ -131,18 +133,20 @@ def event_system(random: Random, firmware: TaskSetFirmware) -> System:
     )
     plain = system_of_shape(random, shape, clock_hz, tick)
     tasks = list(plain.tasks)
-    handlers: list[Interrupt] = []
+    handlers: list[SystemInterrupt] = []
     for _ in range(random.choice((0, 0, 1, 2))):
         period = random.randint(tick // 2, 6 * tick)
-        handlers.append(Interrupt(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period))
+        handlers.append(
+            SystemInterrupt(f"I{len(handlers)}", period, random.randint(SHORTEST_CYCLES, period // 12), period)
+        )
     for at in random.sample(range(len(tasks)), min(len(tasks), random.randint(0, INTERRUPT_LINES - len(handlers)))):
         item, name = tasks[at], f"release of {tasks[at].name}"
         period = max(tick // 2, item.period + random.randint(-tick // 2, tick // 2))
         jitter = random.randrange(period // 3) if random.random() < 0.5 else 0
-        wcet = max(SHORTEST_CYCLES, min(item.wcet, period * item.wcet // item.period))
-        tasks[at] = replace(item, period=period, deadline=period, wcet=wcet, jitter=jitter, released_by=name)
+        random_wcet = max(SHORTEST_CYCLES, min(item.wcet, period * item.wcet // item.period))
+        tasks[at] = replace(item, period=period, deadline=period, wcet=random_wcet, jitter=jitter, released_by=name)
         own = random.choice((0, 0, min(period // 20, tick // 10)))
-        handlers.append(Interrupt(name, period, own, period, jitter, gives=item.name, implied=not own))
+        handlers.append(SystemInterrupt(name, period, own, period, jitter, gives=item.name, implied=not own))
     if random.random() < 0.7:
         tasks = [_with_random_sections(random, task) for task in tasks]
     if random.random() < 0.3:
@@ -150,7 +154,7 @@ def event_system(random: Random, firmware: TaskSetFirmware) -> System:
         masked = min(tasks[at].wcet // 5, tick // 3)
         tasks[at] = replace(tasks[at], masked=masked) if masked > SHORTEST_CYCLES else tasks[at]
     raised = random.random() < 0.4 and firmware.kernel.services["priority_set"]
-    return System(
+    return IntegerTaskSet(
         tuple(tasks),
         tuple(handlers),
         protocol="immediate_ceiling" if raised else "inheritance",
@@ -158,7 +162,7 @@ def event_system(random: Random, firmware: TaskSetFirmware) -> System:
     )
 
 
-def _with_random_sections(random: Random, task: Task) -> Task:
+def _with_random_sections(random: Random, task: SystemTask) -> SystemTask:
     """Returns the task with up to two random critical sections, each at most a third of its work."""
     lengths = [int(task.wcet * random.uniform(0.02, 0.3)) for _ in range(random.randint(0, 2))]
     sections = [(random.choice("rs"), length) for length in lengths if length > SHORTEST_CYCLES]
@@ -166,8 +170,8 @@ def _with_random_sections(random: Random, task: Task) -> Task:
 
 
 def change_one_task(
-    random: Random, system: System, starts: tuple[int, ...], tick_cycles: int
-) -> tuple[System, tuple[int, ...]]:
+    random: Random, system: IntegerTaskSet, starts: tuple[int, ...], tick_cycles: int
+) -> tuple[IntegerTaskSet, tuple[int, ...]]:
     """Returns a random variation of a task set: other work, another first release or another first interrupt."""
     at = random.randrange(len(system.tasks))
     task, others = system.tasks[at], list(starts)
@@ -182,9 +186,9 @@ def change_one_task(
         line = len(system.tasks) + random.randrange(len(system.interrupts))
         others[line] = max(0, others[line] + random.choice((random.randint(-60, 60), random.randint(-3000, 3000))))
         return system, tuple(others)
-    if task.calls or random.random() < 0.3:
+    if task.kernel_call_count or random.random() < 0.3:
         others[at] = random.randrange(max(1, task.period // tick_cycles))
         return system, tuple(others)
-    wcet = min(task.period, max(SHORTEST_CYCLES, steps[random.choice(list(steps))]()))
-    tasks = tuple(replace(item, wcet=wcet) if item is task else item for item in system.tasks)
+    random_wcet = min(task.period, max(SHORTEST_CYCLES, steps[random.choice(list(steps))]()))
+    tasks = tuple(replace(item, wcet=random_wcet) if item is task else item for item in system.tasks)
     return replace(system, tasks=tasks), starts

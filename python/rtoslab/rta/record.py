@@ -17,7 +17,7 @@ _FIRST_LINE: Final = 16
 
 
 @dataclass(slots=True)
-class Job:
+class TaskJob:
     """One job of a task: its release, start and end, in cycles since reset.
     `release` is the tick at which its period begins.
     """
@@ -29,7 +29,7 @@ class Job:
     end: int
 
     @property
-    def response(self) -> int:
+    def response_time(self) -> int:
         """Returns the time from the job's release to its last instruction."""
         return self.end - self.release
 
@@ -64,7 +64,7 @@ class HandlerRun:
 
 
 @dataclass(slots=True)
-class Trace:
+class TaskSetTrace:
     """The record of a task set's run: jobs, handlers and waits for locks, in the order of time."""
 
     rows: Sequence[TaskRow]
@@ -72,10 +72,10 @@ class Trace:
     tick_cycles: int
     origin: int
     """The cycle of the tick that the first releases belong to."""
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[TaskJob] = field(default_factory=list)
     """The jobs that ended, in the order of their ends."""
     handlers: list[HandlerRun] = field(default_factory=list)
-    unfinished: list[Job] = field(default_factory=list)
+    unfinished: list[TaskJob] = field(default_factory=list)
     """The jobs that were released and had not ended with the run. Their `end` is the run's end."""
     end: int = 0
     lock_waits: tuple[CycleSpans, ...] = (CycleSpans(),)
@@ -85,7 +85,7 @@ class Trace:
     ticks: list[HandlerRun] = field(default_factory=list)
     """The runs of the tick's handler, whichever core is shown."""
 
-    def of_core(self, core: int) -> Trace:
+    def of_core(self, core: int) -> TaskSetTrace:
         """Returns the part of the trace that belongs to one core."""
         if len(self.lock_waits) == 1:
             return self

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rtoslab.base import count_text
-from rtoslab.reports import Deviations, Document, Section, TableData, mark_deviations_by
+from rtoslab.reports import Deviations, ReportDocument, ReportSection, TableData, mark_deviations_by
 from rtoslab.rta import study_charts as plots
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.tables import (
     bounds_table,
@@ -21,7 +21,7 @@ from rtoslab.rta.tables import (
 from rtoslab.rta.task_set_study import TaskSetStudy
 
 
-def study_document(study: TaskSetStudy) -> Document:
+def study_document(study: TaskSetStudy) -> ReportDocument:
     """Returns the report of a task set's analysis."""
     overheads = study.overheads
     where = (
@@ -30,11 +30,12 @@ def study_document(study: TaskSetStudy) -> Document:
         else ["no overheads"]
     )
     sections = [
-        Section("bounds", "Bounds", study.notes, plots.nonempty_charts(plots.pessimism_chart(study)),
+        ReportSection("bounds", "Bounds", study.notes, plots.nonempty_charts(plots.pessimism_chart(study)),
                 _bounds_tables(study)),
         *_observed_sections(study),
         *_tick_sections(study),
-        Section("growth", "Sensitivity", (), (), tuple(filter(None, (sensitivity_table(study), costs_table(study))))),
+        ReportSection("growth", "Sensitivity", (), (),
+                tuple(filter(None, (sensitivity_table(study), costs_table(study))))),
     ]  # fmt: skip
     if overheads is not None:
         beside = (
@@ -43,17 +44,17 @@ def study_document(study: TaskSetStudy) -> Document:
             else None
         )
         tables = tuple(filter(None, (beside, fits_table(overheads) if overheads.fit else None)))
-        sections.append(Section("overheads", "The kernel's overheads", (overheads.note,), (), tables))
-    page = Document(
+        sections.append(ReportSection("overheads", "The kernel's overheads", (overheads.note,), (), tables))
+    page = ReportDocument(
         title=f"Response times: {study.task_set.title}",
         subtitle=" · ".join(part for part in where if part),
         summary=" ".join(study.answer_sentences()),
         sections=tuple(sections),
     )
-    return mark_deviations_by(page, deviations(study), all_deviate=_all_deviate(study))
+    return mark_deviations_by(page, study_deviations(study), all_deviate=_all_deviate(study))
 
 
-def deviations(study: TaskSetStudy) -> Deviations:
+def study_deviations(study: TaskSetStudy) -> Deviations:
     """Returns the declared deviations of the kernels whose overheads a study uses."""
     return {source.kernel: source.deviations for source in _overhead_sources(study) if source.deviations}
 
@@ -63,7 +64,7 @@ def _all_deviate(study: TaskSetStudy) -> bool:
     return all(source.deviations for source in _overhead_sources(study))
 
 
-def _overhead_sources(study: TaskSetStudy) -> list[Overheads]:
+def _overhead_sources(study: TaskSetStudy) -> list[KernelOverheads]:
     """Returns the kernel overheads that a study uses or compares."""
     return [overheads for overheads in (study.overheads, study.compared_overheads) if overheads is not None]
 
@@ -83,8 +84,8 @@ def sensitivity_tables(study: TaskSetStudy) -> list[TableData]:
 
 def _mark_deviations(study: TaskSetStudy, tables: tuple[TableData | None, ...]) -> list[TableData]:
     """Returns the tables with marks at the kernels that deviate from the port contract."""
-    page = Document("", "", "", (Section("", "", tables=tuple(filter(None, tables))),))
-    return [*mark_deviations_by(page, deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
+    page = ReportDocument("", "", "", (ReportSection("", "", tables=tuple(filter(None, tables))),))
+    return [*mark_deviations_by(page, study_deviations(study), all_deviate=_all_deviate(study)).sections[0].tables]
 
 
 def _bounds_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
@@ -92,16 +93,16 @@ def _bounds_tables(study: TaskSetStudy) -> tuple[TableData, ...]:
     return tuple(filter(None, (bounds_table(study), chains_table(study), parts_table(study))))
 
 
-def _observed_sections(study: TaskSetStudy) -> list[Section]:
+def _observed_sections(study: TaskSetStudy) -> list[ReportSection]:
     """Returns the report's sections on the observed run. Empty without one."""
     check, table = study.check, check_table(study)
     if check is None or table is None:
         return []
     shown = plots.nonempty_charts(plots.response_chart(study, check), plots.timeline_chart(study, check))
-    return [Section("observed", "Observed on the virtual board", check.notes, shown, (table,))]
+    return [ReportSection("observed", "Observed on the virtual board", check.notes, shown, (table,))]
 
 
-def _tick_sections(study: TaskSetStudy) -> list[Section]:
+def _tick_sections(study: TaskSetStudy) -> list[ReportSection]:
     """Returns the report's section that compares the charges for the tick with the observed ticks.
     Empty without a run.
     """
@@ -130,7 +131,7 @@ def _tick_sections(study: TaskSetStudy) -> list[Section]:
         "at every tick, and each task's release when it is released."
     )
     return [
-        Section(
+        ReportSection(
             "tick",
             "The tick in two models",
             (prose,),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rtoslab.rta.record import Trace
-from rtoslab.rta.system import System
+from rtoslab.rta.record import TaskSetTrace
+from rtoslab.rta.system import IntegerTaskSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,21 +20,25 @@ class ObservedResponses:
     """The responses so far of jobs that had not ended with the run. They took at least this long."""
 
     @property
-    def longest(self) -> int:
+    def longest_response(self) -> int:
         """Returns the longest observed response time. 0 if nothing was released."""
         return max((*self.ended, *self.unfinished), default=0)
 
-    def exceeds(self, bound: int | None) -> bool:
+    def exceeds_bound(self, bound: int | None) -> bool:
         """Whether an observed response time is longer than the bound. False without a bound. None is never exceeded."""
-        return bound is not None and self.longest > bound
+        return bound is not None and self.longest_response > bound
 
 
-def observed_responses(system: System, trace: Trace, until: int | None = None) -> Iterator[ObservedResponses]:
+def observed_responses(
+    system: IntegerTaskSet, trace: TaskSetTrace, until: int | None = None
+) -> Iterator[ObservedResponses]:
     """Yields the observed response times of each task, then of each interrupt."""
     scale = system.units_per_cycle
     for at, task in enumerate(system.tasks):
         ended, unfinished = (
-            tuple(job.response * scale for job in jobs if job.task == at and (until is None or job.release < until))
+            tuple(
+                job.response_time * scale for job in jobs if job.task == at and (until is None or job.release < until)
+            )
             for jobs in (trace.jobs, trace.unfinished)
         )
         yield ObservedResponses(task.name, ended, unfinished)

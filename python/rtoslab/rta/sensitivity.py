@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Final
 
-from rtoslab.rta.analysis import Analysis, Obstacle, analyse
+from rtoslab.rta.analysis import BoundObstacle, ResponseTimeAnalysis, compute_bounds
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.system import System, Task, utilisation, with_finer_units
+from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.system import IntegerTaskSet, SystemTask, exact_utilisation, with_finer_units
 
 RESOLUTION: Final = 1_000_000
 """Factors are whole multiples of one part in so many."""
@@ -27,7 +27,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class WcetMargin:
     """How much the WCETs of a task set may grow until a deadline is missed."""
 
     factor: Fraction
@@ -43,12 +43,12 @@ class Sensitivity:
 
 
 def find_sensitivity(
-    system: System,
-    overheads: Overheads | None,
+    system: IntegerTaskSet,
+    overheads: KernelOverheads | None,
     model: OverheadModel,
     is_schedulable: bool | None = None,
     progress: Progress = lambda _: None,
-) -> Sensitivity:
+) -> WcetMargin:
     """Finds by bisection how much the WCETs of a task set may grow. The result is exact to a cycle.
     Every test is one analysis of at most STEPS_PER_BOUND steps a bound.
 
@@ -57,12 +57,12 @@ def find_sensitivity(
     """
     scale = 1 if overheads is not None else -(-_NANOSECONDS // system.units_per_second)
     fine = with_finer_units(system, scale)
-    search = _Bisection(overheads, model, is_schedulable)
+    search = _MarginSearch(overheads, model, is_schedulable)
     progress("how much all WCETs may grow")
     now, most = RESOLUTION, max(RESOLUTION, _largest_factor(fine))
     parts = search.largest_schedulable(lambda part: _scaled_system(fine, Fraction(part, RESOLUTION)), 0, now, most)
     factor, factor_bounded = Fraction(max(parts, 0), RESOLUTION), search.bounded
-    load = utilisation((task.wcet, task.period) for task in system.tasks)
+    load = exact_utilisation((task.wcet, task.period) for task in system.tasks)
     growth, bounded = {}, []
     for task in fine.tasks:
         progress(f"how much the WCET of {task.name} may grow")
@@ -77,17 +77,17 @@ def find_sensitivity(
             growth[task.name] = Fraction(wcet - task.wcet, scale)
         if search.bounded:
             bounded.append(task.name)
-    return Sensitivity(factor, factor * load, growth, tuple(bounded), factor_bounded)
+    return WcetMargin(factor, factor * load, growth, tuple(bounded), factor_bounded)
 
 
-class _Bisection:
+class _MarginSearch:
     """Searches for the largest schedulable variation of one system."""
 
-    def __init__(self, overheads: Overheads | None, model: OverheadModel, is_schedulable: bool | None) -> None:
+    def __init__(self, overheads: KernelOverheads | None, model: OverheadModel, is_schedulable: bool | None) -> None:
         self.overheads, self.model, self.is_schedulable = overheads, model, is_schedulable
         self.bounded = False
 
-    def largest_schedulable(self, system_for: Callable[[int], System], low: int, now: int, high: int) -> int:
+    def largest_schedulable(self, system_for: Callable[[int], IntegerTaskSet], low: int, now: int, high: int) -> int:
         """Returns the largest number in [low, high] whose system is schedulable, provided that all smaller ones are
         too. Low - 1 if none is.
 
@@ -97,8 +97,8 @@ class _Bisection:
         too_large = high + 1
         while low < high:
             middle = (low + high + 1) // 2
-            analysis = analyse(system_for(middle), self.overheads, self.model, STEPS_PER_BOUND)
-            if analysis.schedulable:
+            analysis = compute_bounds(system_for(middle), self.overheads, self.model, STEPS_PER_BOUND)
+            if analysis.is_schedulable:
                 low = middle
             else:
                 high = middle - 1
@@ -107,36 +107,36 @@ class _Bisection:
         return low
 
 
-def _is_undecided(analysis: Analysis) -> bool:
+def _is_undecided(analysis: ResponseTimeAnalysis) -> bool:
     """Whether a bound was not found in so few steps, while no deadline is known to be missed."""
     bounds = (*analysis.tasks, *analysis.interrupts)
-    return any(bound.obstacle is Obstacle.STEPS for bound in bounds) and not any(
+    return any(bound.obstacle is BoundObstacle.STEPS for bound in bounds) and not any(
         bound.can_be_missed for bound in bounds
     )
 
 
-def _largest_factor(system: System) -> int:
+def _largest_factor(system: IntegerTaskSet) -> int:
     """Returns the largest factor by which every WCET stays within its deadline, in parts of RESOLUTION."""
     return min(task.deadline * RESOLUTION // task.wcet for task in system.tasks)
 
 
-def _scaled_system(system: System, factor: Fraction) -> System:
+def _scaled_system(system: IntegerTaskSet, factor: Fraction) -> IntegerTaskSet:
     """Returns the system with all WCETs scaled, rounded up: none becomes 0."""
 
-    def scaled(task: Task) -> Task:
+    def scale_task(task: SystemTask) -> SystemTask:
         """Returns the task with its WCET and critical sections scaled."""
         sections = tuple((name, _round_up(length * factor)) for name, length in task.sections)
         return replace(
             task, wcet=max(1, _round_up(task.wcet * factor)), masked=_round_up(task.masked * factor), sections=sections
         )
 
-    return replace(system, tasks=tuple(scaled(item) for item in system.tasks))
+    return replace(system, tasks=tuple(scale_task(item) for item in system.tasks))
 
 
 def _round_up(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
 
 
-def _with_wcet(system: System, task: Task, wcet: int) -> System:
+def _with_wcet(system: IntegerTaskSet, task: SystemTask, wcet: int) -> IntegerTaskSet:
     """Returns the system with another WCET of one task."""
     return replace(system, tasks=tuple(replace(item, wcet=wcet) if item is task else item for item in system.tasks))

@@ -12,9 +12,9 @@ import numpy as np
 from rtoslab.reports import ChartData
 from rtoslab.rta.board_check import BoardCheck
 from rtoslab.rta.charges import MODEL_NAMES, OverheadModel
-from rtoslab.rta.entries import Interruption
+from rtoslab.rta.entries import TaskInterruption
 from rtoslab.rta.prices import EntryPrices
-from rtoslab.rta.record import IDLE, Trace
+from rtoslab.rta.record import IDLE, TaskSetTrace
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.targets import SYSTICK
 
@@ -28,13 +28,13 @@ def response_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
     """Returns a chart with a histogram of every task's response times, with the bounds.
     It shows the deadline only if that does not squeeze the rest.
     """
-    us = study.system.microseconds
+    us = study.system.to_microseconds
     rows: list[dict[str, Any]] = []
     for task in check.tasks:
-        if not task.responses:
+        if not task.response_times:
             continue
         counts, edges = np.histogram(
-            [us(response) for response in task.responses], bins=min(_BINS, len(set(task.responses)) + 1)
+            [us(response) for response in task.response_times], bins=min(_BINS, len(set(task.response_times)) + 1)
         )
         rows += [
             {"task": task.name, "low": float(low), "high": float(high), "count": int(count)}
@@ -88,7 +88,7 @@ def timeline_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData:
     )
 
 
-def _release_cycles(trace: Trace, task: int, end: int) -> Sequence[int]:
+def _release_cycles(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
     """Returns the cycles at which a task is released before `end`."""
     row = trace.rows[task]
     if row.line:
@@ -98,7 +98,7 @@ def _release_cycles(trace: Trace, task: int, end: int) -> Sequence[int]:
     return range(first, end, row.period_ticks * trace.tick_cycles)
 
 
-def _run_spans(trace: Trace, task: int) -> list[tuple[int, int, str]]:
+def _run_spans(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:
     """Returns the spans in which a task ran: (from, to, "work" inside its job's work, else "kernel for it")."""
     ran = [
         (one.end, next_.start)
@@ -143,7 +143,7 @@ def tick_chart(study: TaskSetStudy, check: BoardCheck) -> ChartData | None:
     return ChartData("ticks", rows, caption, x_title="tick", y_title="handlers, us")
 
 
-def worst_tick_cycles(prices: EntryPrices, interruption: Interruption, tasks: int) -> int:
+def worst_tick_cycles(prices: EntryPrices, interruption: TaskInterruption, tasks: int) -> int:
     """Returns the cycles that the worst-tick model charges for an interruption, with a release of every task."""
     return prices.interruption_price(replace(interruption, released=tasks))
 

@@ -15,7 +15,7 @@ from rtoslab.rta.units import Duration
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SystemTask:
     """A task of a system, with times in integer units. `TaskSpec` describes the fields."""
 
     name: str
@@ -32,13 +32,13 @@ class Task:
     """The interrupt whose semaphore releases it. Empty: the tick."""
 
     @property
-    def calls(self) -> int:
+    def kernel_call_count(self) -> int:
         """Returns the number of kernel calls inside the task's work: before and after each section or mask."""
         return 2 * (len(self.sections) + (self.masked > 0))
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupt:
+class SystemInterrupt:
     """An interrupt of a system, with times in integer units. The first one is the most urgent."""
 
     name: str
@@ -55,7 +55,7 @@ class Interrupt:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ChainOfTasks:
     """A chain of tasks that hand data from one to the next, in their order."""
 
     name: str
@@ -64,22 +64,22 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class IntegerTaskSet:
     """A task set with all times as integers, in a common unit.
     `units_per_second` is the length of a unit: the clock's rate times `units_per_cycle`.
     """
 
-    tasks: tuple[Task, ...]
-    interrupts: tuple[Interrupt, ...] = ()
+    tasks: tuple[SystemTask, ...]
+    interrupts: tuple[SystemInterrupt, ...] = ()
     protocol: Protocol = "inheritance"
     equals: Equals = "any"
     units_per_second: int = 1_000_000
     units_per_cycle: int = 1
     """1 as well where no clock is known."""
-    chains: tuple[Chain, ...] = ()
+    chains: tuple[ChainOfTasks, ...] = ()
 
     @property
-    def cores(self) -> tuple[int, ...]:
+    def core_numbers(self) -> tuple[int, ...]:
         """Returns the cores that have tasks or interrupts, in order."""
         return tuple(sorted({task.core for task in self.tasks} | {interrupt.core for interrupt in self.interrupts}))
 
@@ -88,7 +88,7 @@ class System:
         """Returns the number of clock cycles in a second."""
         return self.units_per_second // self.units_per_cycle
 
-    def microseconds(self, units: float) -> float:
+    def to_microseconds(self, units: float) -> float:
         """Converts units of the system to microseconds, for people."""
         return units * 1e6 / self.units_per_second
 
@@ -100,17 +100,17 @@ class System:
         """Converts cycles to microseconds, for people."""
         return cycles * 1e6 / self.clock_hz
 
-    def cycles(self, units: int) -> int:
+    def to_cycles(self, units: int) -> int:
         """Converts units of the system to cycles, rounded up."""
         return -(-units // self.units_per_cycle)
 
 
-def with_finer_units(system: System, scale: int) -> System:
+def with_finer_units(system: IntegerTaskSet, scale: int) -> IntegerTaskSet:
     """Returns the same system in units that are `scale` times shorter."""
     if scale == 1:
         return system
 
-    def task(task: Task) -> Task:
+    def task_in_shorter_units(task: SystemTask) -> SystemTask:
         """Returns the task in the shorter units."""
         return replace(
             task,
@@ -119,7 +119,7 @@ def with_finer_units(system: System, scale: int) -> System:
             sections=tuple((name, scale * length) for name, length in task.sections),
         )
 
-    def handler(handler: Interrupt) -> Interrupt:
+    def interrupt_in_shorter_units(handler: SystemInterrupt) -> SystemInterrupt:
         """Returns the interrupt in the shorter units."""
         return replace(
             handler, **{name: scale * getattr(handler, name) for name in ("period", "wcet", "deadline", "jitter")}
@@ -127,25 +127,25 @@ def with_finer_units(system: System, scale: int) -> System:
 
     return replace(
         system,
-        tasks=tuple(map(task, system.tasks)),
-        interrupts=tuple(map(handler, system.interrupts)),
+        tasks=tuple(map(task_in_shorter_units, system.tasks)),
+        interrupts=tuple(map(interrupt_in_shorter_units, system.interrupts)),
         units_per_second=scale * system.units_per_second,
         units_per_cycle=scale * system.units_per_cycle,
         chains=tuple(replace(chain, deadline=scale * chain.deadline) for chain in system.chains),
     )
 
 
-def utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
+def exact_utilisation(parts: Iterable[tuple[int, int]]) -> Fraction:
     """Returns the exact processor utilisation of (cost, period) pairs.
 
     It sums whole numbers over one denominator, because sums of fractions are slow.
     """
     pairs = [*parts]
-    whole = math.lcm(*(period for _, period in pairs))
-    return Fraction(sum(cost * (whole // period) for cost, period in pairs), whole)
+    to_whole_units = math.lcm(*(period for _, period in pairs))
+    return Fraction(sum(cost * (to_whole_units // period) for cost, period in pairs), to_whole_units)
 
 
-def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
+def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
     """Returns the system of a task set, with all times as integers.
     Raises TaskSetError where a time in cycles has no clock, and where a part is longer than its whole.
     """
@@ -159,25 +159,25 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
     if clock_hz is None:
         rate = math.lcm(1_000_000, *(item.value.denominator for item in times))
     else:
-        per_cycle = math.lcm(*(item.cycles(clock_hz).denominator for item in times))
+        per_cycle = math.lcm(*(item.exact_cycles(clock_hz).denominator for item in times))
         rate = clock_hz * per_cycle
 
-    def whole(time: Duration) -> int:
+    def to_whole_units(time: Duration) -> int:
         """Returns a time as an integer in the system's unit."""
-        return int(time.cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
+        return int(time.exact_cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
     givers = {interrupt.gives: interrupt.name for interrupt in task_set.interrupts if interrupt.gives}
     tasks = tuple(
-        Task(
+        SystemTask(
             name=task_spec.name,
-            period=whole(task_spec.period),
-            wcet=whole(task_spec.wcet),
-            deadline=whole(task_spec.deadline),
+            period=to_whole_units(task_spec.period),
+            wcet=to_whole_units(task_spec.wcet),
+            deadline=to_whole_units(task_spec.deadline),
             priority=task_spec.priority,
-            jitter=whole(task_spec.jitter),
-            offset=None if task_spec.offset is None else whole(task_spec.offset),
-            masked=whole(task_spec.masked),
-            sections=tuple((one.resource, whole(one.length)) for one in task_spec.sections),
+            jitter=to_whole_units(task_spec.jitter),
+            offset=None if task_spec.offset is None else to_whole_units(task_spec.offset),
+            masked=to_whole_units(task_spec.masked),
+            sections=tuple((one.resource, to_whole_units(one.length)) for one in task_spec.sections),
             core=task_spec.core,
             released_by=givers.get(task_spec.name)
             or (_release_name(task_spec) if task_spec.release == "interrupt" else ""),
@@ -185,26 +185,26 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> System:
         for task_spec in task_set.tasks
     )
     handlers = tuple(
-        Interrupt(
+        SystemInterrupt(
             name=interrupt.name,
-            period=whole(interrupt.period),
-            wcet=whole(interrupt.wcet),
-            deadline=whole(interrupt.deadline),
-            jitter=whole(interrupt.jitter),
+            period=to_whole_units(interrupt.period),
+            wcet=to_whole_units(interrupt.wcet),
+            deadline=to_whole_units(interrupt.deadline),
+            jitter=to_whole_units(interrupt.jitter),
             core=interrupt.core,
             gives=interrupt.gives,
         )
         for interrupt in task_set.interrupts
     )
     handlers += tuple(
-        Interrupt(item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, implied=True)
+        SystemInterrupt(item.released_by, item.period, 0, item.period, item.jitter, item.core, item.name, implied=True)
         for item in tasks
         if item.released_by and item.name not in givers
     )
     for task in tasks:
         _require_parts(task, task_set.source)
-    chains = tuple(Chain(chain.name, chain.tasks, whole(chain.deadline)) for chain in task_set.chains)
-    return System(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
+    chains = tuple(ChainOfTasks(chain.name, chain.tasks, to_whole_units(chain.deadline)) for chain in task_set.chains)
+    return IntegerTaskSet(tasks, handlers, task_set.protocol, task_set.equals, rate, per_cycle, chains)
 
 
 def _release_name(spec: TaskSpec) -> str:
@@ -212,7 +212,7 @@ def _release_name(spec: TaskSpec) -> str:
     return f"release of {spec.name}"
 
 
-def _require_parts(task: Task, source: str) -> None:
+def _require_parts(task: SystemTask, source: str) -> None:
     """Raises TaskSetError if a part of the WCET, or all sections together, are longer than the WCET."""
     sections = sum(length for _, length in task.sections)
     for what, length in (

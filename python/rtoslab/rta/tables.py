@@ -11,9 +11,9 @@ from rtoslab.base import count_text
 from rtoslab.reports import TableData
 from rtoslab.rta.analysis import ResponseBound
 from rtoslab.rta.charges import MODEL_NAMES, MODEL_TITLES, OverheadModel
-from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.sensitivity import STEPS_PER_BOUND, Sensitivity
-from rtoslab.rta.system import utilisation
+from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.sensitivity import STEPS_PER_BOUND, WcetMargin
+from rtoslab.rta.system import exact_utilisation
 from rtoslab.rta.task_set_study import TaskSetStudy
 from rtoslab.rta.units import WHOLE_FROM_US, format_decimals, format_microseconds
 
@@ -58,12 +58,12 @@ def bounds_table(study: TaskSetStudy) -> TableData:
 def _utilisation_sentences(study: TaskSetStudy) -> str:
     """Returns a sentence for each core: the utilisation by tasks and interrupts, and with the kernel's overheads."""
     parts, system = [], study.system
-    for core in system.cores:
+    for core in system.core_numbers:
         loads = [(task.wcet, task.period) for task in system.tasks if task.core == core]
         loads += [(interrupt.wcet, interrupt.period) for interrupt in system.interrupts if interrupt.core == core]
         bounds = [study.analysis.find_bound(task.name) for task in system.tasks if task.core == core]
-        own, whole = float(utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
-        where = f"Utilisation of core {core}" if len(system.cores) > 1 else "Utilisation"
+        own, whole = float(exact_utilisation(loads)), max((bound.utilisation for bound in bounds), default=0.0)
+        where = f"Utilisation of core {core}" if len(system.core_numbers) > 1 else "Utilisation"
         parts.append(f"{where}: {own:.3f} by tasks and interrupts, {max(whole, own):.3f} with the kernel's overheads.")
     return " ".join(parts)
 
@@ -74,11 +74,11 @@ def check_table(study: TaskSetStudy) -> TableData | None:
     if check is None:
         return None
     models = tuple(study.analyses)
-    tightness = {model: check.tightness(analysis) for model, analysis in study.analyses.items()}
+    tightness = {model: check.bound_tightness(analysis) for model, analysis in study.analyses.items()}
     rows = [
         [
             task.name,
-            f"{task.jobs:,}",
+            f"{task.job_count:,}",
             _format_us(study, round(task.median_response)),
             _format_us(study, task.longest_response or None),
             _format_bound(study, study.analysis.find_bound(task.name)),
@@ -92,7 +92,7 @@ def check_table(study: TaskSetStudy) -> TableData | None:
     tick_us = check.trace.tick_cycles * 1e6 / study.system.clock_hz
     times = check.ticks / check.hyperperiod_ticks
     part = "the hyperperiod" if times == 1 else f"{times:.3g} times the hyperperiod"
-    ticks, jobs = count_text(check.ticks, "tick"), count_text(check.jobs, "job")
+    ticks, jobs = count_text(check.ticks, "tick"), count_text(check.job_count, "job")
     note = (
         f"From the critical instant on, {part}: {ticks} of {tick_us:g} us, {jobs}. `/ max`: the bound of each "
         "model divided by the longest response. A value below 1 would mean that the bound is wrong."
@@ -192,7 +192,7 @@ def _format_sum(study: TaskSetStudy, wcet: int, growth: Fraction) -> str:
     return format_decimals(exact, decimals, math.floor)
 
 
-def _bounded_search_sentence(grown: Sensitivity) -> str:
+def _bounded_search_sentence(grown: WcetMargin) -> str:
     """Returns a sentence that names the figures of the sensitivity that are only lower limits. Empty if none is."""
     names = [*(["the factor"] if grown.factor_bounded else []), *grown.bounded_tasks]
     if not names:
@@ -203,7 +203,7 @@ def _bounded_search_sentence(grown: Sensitivity) -> str:
     )
 
 
-def fits_table(overheads: Overheads) -> TableData:
+def fits_table(overheads: KernelOverheads) -> TableData:
     """Returns a table of the fitted overheads with their residuals."""
     rows = [
         [fit.name, fit.model, f"{fit.samples:,}", f"{fit.base:,.1f}", f"{fit.slope:,.1f}", f"{fit.rms:,.1f}",
@@ -224,7 +224,7 @@ def fits_table(overheads: Overheads) -> TableData:
     return TableData("Fitted overheads, cycles", columns, rows, note)
 
 
-def overheads_comparison_table(study: TaskSetStudy, other: Overheads) -> TableData:
+def overheads_comparison_table(study: TaskSetStudy, other: KernelOverheads) -> TableData:
     """Returns a table of the study's overheads beside those of another source, in microseconds."""
     own, count = study.overheads, len(study.system.tasks)
     assert own is not None
@@ -238,7 +238,7 @@ def overheads_comparison_table(study: TaskSetStudy, other: Overheads) -> TableDa
     return TableData("Overheads side by side, us", ("overhead", ">there", ">here", ">here / there"), rows, note)
 
 
-_COMPARED_FIGURES: Final[Mapping[str, Callable[[Overheads, int], int]]] = {
+_COMPARED_FIGURES: Final[Mapping[str, Callable[[KernelOverheads, int], int]]] = {
     "tick that releases no task": lambda overheads, _: overheads.tick.base_cycles,
     "each task released": lambda overheads, _: overheads.tick.per_task_cycles,
     "tick that releases all {}": lambda overheads, count: (
@@ -260,7 +260,7 @@ def study_json(study: TaskSetStudy) -> dict[str, Any]:
         "title": study.task_set.title,
         "units_per_second": study.system.units_per_second,
         "model": study.model.value,
-        "holds": study.holds,
+        "holds": study.is_schedulable,
         "answer": study.answer_sentences(),
         "notes": [*study.notes, *(check.notes if check is not None else ())],
         "overheads": study.overheads.model_dump(mode="json") if study.overheads is not None else None,
@@ -268,15 +268,15 @@ def study_json(study: TaskSetStudy) -> dict[str, Any]:
             model.value: {bound.name: _bound_as_json(study, bound) for bound in (*item.tasks, *item.interrupts)}
             for model, item in study.analyses.items()
         },
-        "costs_us": {task: {name: study.system.microseconds(value) for name, value in item.items()}
+        "costs_us": {task: {name: study.system.to_microseconds(value) for name, value in item.items()}
                      for task, item in study.costs.items()},
         **_growth_json(study),
         "chains": {
             chain.name: {
-                "latency_us": None if chain.latency is None else study.system.microseconds(chain.latency),
-                "deadline_us": study.system.microseconds(chain.deadline),
+                "latency_us": None if chain.latency is None else study.system.to_microseconds(chain.latency),
+                "deadline_us": study.system.to_microseconds(chain.deadline),
                 "meets": chain.meets_deadline,
-                "longest_us": _microseconds(study, longest.get(chain.name)),
+                "longest_us": _to_microseconds(study, longest.get(chain.name)),
             }
             for chain in study.chain_bounds
         },
@@ -296,14 +296,14 @@ def _growth_json(study: TaskSetStudy) -> dict[str, Any]:
     }
 
 
-def _microseconds(study: TaskSetStudy, units: int | None) -> float | None:
+def _to_microseconds(study: TaskSetStudy, units: int | None) -> float | None:
     """Returns units of the system as microseconds, or None."""
-    return None if units is None else study.system.microseconds(units)
+    return None if units is None else study.system.to_microseconds(units)
 
 
 def _bound_as_json(study: TaskSetStudy, bound: ResponseBound) -> dict[str, Any]:
     """Returns a response-time bound as a JSON object."""
-    us = study.system.microseconds
+    us = study.system.to_microseconds
     return {
         "response_units": bound.response,
         "response_us": None if bound.response is None else us(bound.response),
@@ -321,13 +321,13 @@ def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
     if check is None:
         return None
     ratios: Mapping[OverheadModel, Mapping[str, float]] = {
-        model: check.tightness(item) for model, item in study.analyses.items()
+        model: check.bound_tightness(item) for model, item in study.analyses.items()
     }
     return {
         "ticks": check.ticks,
         "hyperperiod_ticks": check.hyperperiod_ticks,
-        "jobs": check.jobs,
-        "misses": check.misses,
+        "jobs": check.job_count,
+        "misses": check.missed_deadlines,
         "exceeded": study.tasks_over_bound,
         "uncovered": [
             {
@@ -340,8 +340,8 @@ def _check_json(study: TaskSetStudy) -> dict[str, Any] | None:
         ],
         "tasks": {
             task.name: {
-                "jobs": task.jobs,
-                "longest_us": study.system.microseconds(task.longest_response),
+                "jobs": task.job_count,
+                "longest_us": study.system.to_microseconds(task.longest_response),
                 "longest_units": task.longest_response,
                 "misses": task.misses,
                 "tightness": {model.value: item.get(task.name) for model, item in ratios.items()},

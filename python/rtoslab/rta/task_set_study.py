@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rtoslab.base import count_text
-from rtoslab.rta.analysis import Analysis, ResponseBound, analyse, overhead_costs
+from rtoslab.rta.analysis import ResponseBound, ResponseTimeAnalysis, compute_bounds, overhead_costs
 from rtoslab.rta.board_check import BoardCheck
 from rtoslab.rta.chains import ChainBound, chain_bound, longest_observed_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, OverheadModel
-from rtoslab.rta.overheads import Overheads
-from rtoslab.rta.prices import Excess
-from rtoslab.rta.sensitivity import Progress, Sensitivity, find_sensitivity
-from rtoslab.rta.system import System, Task, make_system
+from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.prices import ChargeExcess
+from rtoslab.rta.sensitivity import Progress, WcetMargin, find_sensitivity
+from rtoslab.rta.system import IntegerTaskSet, SystemTask, make_system
 from rtoslab.rta.taskset import TaskSet
 from rtoslab.rta.units import format_microseconds
 
@@ -25,17 +25,17 @@ class TaskSetStudy:
     """The full analysis of one task set: bounds, sensitivity, costs, observed run."""
 
     task_set: TaskSet
-    system: System
-    overheads: Overheads | None
-    analyses: Mapping[OverheadModel, Analysis]
+    system: IntegerTaskSet
+    overheads: KernelOverheads | None
+    analyses: Mapping[OverheadModel, ResponseTimeAnalysis]
     """The analysis by each model. Without overheads, only that of the model without overheads."""
     notes: tuple[str, ...]
-    sensitivity: Sensitivity | None = None
+    sensitivity: WcetMargin | None = None
     """None until it is computed: it takes hundreds of analyses."""
     costs: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """By task and component of the overhead, by how much the bound is lower without the component."""
     check: BoardCheck | None = None
-    compared_overheads: Overheads | None = None
+    compared_overheads: KernelOverheads | None = None
     """Another source's overheads, which tables show next to these."""
 
     @property
@@ -44,7 +44,7 @@ class TaskSetStudy:
         return OverheadModel.SPLIT_TICK if OverheadModel.SPLIT_TICK in self.analyses else OverheadModel.NO_OVERHEAD
 
     @property
-    def analysis(self) -> Analysis:
+    def analysis(self) -> ResponseTimeAnalysis:
         """Returns the response-time bounds on which the answer rests."""
         return self.analyses[self.model]
 
@@ -75,7 +75,7 @@ class TaskSetStudy:
         return [name for name, longest in seen if None not in (longest, bounds[name]) and longest > bounds[name]]  # type: ignore[operator]
 
     @property
-    def uncovered_entries(self) -> list[Excess]:
+    def uncovered_entries(self) -> list[ChargeExcess]:
         """Returns the kernel's activities in the run that took longer than the overheads charge, the worst first."""
         return (
             self.check.uncovered_entries(self.overheads)
@@ -88,7 +88,7 @@ class TaskSetStudy:
         """Returns the costs of several cores that the overheads lack, so that no positive answer is possible.
         A yes without them would be a guess.
         """
-        if self.overheads is None or len(self.system.cores) == 1:
+        if self.overheads is None or len(self.system.core_numbers) == 1:
             return []
         return _unknown_core_costs(self.system, self.overheads)
 
@@ -98,14 +98,14 @@ class TaskSetStudy:
         bound."""
         bounds = (*self.analysis.tasks, *self.analysis.interrupts)
         missed = any(bound.can_be_missed for bound in bounds) or any(chain.can_be_missed for chain in self.chain_bounds)
-        return not self.holds and not missed and not self.tasks_over_bound and not self.uncovered_entries
+        return not self.is_schedulable and not missed and not self.tasks_over_bound and not self.uncovered_entries
 
     @property
-    def holds(self) -> bool:
+    def is_schedulable(self) -> bool:
         """Whether the bounds meet every deadline, and no observation contradicts them."""
         if self.unknown_costs:
             return False
-        met = self.analysis.schedulable and all(chain.meets_deadline for chain in self.chain_bounds)
+        met = self.analysis.is_schedulable and all(chain.meets_deadline for chain in self.chain_bounds)
         return met and not self.tasks_over_bound and not self.uncovered_entries
 
     def answer_sentences(self) -> list[str]:
@@ -128,13 +128,13 @@ class TaskSetStudy:
                 )
             ]
         late = [self._missed_chain_text(chain) for chain in self.chain_bounds if not chain.meets_deadline]
-        if analysis.schedulable and late:
+        if analysis.is_schedulable and late:
             return late
-        if analysis.schedulable and self.unknown_costs:
+        if analysis.is_schedulable and self.unknown_costs:
             left_out = f"the overheads do not contain {', '.join(self.unknown_costs)}, which the bounds leave out"
             advice = "save the overheads (--save-overheads), add it to the file, and use it with --overheads"
             return [f"No answer: every bound is below its deadline, but {left_out}; {advice}."]
-        if analysis.schedulable:
+        if analysis.is_schedulable:
             tightest = min(bounds, key=lambda bound: (bound.slack or 0) / bound.deadline)
             left = f"{self._format_us(tightest.slack or 0)} of {self._format_us(tightest.deadline)} us left"
             return [
@@ -163,7 +163,9 @@ class TaskSetStudy:
             config += f", {overheads.smp.cores} cores, work up to {longer:g} % longer for that"
         source = f"; its overheads: {overheads.note}" if overheads.note else ""
         seen = (
-            "" if self.check is None else f", {count_text(self.check.jobs, 'job')} of this set compared with the bounds"
+            ""
+            if self.check is None
+            else f", {count_text(self.check.job_count, 'job')} of this set compared with the bounds"
         )
         return [f"For {where} at {overheads.clock_hz / 1e6:g} MHz, {tick_hz:g} ticks a second{config}{source}{seen}."]
 
@@ -185,21 +187,21 @@ class TaskSetStudy:
         return format_microseconds(self.system.exact_microseconds(units), whole_from=None)
 
 
-def study_task_set(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> TaskSetStudy:
+def study_task_set(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None) -> TaskSetStudy:
     """Returns the full analysis of a task set, without a run. Raises TaskSetError."""
     return with_sensitivity(study_bounds(task_set, overheads, clock_hz))
 
 
 def with_sensitivity(study: TaskSetStudy, progress: Progress = lambda _: None) -> TaskSetStudy:
     """Returns the study with its sensitivity and the cost of each overhead added, which takes hundreds of analyses."""
-    system, overheads, holds = study.system, study.overheads, study.analysis.schedulable
+    system, overheads, holds = study.system, study.overheads, study.analysis.is_schedulable
     grown = find_sensitivity(system, overheads, study.model, holds, progress)
     progress("what each overhead costs")
     by_task = overhead_costs(system, overheads, study.model) if overheads is not None else {}
     return replace(study, sensitivity=grown, costs=by_task)
 
 
-def study_bounds(task_set: TaskSet, overheads: Overheads | None, clock_hz: int | None = None) -> TaskSetStudy:
+def study_bounds(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz: int | None = None) -> TaskSetStudy:
     """Returns the response-time bounds of a task set. Raises TaskSetError."""
     system = make_system(task_set, overheads.clock_hz if overheads is not None else clock_hz)
     notes = []
@@ -215,11 +217,11 @@ def study_bounds(task_set: TaskSet, overheads: Overheads | None, clock_hz: int |
             )
         notes += _missing_cost_notes(system, overheads)
     models = tuple(OverheadModel) if overheads is not None else (OverheadModel.NO_OVERHEAD,)
-    analyses = {model: analyse(system, overheads, model) for model in models}
+    analyses = {model: compute_bounds(system, overheads, model) for model in models}
     return TaskSetStudy(task_set, system, overheads, analyses, tuple(notes))
 
 
-def _with_observed_order(system: System, overheads: Overheads) -> tuple[System, list[str]]:
+def _with_observed_order(system: IntegerTaskSet, overheads: KernelOverheads) -> tuple[IntegerTaskSet, list[str]]:
     """Returns the system with the order in which the kernel runs tasks of equal priority, and notes.
     The order is that of their releases only if the kernel was observed to keep it. Otherwise any order is assumed.
     """
@@ -234,7 +236,7 @@ def _with_observed_order(system: System, overheads: Overheads) -> tuple[System, 
     return replace(system, equals="any"), [note]
 
 
-def with_tick_releases(system: System, tick: int) -> tuple[System, list[str]]:
+def with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[IntegerTaskSet, list[str]]:
     """Returns the system with tasks released by the tick, and the names of those that it releases late.
 
 
@@ -243,21 +245,21 @@ def with_tick_releases(system: System, tick: int) -> tuple[System, list[str]]:
     by_tick = [task for task in system.tasks if not task.released_by]
     late = [item.name for item in by_tick if item.period % tick or (item.offset or 0) % tick]
 
-    def change_task(task: Task) -> Task:
+    def change_task(task: SystemTask) -> SystemTask:
         """Returns the task with a tick of jitter added, if the tick releases it late."""
         return replace(task, jitter=task.jitter + tick, offset=None) if task.name in late else task
 
     return replace(system, tasks=tuple(change_task(task) for task in system.tasks)), late
 
 
-def _unknown_core_costs(system: System, overheads: Overheads) -> list[str]:
+def _unknown_core_costs(system: IntegerTaskSet, overheads: KernelOverheads) -> list[str]:
     """Returns the costs of several cores to each other that the overheads do not have."""
     unknown = [f"smp.{name}" for name in _BETWEEN_CORES if not getattr(overheads.smp, name)]
-    called = bool(system.interrupts) or any(task.calls for task in system.tasks)
+    called = bool(system.interrupts) or any(task.kernel_call_count for task in system.tasks)
     return [*unknown, "events"] if called and overheads.events is None else unknown
 
 
-def _missing_cost_notes(system: System, overheads: Overheads) -> list[str]:
+def _missing_cost_notes(system: IntegerTaskSet, overheads: KernelOverheads) -> list[str]:
     """Returns notes on costs that the overheads do not have and that the analysis counts as nothing."""
     missing = []
     if not overheads.interrupt.entry_cycles and not overheads.interrupt.exit_cycles:
@@ -267,9 +269,9 @@ def _missing_cost_notes(system: System, overheads: Overheads) -> list[str]:
     if overheads.events is None and any(task.sections for task in system.tasks):
         operations = (*SECTION_OPERATIONS, *INVERSION_OPERATIONS)
         missing += [f"operations.{name}" for name in operations if name not in overheads.operations]
-    if len(system.cores) > 1:
+    if len(system.core_numbers) > 1:
         missing += _unknown_core_costs(system, overheads)
     notes = [f"The overheads do not contain {', '.join(missing)}, which is counted as 0."] if missing else []
-    if len(system.cores) > overheads.smp.cores:
+    if len(system.core_numbers) > overheads.smp.cores:
         notes.append("Handlers and switches are charged as on one core, although they take longer on several cores.")
     return notes

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import ROWS, quote
+from rtoslab.intake import ROWS, quote_text
 
 
 def parse_csv(text: str, source: str) -> dict[str, Any]:
@@ -50,5 +50,7 @@ def _csv_section(text: str, where: str) -> dict[str, str]:
     """Returns a critical section's table from `resource:length_us`."""
     resource, colon, length_us = text.partition(":")
     if not colon:
-        raise TaskSetError(f"{where}: the section {quote(text)} is not resource:length_us; write one such as bus:20.")
+        raise TaskSetError(
+            f"{where}: the section {quote_text(text)} is not resource:length_us; write one such as bus:20."
+        )
     return {"resource": resource, "length_us": length_us}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import ROWS, one_line, path_text, quote, read_table, read_text
+from rtoslab.intake import ROWS, one_line, path_text, quote_text, read_table, read_text
 from rtoslab.rta.chainspec import ChainSpec, parse_chain
 from rtoslab.rta.taskcsv import parse_csv
 from rtoslab.rta.units import ZERO_DURATION, Duration, parse_duration, parse_number
@@ -118,7 +118,7 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     _require_known_keys(table, _TOP_KEYS, source)
     if str(table.get("policy", _POLICY)) != _POLICY:
         raise TaskSetError(
-            f"{source}: policy {quote(str(table['policy']))} is not supported, because all kernels schedule by "
+            f"{source}: policy {quote_text(str(table['policy']))} is not supported, because all kernels schedule by "
             f"fixed priorities; "
             f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
         )
@@ -136,7 +136,7 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
     names = [task.name for task in tasks] + [interrupt.name for interrupt in interrupts]
     for name in names:
         if names.count(name) > 1:
-            raise TaskSetError(f"{source} names {quote(name)} twice; give each task and interrupt another name.")
+            raise TaskSetError(f"{source} names {quote_text(name)} twice; give each task and interrupt another name.")
     _require_released_tasks(tasks, interrupts, source)
     return TaskSet(
         title=_parse_text(table, "title", title, source),
@@ -170,7 +170,7 @@ def _require_released_tasks(tasks: tuple[TaskSpec, ...], interrupts: tuple[Inter
         where = f"{source}, interrupt {interrupt.name}"
         if task is None:
             raise TaskSetError(
-                f"{where} gives to {quote(interrupt.gives)}, which is not a task of this file; name one."
+                f"{where} gives to {quote_text(interrupt.gives)}, which is not a task of this file; name one."
             )
         if interrupt.gives in given:
             raise TaskSetError(f"{where}: {task.name} is released by another interrupt already; keep one of them.")
@@ -233,7 +233,7 @@ def _parse_core(row: Mapping[str, Any], where: str) -> int:
     requested = row.get("core", 0)
     if isinstance(requested, list) or (isinstance(requested, str) and requested.lower() in _MIGRATING):
         raise TaskSetError(
-            f"{where}: core is {quote(str(requested))}: this analysis does not support tasks that run on several "
+            f"{where}: core is {quote_text(str(requested))}: this analysis does not support tasks that run on several "
             "cores (global scheduling); give each task one core."
         )
     core = _parse_whole(row, "core", where, 0)
@@ -277,7 +277,7 @@ def _require_known_keys(row: Mapping[str, Any], known_keys: tuple[str, ...], whe
         if stem is None:
             near = difflib.get_close_matches(key.rsplit("_", 1)[0], known_keys, n=1, cutoff=0.6)
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known_keys)}."
-            raise TaskSetError(f"{where}: there is no key {quote(key)}; {hint}")
+            raise TaskSetError(f"{where}: there is no key {quote_text(key)}; {hint}")
 
 
 _KEYS_WITH_UNIT: Final = (*_TIMES, "length")
@@ -323,5 +323,5 @@ def _parse_choice(table: Mapping[str, Any], key: str, known: tuple[str, ...], de
     """Returns the word under a key of a table, which must be a known one. Raises TaskSetError."""
     value = str(table.get(key, default))
     if value not in known:
-        raise TaskSetError(f"{source}: {key} is {quote(value)}; known: {', '.join(known)}.")
+        raise TaskSetError(f"{source}: {key} is {quote_text(value)}; known: {', '.join(known)}.")
     return value

@@ -19,7 +19,7 @@ from rtoslab.rta.firmware import (
     TaskSetFirmware,
     start_machine,
 )
-from rtoslab.rta.record import IDLE, HandlerRun, Job, Trace
+from rtoslab.rta.record import IDLE, HandlerRun, TaskJob, TaskSetTrace
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
 from rtoslab.rta.stack_check import count_overrun_stacks, stack_ends
 from rtoslab.targets import (
@@ -49,7 +49,7 @@ _LEAD_TICKS: Final = 8
 
 def run_task_set(
     firmware: TaskSetFirmware, rows: Sequence[TaskRow], ticks: int, lines: Sequence[InterruptLine] = ()
-) -> Trace:
+) -> TaskSetTrace:
     """Runs a task set on the virtual board for so many ticks after the first release. Returns its trace.
     Raises CheckError if it does not run.
 
@@ -65,7 +65,15 @@ def run_task_set(
     exceptions = (switching_exceptions(firmware.kernel) | {SVCALL}) - {SYSTICK}
     try:
         trace = read_trace(
-            events, rows, firmware.tick_cycles, end, lines, firmware.line_exceptions, origin, firmware.cores, exceptions
+            events,
+            rows,
+            firmware.tick_cycles,
+            end,
+            lines,
+            firmware.line_exceptions,
+            origin,
+            firmware.core_count,
+            exceptions,
         )
     except CheckError as cause:
         _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
@@ -92,10 +100,10 @@ def _require_stacks(
     """Raises CheckError if an overflowed stack explains why the run of a task set failed.
     It runs the set a second time, so that other runs need not check.
     """
-    is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.cores)
+    is_current = (events["id"] >= IDENT_CURRENT) & (events["id"] < IDENT_CURRENT + firmware.core_count)
     written = events["value"][(events["kind"] == KIND_WRITE) & is_current]
     blocks = {int(value) for value in np.unique(written)} - {0}
-    machine = start_machine(image, firmware.board, firmware.kernel, firmware.cores)
+    machine = start_machine(image, firmware.board, firmware.kernel, firmware.core_count)
     before = stack_ends(machine, firmware, blocks)
     _record_events(firmware, image, ticks, lines, origin, machine)
     if overruns := count_overrun_stacks(before, stack_ends(machine, firmware, blocks)):
@@ -118,9 +126,9 @@ def _record_events(
 
     `machine`: a board that has been started already.
     """
-    machine = machine or start_machine(image, firmware.board, firmware.kernel, firmware.cores)
+    machine = machine or start_machine(image, firmware.board, firmware.kernel, firmware.core_count)
     machine.trace_exceptions(True)
-    if firmware.cores > 1:
+    if firmware.core_count > 1:
         cast("ObservedMachine", machine).observe(True, events=True)  # for the locks
     for number, line in zip(firmware.line_exceptions, lines, strict=False):
         for cycle in line.raised:
@@ -164,13 +172,13 @@ def read_trace(
     origin: int | None = None,
     cores: int = 1,
     exceptions: Collection[int] = frozenset({SVCALL, PENDSV}),
-) -> Trace:
+) -> TaskSetTrace:
     """Returns the trace of a run from the virtual board's events. `numbers`: the exceptions of the lines.
     `exceptions`: those that tasks raise themselves. Raises CheckError where the events do not fit the rows.
     """
     first = _first_release_tick(events, rows, tick_cycles) if origin is None else origin
     if cores == 1:
-        trace = Trace(rows, lines, tick_cycles, first, end=end)
+        trace = TaskSetTrace(rows, lines, tick_cycles, first, end=end)
         _TraceReader(
             trace,
             _tasks_by_block(events, 0),
@@ -178,9 +186,9 @@ def read_trace(
             0,
             exceptions,
             writes_before_switch=_writes_before_switch(events, 0),
-        ).read(events)
+        ).read_events(events)
         return trace
-    trace = Trace(
+    trace = TaskSetTrace(
         rows,
         lines,
         tick_cycles,
@@ -197,7 +205,7 @@ def read_trace(
             core,
             exceptions,
             writes_before_switch=_writes_before_switch(mine, core),
-        ).read(mine)
+        ).read_events(mine)
     for handled in (trace.jobs, trace.handlers):
         handled.sort(key=lambda job: job.end)
     return trace
@@ -248,7 +256,7 @@ class _TraceReader:
 
     def __init__(
         self,
-        trace: Trace,
+        trace: TaskSetTrace,
         tasks_by_block: dict[int, int],
         lines: Sequence[int],
         core: int,
@@ -270,7 +278,7 @@ class _TraceReader:
         self.begun_parts: dict[int, int] = {}  # task -> parts of its job that have begun
         self.ended_jobs = [0] * len(trace.rows)
 
-    def read(self, events: npt.NDArray[np.void]) -> None:
+    def read_events(self, events: npt.NDArray[np.void]) -> None:
         """Reads all events of the core in the order of time."""
         columns = (events[name].tolist() for name in ("cycle", "value", "id", "kind"))
         for cycle, value, ident, kind in zip(*columns, strict=True):
@@ -356,17 +364,17 @@ class _TraceReader:
             )
         self.trace.jobs.append(job)
 
-    def _make_next_job(self, task: int, begin: int, end: int, later: int = 0) -> Job:
+    def _make_next_job(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:
         """Returns the record of a task's next job after the last that ended, or of the one `later` jobs after it."""
         row, trace = self.trace.rows[task], self.trace
         number = self.ended_jobs[task] + later
         if row.line:
             arrivals = trace.lines[row.line - 1].arrivals
             if number >= len(arrivals):
-                return Job(task, number, end, begin, end)
-            return Job(task, number, trace.origin + arrivals[number], begin, end)
+                return TaskJob(task, number, end, begin, end)
+            return TaskJob(task, number, trace.origin + arrivals[number], begin, end)
         release = trace.origin + (row.offset_ticks + number * row.period_ticks) * trace.tick_cycles
-        return Job(task, number, release, begin, end)
+        return TaskJob(task, number, release, begin, end)
 
     def _add_unfinished(self) -> None:
         """Adds the jobs that were released but had not ended at the end of the run."""

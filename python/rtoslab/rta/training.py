@@ -111,24 +111,24 @@ def assigned_to_cores(
     sets: Iterable[tuple[list[TaskRow], int]], firmware: TaskSetFirmware
 ) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields each task set with its tasks spread over the cores, and every other one also on a single core."""
-    last = firmware.cores - 1
+    last = firmware.core_count - 1
     for number, (rows, ticks) in enumerate(sets):
         if number % 2:
             yield [replace(row, core=last * (number // 2 % 2)) for row in rows], ticks
-        yield [replace(item, core=at % firmware.cores) for at, item in enumerate(rows)], ticks
+        yield [replace(item, core=at % firmware.core_count) for at, item in enumerate(rows)], ticks
 
 
 def on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int]]:
     """Yields training task sets with short jobs on one core while long ones work on the other."""
     tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
-    for core in range(firmware.cores):
+    for core in range(firmware.core_count):
         for many in (1, 3):
             one, long = (
                 TaskRow(1, 0, *work.rounds_lasting(tick // 50), 1),
                 TaskRow(40, 0, *work.rounds_lasting(20 * tick), 0),
             )
             short = [replace(one, priority=1 + at, core=core) for at in range(many)]
-            for other in range(firmware.cores):
+            for other in range(firmware.core_count):
                 yield [*short, replace(long, core=other)], 2 * _MIXED_TICKS
     for _ in range(_ALL_CORES):
         count = random.randint(4, firmware.max_tasks)
@@ -137,7 +137,7 @@ def on_all_cores(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[li
             period = random.choice((1, 2, 3, 4, 5, 7, 9, 11, 13))
             cycles = max(_LITTLE, int(period * tick * random.uniform(0.02, 1.2) / count))
             row = TaskRow(period, random.randrange(period), *work.rounds_lasting(cycles), random.randrange(count))
-            rows.append(replace(row, core=random.randrange(firmware.cores)))
+            rows.append(replace(row, core=random.randrange(firmware.core_count)))
         yield rows, _MIXED_TICKS
 
 

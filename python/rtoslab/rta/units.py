@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.base import TaskSetError
-from rtoslab.intake import exact_fraction, one_line, quote
+from rtoslab.intake import exact_fraction, one_line, quote_text
 
 SECONDS: Final = {
     "ns": Fraction(1, 1_000_000_000),
@@ -28,7 +28,7 @@ class Duration:
     value: Fraction
     in_cycles: bool = False
 
-    def cycles(self, clock_hz: int) -> Fraction:
+    def exact_cycles(self, clock_hz: int) -> Fraction:
         """Returns the exact number of cycles in this time at a clock."""
         return self.value if self.in_cycles else self.value * clock_hz
 
@@ -68,14 +68,16 @@ def parse_duration(table: Mapping[str, object], name: str, where: str) -> Durati
     key = keys[0]
     unit = key.removeprefix(name).removeprefix("_")
     if unit not in UNITS:
-        what = f"the unknown unit {quote(unit)}" if unit else "no unit"
-        raise TaskSetError(f"{where}: the key {quote(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}.")
+        what = f"the unknown unit {quote_text(unit)}" if unit else "no unit"
+        raise TaskSetError(
+            f"{where}: the key {quote_text(key)} has {what}; write {name}_us, known are {', '.join(UNITS)}."
+        )
     value = parse_number(table[key], f"{where}, {key}")
     return Duration(value, in_cycles=True) if unit == CYCLES else Duration(value * SECONDS[unit])
 
 
 def _quote_value(value: object) -> str:
-    return repr(value) if isinstance(value, Decimal) else quote(str(value))
+    return repr(value) if isinstance(value, Decimal) else quote_text(str(value))
 
 
 def parse_number(value: object, where: str) -> Fraction:

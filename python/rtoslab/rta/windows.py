@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.rta.charges import NO_CHARGES
 from rtoslab.rta.demand import CompetingDemand, max_arrivals
-from rtoslab.rta.system import Task
+from rtoslab.rta.system import SystemTask
 
 MAX_STEPS: Final = 50_000
 """The most steps of all fixed points of one task. After them the search ends without a bound."""
@@ -36,7 +36,7 @@ def busy_period_starts(demand: CompetingDemand) -> Iterator[tuple[CompetingDeman
         yield replace(demand, phases=phases), phases[demand.task.name]
 
 
-def _arrival_phase(first: Task, other: Task) -> int:
+def _arrival_phase(first: SystemTask, other: SystemTask) -> int:
     """Returns the earliest arrival of task `other` after an arrival of task `first`, by their offsets."""
     if first.offset is None or other.offset is None or other.jitter:
         return 0
@@ -111,7 +111,7 @@ def shortest_window(
 
 
 def longest_response_fifo(
-    demand: CompetingDemand, equals: Sequence[Task], max_steps: int = MAX_STEPS
+    demand: CompetingDemand, equals: Sequence[SystemTask], max_steps: int = MAX_STEPS
 ) -> tuple[int, dict[str, int]]:
     """Returns the longest response if tasks of equal priority run in the order of arrival, and what it consists of."""
     task = demand.task
@@ -143,7 +143,7 @@ def _longest_busy_period(demand: CompetingDemand, max_steps: int) -> int:
     raise NoBoundError
 
 
-def _arrivals_until(end: int, tasks: Sequence[Task], max_steps: int) -> list[int]:
+def _arrivals_until(end: int, tasks: Sequence[SystemTask], max_steps: int) -> list[int]:
     """Returns the times before `end` at which jobs of the tasks arrive."""
     arrivals = {0}
     for task in tasks:
@@ -154,7 +154,7 @@ def _arrivals_until(end: int, tasks: Sequence[Task], max_steps: int) -> list[int
 
 
 def _window_with_equals(
-    demand: CompetingDemand, equals: Sequence[Task], ahead: Sequence[int], before: int, steps: int, max_steps: int
+    demand: CompetingDemand, equals: Sequence[SystemTask], ahead: Sequence[int], before: int, steps: int, max_steps: int
 ) -> tuple[int, dict[str, int], int]:
     """Returns the shortest window with so many jobs of equally urgent tasks, its demand, and the steps so far."""
     both = replace(demand, others=[*demand.others, *equals])

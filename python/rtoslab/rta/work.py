@@ -39,9 +39,9 @@ class BusyWork:
     def row_cycles(self, row: TaskRow) -> int:
         """Returns the cycles that a job of this task works."""
         parts = row.parts or (WorkPart(row.rounds, row.extra),)
-        return sum(self.cycles(part.rounds, part.extra) for part in parts)
+        return sum(self.total_cycles(part.rounds, part.extra) for part in parts)
 
-    def cycles(self, rounds: int, extra: int) -> int:
+    def total_cycles(self, rounds: int, extra: int) -> int:
         """Returns the cycles that this work lasts."""
         return self.base_cycles[extra] + self.iteration_cycles * rounds
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from rtoslab.base import CatalogueError, disk_error, is_checkout, make_folder, write_whole
 from rtoslab.catalogue import DEFAULT_BOARD, DEFAULT_KERNEL, RESULT_KINDS, Catalogue, read_papers
-from rtoslab.intake import quote, read_text
+from rtoslab.intake import quote_text, read_text
 
 _PARENT_FOLDERS: Final = {
     "benchmark": "firmware/benchmarks",
@@ -85,11 +85,14 @@ def _require_free_name(catalogue: Catalogue, kind: str, name: str) -> None:
     """Raises CatalogueError if the name is invalid, taken or reserved."""
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
         raise CatalogueError(
-            f"{quote(name)} cannot be a {kind}'s name; use at most {_LONGEST} lower-case letters, digits, - and _, "
+            f"{quote_text(name)} cannot be a {kind}'s name; use at most {_LONGEST} lower-case letters, digits, - and "
+            "_, "
             "beginning with a letter."
         )
     if kind in {"benchmark", "paper"} and "-" in name:
-        raise CatalogueError(f"{quote(name)} cannot be a {kind}'s name; write {name.replace('-', '_')}, with _ for -.")
+        raise CatalogueError(
+            f"{quote_text(name)} cannot be a {kind}'s name; write {name.replace('-', '_')}, with _ for -."
+        )
     known = {
         "kernel": catalogue.kernels,
         "board": catalogue.boards,
@@ -108,7 +111,7 @@ def _require_title(title: str) -> str:
     """Returns a title that TOML, a CSV file and a comment of C can contain. Raises CatalogueError for any other."""
     if not title.isprintable() or set(title) & set('"\\,') or "*/" in title or len(title) > 2 * _LONGEST:
         raise CatalogueError(
-            f'{quote(title)} cannot be a title; use at most {2 * _LONGEST} characters, without ", \\, commas and '
+            f'{quote_text(title)} cannot be a title; use at most {2 * _LONGEST} characters, without ", \\, commas and '
             "line ends."
         )
     return title

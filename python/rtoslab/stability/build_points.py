@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from rtoslab.analyses import Selector
 from rtoslab.base import PlanError
-from rtoslab.catalogue import Catalogue, Claim, Experiment, PaperFolder
+from rtoslab.catalogue import Catalogue, Experiment, PaperClaim, PaperFolder
 from rtoslab.images import require_settings
 from rtoslab.measure import point_id
 from rtoslab.papers import paper_plan, place_may_matter
@@ -17,8 +17,8 @@ from rtoslab.results import PointId
 from rtoslab.stability.builds import (
     TODAYS,
     VERSION,
-    Build,
-    Factor,
+    BuildFactor,
+    KernelBuild,
     build_configuration,
     level_of,
     paper_builds,
@@ -42,8 +42,8 @@ class BuildRow:
 class StabilityPlan:
     """All points to measure for the stability of a paper's statements, and the builds that they belong to."""
 
-    factors: tuple[Factor, ...]
-    builds: tuple[Build, ...]
+    factors: tuple[BuildFactor, ...]
+    builds: tuple[KernelBuild, ...]
     rows: tuple[BuildRow, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows. Builds that do not differ for a kernel share rows."""
@@ -85,7 +85,7 @@ class _RowMaker:
         self._numbers: dict[str, int | None] = {}
         self._known: dict[tuple[str, frozenset[str]], bool] = {}
 
-    def kernel_changes(self, build: Build, factors: Sequence[Factor], plain: Point) -> dict[str, str] | None:
+    def kernel_changes(self, build: KernelBuild, factors: Sequence[BuildFactor], plain: Point) -> dict[str, str] | None:
         """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
         so."""
         role = self._roles.get(plain.kernel, plain.kernel)
@@ -176,7 +176,7 @@ def statement_selectors(paper: PaperFolder) -> list[Selector]:
     return selectors
 
 
-def claim_selectors(claim: Claim) -> list[Selector]:
+def claim_selectors(claim: PaperClaim) -> list[Selector]:
     """Returns the coordinates of the values that one statement needs."""
     selectors: list[Selector] = []
     for case in claim.cases:

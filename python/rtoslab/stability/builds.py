@@ -26,7 +26,7 @@ _SWITCHES: Final = ("stack_checking", "trace_hooks", "time_slicing", "task_selec
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class BuildFactor:
     """A property in which builds of a kernel differ. Its first level is that of the paper's own suites."""
 
     name: str
@@ -40,19 +40,19 @@ class Factor:
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class KernelBuild:
     """One way to build every kernel: the level of each factor, in the factors' order."""
 
     levels: tuple[str, ...]
 
-    def changes_from(self, base: "Build", factors: Sequence[Factor]) -> tuple[str, ...]:
+    def changes_from(self, base: "KernelBuild", factors: Sequence[BuildFactor]) -> tuple[str, ...]:
         """Returns how this build differs from another one, as texts: `-O3`, `assertions on`."""
         pairs = zip(factors, self.levels, base.levels, strict=True)
         return tuple(factor.level_text(level) for factor, level, usual in pairs if level != usual)
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class MacroSwitch:
     """A macro of one kernel that a build sets to another value than the paper's suites."""
 
     kernel: str
@@ -60,28 +60,28 @@ class Switch:
     value: str
 
     @property
-    def name(self) -> str:
+    def level_name(self) -> str:
         """Returns the name of the switch's level, such as `configUSE_TIME_SLICING=1 (freertos)`."""
         return f"{self.macro}={self.value} ({self.kernel})"
 
 
-def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[Factor, ...]:
+def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[BuildFactor, ...]:
     """Returns the factors in which the builds of a paper differ. A factor that the paper itself varies is left out."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     swept = {key for experiment in experiments for key in experiment.sweep}
     given = {experiment.config.get("opt", DEFAULT_OPT) for experiment in experiments}
     factors = []
     if any(set(version.trees) - {version.kernel} for version in paper.facts.version):
-        factors.append(Factor(VERSION, (AUTHORS, TODAYS)))
+        factors.append(BuildFactor(VERSION, (AUTHORS, TODAYS)))
     if len(given) == 1 and "opt" not in swept:
         (usual,) = given
-        factors.append(Factor(OPTIMISATION, (usual, *(level for level in LEVELS if level != usual))))
-    factors.append(Factor(ASSERTIONS, (OFF, ON)))
-    switches = tuple(switch.name for switch in paper_switches(catalogue, paper))
-    return (*factors, Factor(SWITCH, (NONE, *switches)))
+        factors.append(BuildFactor(OPTIMISATION, (usual, *(level for level in LEVELS if level != usual))))
+    factors.append(BuildFactor(ASSERTIONS, (OFF, ON)))
+    switches = tuple(switch.level_name for switch in paper_switches(catalogue, paper))
+    return (*factors, BuildFactor(SWITCH, (NONE, *switches)))
 
 
-def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
+def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[MacroSwitch]:
     """Returns every macro that builds of the paper's kernels switch, in both positions.
     The position of the suites changes nothing.
     """
@@ -94,7 +94,7 @@ def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
             continue  # an export is built by its user, with the switches that its own configuration has
         macros = [entry.facts.parity[switch] for switch in _SWITCHES if switch in entry.facts.parity]
         switches += [
-            Switch(kernel, macro, value)
+            MacroSwitch(kernel, macro, value)
             for macro in macros
             if not macro.startswith("=") and macro not in varied
             for value in ("0", "1")
@@ -102,35 +102,36 @@ def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[Switch]:
     return switches
 
 
-def base_build(factors: Sequence[Factor]) -> Build:
+def base_build(factors: Sequence[BuildFactor]) -> KernelBuild:
     """Returns the build of the suites: the first level of each factor."""
-    return Build(tuple(factor.levels[0] for factor in factors))
+    return KernelBuild(tuple(factor.levels[0] for factor in factors))
 
 
-def paper_builds(factors: Sequence[Factor]) -> list[Build]:
+def paper_builds(factors: Sequence[BuildFactor]) -> list[KernelBuild]:
     """Returns the builds to examine: every combination of the factors, then each switch alone. The base is first."""
     crossed = [factor for factor in factors if factor.name != SWITCH]
     builds = [
-        Build((*levels, *([NONE] if len(crossed) < len(factors) else []))) for levels in _level_combinations(crossed)
+        KernelBuild((*levels, *([NONE] if len(crossed) < len(factors) else [])))
+        for levels in _level_combinations(crossed)
     ]
     usual = base_build(factors).levels[: len(crossed)]
     single = (level for factor in factors if factor.name == SWITCH for level in factor.levels[1:])
-    return [*builds, *(Build((*usual, level)) for level in single)]
+    return [*builds, *(KernelBuild((*usual, level)) for level in single)]
 
 
-def _level_combinations(factors: Sequence[Factor]) -> Iterator[tuple[str, ...]]:
+def _level_combinations(factors: Sequence[BuildFactor]) -> Iterator[tuple[str, ...]]:
     """Yields every combination of the factors' levels."""
     return product(*(factor.levels for factor in factors))
 
 
-def level_of(build: Build, factors: Sequence[Factor], name: str) -> str:
+def level_of(build: KernelBuild, factors: Sequence[BuildFactor], name: str) -> str:
     """Returns a build's level of the factor with this name. Empty if its paper does not have the factor."""
     named = {factor.name: level for factor, level in zip(factors, build.levels, strict=True)}
     return named.get(name, "")
 
 
 def build_configuration(
-    catalogue: Catalogue, build: Build, factors: Sequence[Factor], kernel: str, role: str
+    catalogue: Catalogue, build: KernelBuild, factors: Sequence[BuildFactor], kernel: str, role: str
 ) -> dict[str, str] | None:
     """Returns the configuration keys that a build sets for a kernel, beyond the paper's suites.
 
@@ -156,6 +157,6 @@ def _macro_of_level(level: str, role: str) -> Mapping[str, str]:
     return {macro: value} if named.removesuffix(")") == role else {}
 
 
-def _factor_index(factors: Sequence[Factor], name: str) -> int:
+def _factor_index(factors: Sequence[BuildFactor], name: str) -> int:
     """Returns the index of the factor with this name."""
     return next(number for number, item in enumerate(factors) if item.name == name)

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from rtoslab.analyses import Selector, select_values
 from rtoslab.base import count_text
-from rtoslab.reports import ChartData, Document, Section, TableData, mark_deviations_by
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, mark_deviations_by
 from rtoslab.stability.build_points import claim_selectors
 from rtoslab.stability.builds import base_build
 from rtoslab.stability.judged import JudgedPaper, JudgedStatement, turns_by_change
-from rtoslab.stability.shares import PLACEMENT, Stability, Turn, VerdictShare
+from rtoslab.stability.shares import PLACEMENT, StatementStability, VerdictReversal, VerdictShare
 
 _HOW = (
     "A build is one image of each kernel: one combination of version, optimisation and assertions, or one switch "
@@ -28,7 +28,7 @@ _CHARTED_STATEMENTS: Final = 6
 _DASH: Final = "\N{EN DASH}"
 
 
-def stability_document(judged: JudgedPaper) -> Document:
+def stability_document(judged: JudgedPaper) -> ReportDocument:
     """Returns the report on the stability of a paper's statements.
     Statements that no build can judge are named at the end.
     """
@@ -40,13 +40,13 @@ def stability_document(judged: JudgedPaper) -> Document:
         _builds_section(judged),
         _not_judged_section(judged),
     ]
-    document = Document(
+    document = ReportDocument(
         title=f"How stable are the statements of {judged.paper.facts.authors} {judged.paper.facts.year}?",
         subtitle=f"{judged.paper.facts.title} \N{MIDDLE DOT} {judged.paper.key}",
         summary=stability_summary(judged),
         sections=tuple(section for section in sections if section.tables or section.charts or section.prose),
     )
-    deviations = judged.stored.deviations
+    deviations = judged.stored.deviations_by_kernel
     names = {judged.names.get(row.stands_for.kernel, row.kernel): row.kernel for row in judged.stored.rows}
     return mark_deviations_by(document, deviations, names, all_deviate=set(deviations) == {*names.values()})
 
@@ -72,22 +72,22 @@ def stability_summary(judged: JudgedPaper) -> str:
     return text
 
 
-def _is_turned_by_placement(stability: Stability) -> bool:
+def _is_turned_by_placement(stability: StatementStability) -> bool:
     """Whether another placement of the code alone reverses the verdict."""
-    return any(turn.change == PLACEMENT and turn.turned for turn in stability.turns())
+    return any(turn.change == PLACEMENT and turn.turned for turn in stability.verdict_reversals())
 
 
-def _statements_section(judged: JudgedPaper) -> Section:
+def _statements_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report's section with each statement and its share of builds."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
             share_text(statement.whole.base_share, interval=True),
             share_text(statement.whole.overall_share),
-            turn_text(statement.whole.turns()),
+            turn_text(statement.whole.verdict_reversals()),
             _fewest_text(statement.whole),
         ]
-        for statement in sorted(judged.statements, key=lambda one: abs(one.whole.overall_share.fraction - 0.5))
+        for statement in sorted(judged.statements, key=lambda one: abs(one.whole.overall_share.holding_fraction - 0.5))
     ]
     columns = (
         "the paper says (section)", ">holds, suites' build", ">holds, all builds", "changed most often by",
@@ -97,7 +97,7 @@ def _statements_section(judged: JudgedPaper) -> Section:
         "Suites' build: over its placements. Changed: the verdict differs between two builds that differ only in "
         "this. A tie does not count as held."
     )
-    return Section("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
+    return ReportSection("statements", "Statements", (_HOW,), (), (TableData("Share of builds", columns, rows, note),))
 
 
 def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
@@ -111,13 +111,13 @@ def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
     return f"{text}, {count_text(share.tied, 'tie')}" if share.tied else text
 
 
-def turn_text(turns: Sequence[Turn]) -> str:
+def turn_text(turns: Sequence[VerdictReversal]) -> str:
     """Returns the changes that reverse a statement, as `-Os: 12 of 24 pairs`, or a dash."""
     turned = [turn for turn in turns if turn.turned]
     return f"{turned[0].change}: {turned[0].turned} of {count_text(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
-def _fewest_text(stability: Stability) -> str:
+def _fewest_text(stability: StatementStability) -> str:
     """Returns the fewest changes that reverse the statement, as text."""
     fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
@@ -125,11 +125,11 @@ def _fewest_text(stability: Stability) -> str:
     return ", ".join(fewest_changes)
 
 
-def _changes_section(judged: JudgedPaper) -> Section:
+def _changes_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report's section on what each change reverses."""
-    turns: dict[str, list[Turn]] = {}
+    turns: dict[str, list[VerdictReversal]] = {}
     for statement in judged.statements:
-        for turn in statement.whole.turns():
+        for turn in statement.whole.verdict_reversals():
             turns.setdefault(turn.change, []).append(turn)
     rows = [
         [change, str(sum(bool(entry.turned) for entry in result)), str(len(result)), _mean_percent(result)]
@@ -137,20 +137,20 @@ def _changes_section(judged: JudgedPaper) -> Section:
     ]
     columns = ("change", ">statements turned", ">statements compared", ">pairs changed, mean")
     table = TableData("Changes that reverse statements", columns, rows)
-    return Section("changes", "Changes that reverse them", (_COMPARED,), (), (table,))
+    return ReportSection("changes", "Changes that reverse them", (_COMPARED,), (), (table,))
 
 
-def _mean_share(turns: Sequence[Turn]) -> float:
+def _mean_share(turns: Sequence[VerdictReversal]) -> float:
     """Returns the mean share of pairs in which changes reverse verdicts."""
-    return sum(turn.fraction for turn in turns) / len(turns)
+    return sum(turn.reversed_fraction for turn in turns) / len(turns)
 
 
-def _mean_percent(turns: Sequence[Turn]) -> str:
+def _mean_percent(turns: Sequence[VerdictReversal]) -> str:
     """Returns the mean share of reversed verdicts in percent, as text."""
     return f"{100 * _mean_share(turns):.1f} %"
 
 
-def _values_section(judged: JudgedPaper) -> Section:
+def _values_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report's section with charts of the least stable statements' values."""
     unstable = [
         statement
@@ -167,12 +167,12 @@ def _values_section(judged: JudgedPaper) -> Section:
         if charts
         else ()
     )
-    return Section("values", "The measured values", prose, tuple(charts))
+    return ReportSection("values", "The measured values", prose, tuple(charts))
 
 
 def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
     """Returns the statements whose share of builds is nearest to a half."""
-    return sorted(statements, key=lambda statement: abs(statement.whole.overall_share.fraction - 0.5))[
+    return sorted(statements, key=lambda statement: abs(statement.whole.overall_share.holding_fraction - 0.5))[
         :_CHARTED_STATEMENTS
     ]
 
@@ -182,14 +182,14 @@ def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData 
     None without two comparable members.
     """
     cases = statement.cases or (statement.whole,)
-    chosen = min(cases, key=lambda stability: abs(stability.overall_share.fraction - 0.5))
+    chosen = min(cases, key=lambda stability: abs(stability.overall_share.holding_fraction - 0.5))
     number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
     members = max(len(statement.claim.of), 1)
     places = [place for place in claim_selectors(statement.claim) if not statement.claim.over]
     of_case = places[number * members : (number + 1) * members]
     rows: list[dict[str, Any]] = []
     units = set()
-    builds = [judged.stored.values(number) for number in range(len(judged.stored.builds))]
+    builds = [judged.stored.build_values(number) for number in range(len(judged.stored.builds))]
     for place in of_case:
         name = ", ".join(judged.names.get(str(item), str(item)) for item in _member_names(statement, place))
         for values in builds:
@@ -209,7 +209,7 @@ def _member_names(statement: JudgedStatement, place: Selector) -> list[str]:
     return [str(place[axis]) for axis in place if axis in axes]
 
 
-def _cases_section(judged: JudgedPaper) -> Section:
+def _cases_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report's section with each case of the statements."""
     rows = [
         [
@@ -217,7 +217,7 @@ def _cases_section(judged: JudgedPaper) -> Section:
             stability.name,
             share_text(stability.base_share, interval=True),
             share_text(stability.overall_share),
-            turn_text(stability.turns()),
+            turn_text(stability.verdict_reversals()),
         ]
         for statement in judged.statements
         for stability in statement.cases
@@ -225,12 +225,12 @@ def _cases_section(judged: JudgedPaper) -> Section:
     columns = (
         "the paper says (section)", "case", ">holds, suites' build", ">holds, all builds", "changed most often by",
     )  # fmt: skip
-    return Section(
+    return ReportSection(
         "cases", "Case by case", (), (), (TableData("Share of builds, by case", columns, rows),), folded=True
     )
 
 
-def _builds_section(judged: JudgedPaper) -> Section:
+def _builds_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report's section with the builds."""
     stored = judged.stored
     rows = []
@@ -244,10 +244,12 @@ def _builds_section(judged: JudgedPaper) -> Section:
     columns = ("build", "kernels", ">points", ">points refused")
     table = TableData("Builds", columns, rows)
     versions_text = "; ".join(f"{key}: {value}" for key, value in stored.made_by.items())
-    return Section("builds", "Builds", (f"Measured with {versions_text}.",), (), (table,), folded=True)
+    return ReportSection("builds", "Builds", (f"Measured with {versions_text}.",), (), (table,), folded=True)
 
 
-def _not_judged_section(judged: JudgedPaper) -> Section:
+def _not_judged_section(judged: JudgedPaper) -> ReportSection:
     """Returns the report's section with the statements that no build can judge."""
     rows = [[claim.section, claim.says, claim.why or "not measured in any build"] for claim in judged.not_judged]
-    return Section("open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),))
+    return ReportSection(
+        "open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),)
+    )

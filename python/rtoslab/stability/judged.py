@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rtoslab.analyses import ClaimVerdict, StatementResult, judge_claims
-from rtoslab.catalogue import Catalogue, Claim, PaperFolder
+from rtoslab.catalogue import Catalogue, PaperClaim, PaperFolder
 from rtoslab.papers import reader_names, with_substitutes
-from rtoslab.stability.builds import Build, Factor
-from rtoslab.stability.shares import Stability, statement_verdicts
+from rtoslab.stability.builds import BuildFactor, KernelBuild
+from rtoslab.stability.shares import StatementStability, statement_verdicts
 from rtoslab.stability.values_file import StoredStability, read_stability, stability_path
 
 
@@ -15,9 +15,9 @@ from rtoslab.stability.values_file import StoredStability, read_stability, stabi
 class JudgedStatement:
     """The verdicts on one statement in all builds, as a whole and in each of its cases."""
 
-    claim: Claim
-    whole: Stability
-    cases: tuple[Stability, ...]
+    claim: PaperClaim
+    whole: StatementStability
+    cases: tuple[StatementStability, ...]
     """The cases of a statement with several cases, each named in words."""
 
 
@@ -27,11 +27,11 @@ class JudgedPaper:
 
     paper: PaperFolder
     stored: StoredStability
-    builds: tuple[Build, ...]
+    builds: tuple[KernelBuild, ...]
     """The builds that differ from each other. A build with the same images as an earlier one is left out."""
     statements: tuple[JudgedStatement, ...]
     names: Mapping[str, str]
-    not_judged: tuple[Claim, ...]
+    not_judged: tuple[PaperClaim, ...]
 
 
 def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
@@ -43,7 +43,7 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
     by_build = {
         stored.builds[number]: judge_claims(
             paper.claims,
-            with_substitutes(paper, stored.values(number)),
+            with_substitutes(paper, stored.build_values(number)),
             paper.facts.resolution,
             absence=lambda _: "not measured in this build",
             names=names,
@@ -74,24 +74,26 @@ def _distinct_builds(stored: StoredStability) -> Iterator[int]:
 
 
 def _judge_statement(
-    claim: Claim, verdicts: Mapping[Build, ClaimVerdict], factors: tuple[Factor, ...]
+    claim: PaperClaim, verdicts: Mapping[KernelBuild, ClaimVerdict], factors: tuple[BuildFactor, ...]
 ) -> JudgedStatement:
     """Returns the verdicts on one statement in all builds."""
     whole = {build: outcome for build, item in verdicts.items() if (outcome := statement_verdicts(item))}
-    named: dict[str, dict[Build, tuple[StatementResult, ...]]] = {}
+    named: dict[str, dict[KernelBuild, tuple[StatementResult, ...]]] = {}
     for build, verdict in verdicts.items():
         for case in verdict.cases:
             if case.in_placements:
                 named.setdefault(case.name, {})[build] = case.in_placements
-    cases = [Stability(name, outcome, factors) for name, outcome in named.items()]
-    return JudgedStatement(claim, Stability(claim.says, whole, factors), tuple(cases if len(cases) > 1 else ()))
+    cases = [StatementStability(name, outcome, factors) for name, outcome in named.items()]
+    return JudgedStatement(
+        claim, StatementStability(claim.says, whole, factors), tuple(cases if len(cases) > 1 else ())
+    )
 
 
 def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
     """Returns for each change how many statements it reverses in at least one pair of builds."""
     turned: dict[str, int] = {}
     for statement in statements:
-        for turn in statement.whole.turns():
+        for turn in statement.whole.verdict_reversals():
             turned[turn.change] = turned.get(turn.change, 0) + bool(turn.turned)
     return dict(sorted(turned.items(), key=lambda item: -item[1]))
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rtoslab.analyses import Selector, Value, select_values
+from rtoslab.analyses import MeasuredValue, Selector, select_values
 from rtoslab.catalogue import Catalogue, PaperFolder
 from rtoslab.measure import point_id
 from rtoslab.reference import StoredRow, row_from_points
-from rtoslab.results import Failed, MeasuredPoint
+from rtoslab.results import FailedPoint, MeasuredPoint
 from rtoslab.stability.build_points import BuildRow, StabilityPlan, statement_selectors
 from rtoslab.stability.values_file import StoredStability
 from rtoslab.store import AnyResult, StoredPoint
@@ -28,7 +28,7 @@ def stored_rows_of_run(
     `stored` are the run's points with their manifests, `results` the results of every point of the plan.
     """
     by_point = {point.result.point.model_dump_json(): point for point in stored}
-    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, Failed)}
+    failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedPoint)}
     places = statement_selectors(paper)
     rows = tuple(_stored_row(catalogue, row, by_point, failures, places) for row in plan.rows)
     manifests = [point.manifest for point in stored if isinstance(point.result, MeasuredPoint)]
@@ -47,7 +47,7 @@ def _stored_row(
     catalogue: Catalogue,
     row: BuildRow,
     by_point: Mapping[str, StoredPoint],
-    failures: Mapping[str, Failed],
+    failures: Mapping[str, FailedPoint],
     places: Sequence[Selector],
 ) -> StoredRow:
     """Returns the values of one point in its placements, as a stability file stores them."""
@@ -59,7 +59,7 @@ def _stored_row(
     return replace(whole, values=_needed_values(whole.values, places))
 
 
-def _needed_values(values: Sequence[Value], places: Sequence[Selector]) -> tuple[Value, ...]:
+def _needed_values(values: Sequence[MeasuredValue], places: Sequence[Selector]) -> tuple[MeasuredValue, ...]:
     """Returns the values that a statement needs."""
     chosen = {id(value) for place in places for value in select_values(values, place)}
     return tuple(value for value in values if id(value) in chosen)

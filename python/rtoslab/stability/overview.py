@@ -6,8 +6,8 @@ from typing import Final
 
 from rtoslab.base import count_text
 from rtoslab.catalogue import PaperFolder
-from rtoslab.reference import Reference
-from rtoslab.reports import Document, Section, TableData, mark_deviations
+from rtoslab.reference import ReferenceFile
+from rtoslab.reports import ReportDocument, ReportSection, TableData, mark_deviations
 from rtoslab.results import MeasuredPoint
 from rtoslab.stability.judged import JudgedPaper, turns_by_change
 from rtoslab.stability.place_effects import (
@@ -36,8 +36,8 @@ _PAIRS: Final = (
 
 
 def overview_document(
-    papers: Mapping[str, PaperFolder], references: Sequence[Reference], judged: Sequence[JudgedPaper]
-) -> Document:
+    papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile], judged: Sequence[JudgedPaper]
+) -> ReportDocument:
     """Returns the report on how the placement of code changes the figures and rankings of all papers.
     `judged` are the papers whose builds were measured.
     """
@@ -50,14 +50,14 @@ def overview_document(
         for point in reference.points
         if isinstance(point.result, MeasuredPoint)
     ]
-    document = Document(
+    document = ReportDocument(
         title="How much of a ranking is the linker?",
         subtitle="The same code of each kernel at other addresses",
         summary=overview_summary(figures, by_paper, judged),
         sections=(
-            Section("pairs", "Pairs of kernels", (_PAIRS,), (), _pairs_tables(figures, by_paper, names)),
-            Section("spreads", "Figures", (_SPREAD,), (), (spread_table(board_spreads(figures)),)),
-            *(() if not judged else (Section("builds", "Builds", (), (), (builds_table(judged),)),)),
+            ReportSection("pairs", "Pairs of kernels", (_PAIRS,), (), _pairs_tables(figures, by_paper, names)),
+            ReportSection("spreads", "Figures", (_SPREAD,), (), (spread_table(board_spreads(figures)),)),
+            *(() if not judged else (ReportSection("builds", "Builds", (), (), (builds_table(judged),)),)),
         ),
     )
     return mark_deviations(document, measured, {title: kernel for kernel, title in names.items()})

@@ -13,7 +13,7 @@ from statistics import median, quantiles
 from typing import Final
 
 from rtoslab.catalogue import PaperFolder
-from rtoslab.reference import Reference
+from rtoslab.reference import ReferenceFile
 from rtoslab.results import MeasuredPoint
 
 ALL_GROUPS: Final = "all"
@@ -41,7 +41,7 @@ class PlacedFigure:
     values: tuple[float, ...]
 
     @property
-    def spread(self) -> float:
+    def placement_spread(self) -> float:
         """Returns by which share the slowest placement takes longer than the quickest."""
         return max(self.values) / min(self.values) - 1
 
@@ -76,7 +76,7 @@ class RankedPairs:
     """The kernels of the pairs."""
 
 
-def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequence[Reference]) -> list[PlacedFigure]:
+def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile]) -> list[PlacedFigure]:
     """Returns every reference figure that was measured in several placements.
     Figures of zero are left out: they have no ratio.
     """
@@ -88,7 +88,7 @@ def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequenc
 
 
 def _reference_figures(
-    paper: PaperFolder, reference: Reference, references: Sequence[Reference]
+    paper: PaperFolder, reference: ReferenceFile, references: Sequence[ReferenceFile]
 ) -> Iterator[PlacedFigure]:
     """Yields the figures of one reference result that are in several placements."""
     roles = paper.facts.kernel_by_tree
@@ -119,7 +119,7 @@ def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
     """Returns for each board how far the placement changes its figures, the largest effect first."""
     result = []
     for board in dict.fromkeys(figure.board for figure in figures):
-        spreads = [figure.spread for figure in figures if figure.board == board]
+        spreads = [figure.placement_spread for figure in figures if figure.board == board]
         ninth = quantiles(spreads, n=_DECILES)[-1] if len(spreads) > 1 else spreads[0]
         result.append(BoardSpread(board, len(spreads), median(spreads), ninth, max(spreads)))
     return sorted(result, key=lambda spread: -spread.median_spread)

@@ -14,7 +14,7 @@ from math import sqrt
 from typing import Final
 
 from rtoslab.analyses import ClaimVerdict, StatementResult, combine_results
-from rtoslab.stability.builds import Build, Factor, base_build
+from rtoslab.stability.builds import BuildFactor, KernelBuild, base_build
 
 PLACEMENT: Final = "placement"
 _Z95: Final = 1.959964
@@ -35,7 +35,7 @@ class VerdictShare:
         return self.held + self.turned + self.tied
 
     @property
-    def fraction(self) -> float:
+    def holding_fraction(self) -> float:
         """Returns the share of observations in which the statement holds. 0 without observations."""
         return self.held / self.observation_count if self.observation_count else 0.0
 
@@ -45,8 +45,12 @@ class VerdictShare:
         n = self.observation_count
         if n == 0:
             return 0.0, 1.0
-        centre = (self.fraction + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
-        half = _Z95 / (1 + _Z95**2 / n) * sqrt(self.fraction * (1 - self.fraction) / n + _Z95**2 / (4 * n * n))
+        centre = (self.holding_fraction + _Z95**2 / (2 * n)) / (1 + _Z95**2 / n)
+        half = (
+            _Z95
+            / (1 + _Z95**2 / n)
+            * sqrt(self.holding_fraction * (1 - self.holding_fraction) / n + _Z95**2 / (4 * n * n))
+        )
         return max(0.0, centre - half), min(1.0, centre + half)
 
 
@@ -57,7 +61,7 @@ def count_verdicts(outcomes: Sequence[StatementResult]) -> VerdictShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class VerdictReversal:
     """How often one change of the build reverses a verdict, all else being equal."""
 
     change: str
@@ -66,19 +70,19 @@ class Turn:
     pairs: int
 
     @property
-    def fraction(self) -> float:
+    def reversed_fraction(self) -> float:
         """Returns the share of pairs in which the change reverses the verdict."""
         return self.turned / self.pairs if self.pairs else 0.0
 
 
 @dataclass(frozen=True)
-class Stability:
+class StatementStability:
     """The verdicts on one statement in all builds."""
 
     name: str
-    by_build: Mapping[Build, tuple[StatementResult, ...]]
+    by_build: Mapping[KernelBuild, tuple[StatementResult, ...]]
     """The verdict in each placement of each build. Builds in which it could not be computed are left out."""
-    factors: tuple[Factor, ...]
+    factors: tuple[BuildFactor, ...]
 
     @property
     def overall_share(self) -> VerdictShare:
@@ -101,10 +105,10 @@ class Stability:
         outcomes = self.by_build.get(base_build(self.factors))
         return None if outcomes is None else outcomes[0]
 
-    def turns(self) -> list[Turn]:
+    def verdict_reversals(self) -> list[VerdictReversal]:
         """Returns how often each change reverses the verdict, the most frequent first."""
         turns = [self._placement_turn(), *(self._level_turn(*change) for change in self._changed_levels())]
-        return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.fraction)
+        return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.reversed_fraction)
 
     def fewest_turning_changes(self) -> tuple[str, ...] | None:
         """Returns the smallest set of changes to the suites' own build that reverses the verdict.
@@ -121,10 +125,10 @@ class Stability:
         ]
         return min(sets, key=lambda pair: (len(pair), pair), default=None)
 
-    def _placement_turn(self) -> Turn:
+    def _placement_turn(self) -> VerdictReversal:
         """Returns how often another placement of the same build reverses the verdict."""
         pairs = [pair for outcomes in self.by_build.values() for pair in combinations(outcomes, 2)]
-        return Turn(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
+        return VerdictReversal(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
     def _changed_levels(self) -> Iterator[tuple[int, str]]:
         """Yields each level of each factor that is not the suites' own, with the factor's number."""
@@ -132,7 +136,7 @@ class Stability:
             for level in factor.levels[1:]:
                 yield number, level
 
-    def _level_turn(self, number: int, level: str) -> Turn:
+    def _level_turn(self, number: int, level: str) -> VerdictReversal:
         """Returns how often a level of a factor reverses the verdict, compared with the suites' own level."""
         usual = self.factors[number].levels[0]
         turned = pairs = 0
@@ -140,11 +144,11 @@ class Stability:
             if build.levels[number] != level:
                 continue
             levels = (*build.levels[:number], usual, *build.levels[number + 1 :])
-            before = self.by_build.get(Build(levels), ())
+            before = self.by_build.get(KernelBuild(levels), ())
             matched = list(_paired_verdicts(before, outcomes))
             pairs += len(matched)
             turned += sum(one != other for one, other in matched)
-        return Turn(self.factors[number].level_text(level), turned, pairs)
+        return VerdictReversal(self.factors[number].level_text(level), turned, pairs)
 
 
 def _paired_verdicts(

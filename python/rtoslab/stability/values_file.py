@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rtoslab.analyses import Value
+from rtoslab.analyses import MeasuredValue
 from rtoslab.base import AlteredError, make_folder, write_whole
 from rtoslab.intake import STORED_BYTES, parse_object, read_text
 from rtoslab.reference import StoredRow, row_as_json, row_from_json, seal_lines, unseal_lines
-from rtoslab.stability.builds import Build, Factor
+from rtoslab.stability.builds import BuildFactor, KernelBuild
 
 FORMAT: Final = 1
 
@@ -24,8 +24,8 @@ class StoredStability:
 
     paper: str
     placements: int
-    factors: tuple[Factor, ...]
-    builds: tuple[Build, ...]
+    factors: tuple[BuildFactor, ...]
+    builds: tuple[KernelBuild, ...]
     rows_by_build: tuple[tuple[int, ...], ...]
     """The numbers of each build's rows."""
     rows: tuple[StoredRow, ...]
@@ -33,7 +33,7 @@ class StoredStability:
     """The version of rtoslab, its commit, the digest of the virtual board's sources, the compiler."""
 
     @property
-    def deviations(self) -> dict[str, dict[str, str]]:
+    def deviations_by_kernel(self) -> dict[str, dict[str, str]]:
         """Returns each kernel's declared deviations from the port contract."""
         by_kernel: dict[str, dict[str, str]] = {}
         for row in self.rows:
@@ -41,7 +41,7 @@ class StoredStability:
                 by_kernel.setdefault(row.kernel, {}).update(row.deviations)
         return by_kernel
 
-    def values(self, build: int) -> list[Value]:
+    def build_values(self, build: int) -> list[MeasuredValue]:
         """Returns all values of the build with this number."""
         return [value for number in self.rows_by_build[build] for value in self.rows[number].values]
 
@@ -86,8 +86,8 @@ def _parse_stability(path: Path, head: Mapping[str, Any], rows: Iterable[Mapping
         raise ValueError("its format or paper is another one")
     stored = tuple(row_from_json(f"row {number}", line) for number, line in enumerate(rows))
     members = tuple(tuple(int(number) for number in item) for item in head["members"])
-    builds = tuple(Build(tuple(map(str, item))) for item in head["builds"])
-    factors = tuple(Factor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])
+    builds = tuple(KernelBuild(tuple(map(str, item))) for item in head["builds"])
+    factors = tuple(BuildFactor(str(name), tuple(map(str, levels))) for name, levels in head["factors"])
     if len(members) != len(builds) or any(not 0 <= item < len(stored) for build in members for item in build):
         raise ValueError("its builds refer to missing rows")
     if any(len(item.levels) != len(factors) for item in builds):

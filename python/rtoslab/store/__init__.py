@@ -2,7 +2,14 @@
 
 from rtoslab.store.cache import ResultCache, result_key
 from rtoslab.store.evidence_file import EVIDENCE_FILE, decode_evidence, encode_evidence
-from rtoslab.store.journal import JOURNAL_FILE, Session, append_session, git_revision, last_session, read_sessions
+from rtoslab.store.journal import (
+    JOURNAL_FILE,
+    JournalSession,
+    append_session,
+    git_revision,
+    last_session,
+    read_sessions,
+)
 from rtoslab.store.manifest import flatten_json, make_manifest, manifest_hash, serial_target, virtual_target
 from rtoslab.store.point_store import store_point
 from rtoslab.store.store import PLAN, RunDirectory, remove_unfinished, run_directories

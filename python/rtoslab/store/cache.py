@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import AlteredError, canonical, disk_error, exclusive_lock, package_digest, results_folder
+from rtoslab.base import AlteredError, disk_error, exclusive_lock, package_digest, results_folder, to_canonical_json
 from rtoslab.intake import CACHED_BYTES, read_bytes
 from rtoslab.results import PointId
 from rtoslab.targets import simulator_fingerprint
@@ -96,7 +96,7 @@ def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
     """Returns the cache key of a point's result: a SHA-256, 64 hex digits."""
     axes = identity.model_dump(mode="json")
     everything = [dict(manifest), axes, simulator_fingerprint(), package_digest()]
-    return hashlib.sha256(canonical(everything).encode()).hexdigest()
+    return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()
 
 
 def _entry_head(key: str, packed: bytes) -> bytes:

@@ -33,7 +33,7 @@ def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
     """
     try:
         output: RunOutput = _validator_and_serializer()[0].validate_python(
-            {**json.loads(_decompress(content)), "uart": uart}
+            {**json.loads(_decompress_evidence(content)), "uart": uart}
         )
     except ValidationError as cause:
         raise ValueError(f"the evidence cannot be read ({validation_problem(cause)})") from None
@@ -42,7 +42,7 @@ def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
     return output
 
 
-def _decompress(content: bytes) -> bytes:
+def _decompress_evidence(content: bytes) -> bytes:
     """Returns the JSON text of an evidence file. Raises ValueError before it takes much memory."""
     text = decompress(content, EVIDENCE_BYTES)
     if text is None:

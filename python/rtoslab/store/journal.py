@@ -26,7 +26,7 @@ _MAX_LINE_BYTES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class JournalSession:
     """One use of a run directory: when something was measured into it, and at which commit."""
 
     date: str
@@ -36,9 +36,9 @@ class Session:
     """
 
 
-def append_session(run: Path, root: Path) -> Session:
+def append_session(run: Path, root: Path) -> JournalSession:
     """Appends the present moment to a run directory's journal. Raises StoreError."""
-    session = Session(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
+    session = JournalSession(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
     line = session_line(session)
     try:
         # Another writer may be at it, whose line is not cut but unfinished.
@@ -57,18 +57,18 @@ def append_session(run: Path, root: Path) -> Session:
     return session
 
 
-def session_line(session: Session) -> str:
+def session_line(session: JournalSession) -> str:
     """Returns the journal's line for a session."""
     fields = asdict(session)
-    return json.dumps({**fields, "sha256": _digest(fields)}) + "\n"
+    return json.dumps({**fields, "sha256": _fields_digest(fields)}) + "\n"
 
 
-def _digest(fields: dict[str, str]) -> str:
+def _fields_digest(fields: dict[str, str]) -> str:
     """Returns a short digest of a journal line's fields."""
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def last_session(run: Path) -> Session:
+def last_session(run: Path) -> JournalSession:
     """Returns the newest session of a run directory's journal. A directory without a journal has the date of its plan.
     An altered line is an AlteredWarning.
     """
@@ -80,10 +80,10 @@ def last_session(run: Path) -> Session:
     if sessions:
         return sessions[-1]
     written = datetime.fromtimestamp((run / _PLAN).stat().st_mtime, UTC)
-    return Session(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
+    return JournalSession(written.strftime("%Y-%m-%dT%H:%M:%SZ"), "")
 
 
-def read_sessions(run: Path) -> list[Session]:
+def read_sessions(run: Path) -> list[JournalSession]:
     """Returns all sessions of a run directory's journal, the oldest first. Raises AlteredError."""
     sessions = []
     for number, item in enumerate(_parse_sessions(run), 1):
@@ -96,7 +96,7 @@ def read_sessions(run: Path) -> list[Session]:
     return sessions
 
 
-def _unaltered_sessions(run: Path) -> list[Session]:
+def _unaltered_sessions(run: Path) -> list[JournalSession]:
     """Returns the sessions of the journal's lines that were not altered. None of a file that cannot be read."""
     try:
         return [line for line in _parse_sessions(run) if line is not None]
@@ -104,7 +104,7 @@ def _unaltered_sessions(run: Path) -> list[Session]:
         return []
 
 
-def _parse_sessions(run: Path) -> list[Session | None]:
+def _parse_sessions(run: Path) -> list[JournalSession | None]:
     """Returns the sessions of the journal's complete lines, with None for an altered one."""
     if not (run / JOURNAL_FILE).exists():
         return []
@@ -119,11 +119,11 @@ def _is_cut(rest: bytes) -> bool:
     return b"}" not in rest
 
 
-def _parse_session(line: bytes) -> Session | None:
+def _parse_session(line: bytes) -> JournalSession | None:
     """Returns the session of a journal's line. None if the line was altered."""
     try:
         fields = parse_object(line)
-        session = Session(fields["date"], fields["revision"])
+        session = JournalSession(fields["date"], fields["revision"])
     except (ValueError, KeyError, TypeError):
         return None
     return session if session_line(session).encode() == line + b"\n" else None

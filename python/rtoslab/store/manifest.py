@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rtoslab.base import __version__, canonical
+from rtoslab.base import __version__, to_canonical_json
 from rtoslab.catalogue import Board
 from rtoslab.images import BuiltImage
 from rtoslab.plan import Point
@@ -57,7 +57,7 @@ def make_manifest(
 
 def manifest_hash(manifest: dict[str, Any]) -> str:
     """Returns the SHA-256 of a manifest, 64 hex digits."""
-    return hashlib.sha256(canonical(manifest).encode()).hexdigest()
+    return hashlib.sha256(to_canonical_json(manifest).encode()).hexdigest()
 
 
 def flatten_json(value: object, path: str = "") -> dict[str, str]:

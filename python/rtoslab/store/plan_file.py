@@ -5,12 +5,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from rtoslab.base import AlteredError, StoreError, Strict, canonical
+from rtoslab.base import AlteredError, StoreError, StrictModel, to_canonical_json
 from rtoslab.intake import STORED_BYTES, read_bytes
 from rtoslab.results import PointId
 
 
-class PlanFile(Strict):
+class PlanFile(StrictModel):
     """The content of plan.json: the points for which a run directory was made."""
 
     format: int = 1
@@ -23,11 +23,11 @@ class PlanFile(Strict):
     def with_digest(cls, suite: str | None, points: list[PointId]) -> "PlanFile":
         """Returns a plan for these points with the digest of its content."""
         plan = cls(suite=suite, points=points, sha256="")
-        return plan.model_copy(update={"sha256": plan.digest()})
+        return plan.model_copy(update={"sha256": plan.content_digest()})
 
-    def digest(self) -> str:
+    def content_digest(self) -> str:
         """Returns the digest of the plan's content, which `sha256` must have."""
-        return hashlib.sha256(canonical(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
+        return hashlib.sha256(to_canonical_json(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
 
 
 def read_plan(path: Path) -> PlanFile:
@@ -36,6 +36,6 @@ def read_plan(path: Path) -> PlanFile:
         plan = PlanFile.model_validate_json(read_bytes(path, STORED_BYTES, "the plan", StoreError))
     except ValidationError:
         raise AlteredError(f"{path} is not a valid plan; restore it from a copy.") from None
-    if plan.sha256 != plan.digest():
+    if plan.sha256 != plan.content_digest():
         raise AlteredError(f"{path} was changed after it was written; restore it from a copy.")
     return plan

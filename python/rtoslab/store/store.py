@@ -92,7 +92,7 @@ class RunDirectory:
         ]
         return next((build for build in builds if build.name != folder_name), None)
 
-    def add(
+    def add_point(
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
         """Stores a point's result and files. Raises StoreError if it exists already, or the disk refuses it."""
@@ -126,11 +126,11 @@ class RunDirectory:
         """Returns the folder of a point, or the one it would have."""
         return self.path / POINTS / folder_name
 
-    def read(self, folder_name: str) -> StoredPoint:
+    def read_point(self, folder_name: str) -> StoredPoint:
         """Returns one finished point. Raises AlteredError naming the file."""
         return read_point(self.point_path(folder_name))
 
-    def points(self) -> list[StoredPoint]:
+    def read_points(self) -> list[StoredPoint]:
         """Returns every finished point, in the plan's order.
         One that was altered counts as failed, with an AlteredWarning.
         """

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtoslab.base import AlteredError, canonical
+from rtoslab.base import AlteredError, to_canonical_json
 from rtoslab.intake import parse_object
 from rtoslab.records import read_sealed, seal_files
 from rtoslab.results import (
     COLUMNS,
     SAMPLES_FILE,
-    Failed,
+    FailedPoint,
     MeasuredPoint,
     NotApplicable,
     PointId,
@@ -25,7 +25,7 @@ MANIFEST = "manifest.json"
 UART = "uart.txt"
 CONFORMANCE_FILE = "conformance.json"
 
-AnyResult = MeasuredPoint | Failed | NotApplicable
+AnyResult = MeasuredPoint | FailedPoint | NotApplicable
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ def point_folder_name(identity: PointId, run_id: str) -> str:
     return f"{point_name(identity)}-{run_id}"
 
 
-def altered_result(identity: PointId, cause: AlteredError) -> Failed:
+def altered_result(identity: PointId, cause: AlteredError) -> FailedPoint:
     """Returns the failed result that replaces an altered point."""
-    return Failed(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
+    return FailedPoint(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
 
 
 def point_files(
     name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
     """Returns a point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
-    contents = {MANIFEST: canonical(dict(manifest)).encode(), **files}
+    contents = {MANIFEST: to_canonical_json(dict(manifest)).encode(), **files}
     series = result.series if isinstance(result, MeasuredPoint) else ()
     if series:
         contents[SAMPLES_FILE] = encode_samples(series)
     apart = {"series": {"__all__": set(COLUMNS)}} if series else {"series"}
-    contents[RESULT] = canonical(result.model_dump(mode="json", exclude=apart)).encode()
+    contents[RESULT] = to_canonical_json(result.model_dump(mode="json", exclude=apart)).encode()
     return seal_files(name, contents)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from rtoslab.base import RtoslabError, StoreError, ToolMissingError, find_root, package_digest
 from rtoslab.catalogue import Catalogue
 from rtoslab.images import inputs_digest
-from rtoslab.measure import Listener, MeasureOptions, Outcome, PointProgress, picklable_error, point_id, run_point
+from rtoslab.measure import Listener, MeasureOptions, PointOutcome, PointProgress, picklable_error, point_id, run_point
 from rtoslab.plan import Plan, Point
 from rtoslab.store import AnyResult, RunDirectory, StoredPoint, append_session
 from rtoslab.targets import simulator_sources
@@ -57,7 +57,7 @@ def run_on_cluster(
     *,
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
-) -> list[Outcome]:
+) -> list[PointOutcome]:
     """Measures every point of the plan on a Dask cluster, and stores each as it comes back.
     Points in `out` already stay. Raises ToolMissingError without the package distributed, RtoslabError where the
     scheduler cannot be reached or is lost, StoreError.
@@ -68,7 +68,7 @@ def run_on_cluster(
     finished = dict(_finished_points(catalogue, plan, run))
     for index, outcome in finished.items():
         listener(PointProgress(index, plan.points[index], "done", 1.0, outcome))
-    with _connect(scheduler) as client:
+    with _connect_client(scheduler) as client:
         sources = {
             index: _source_digests(root, point) for index, point in enumerate(plan.points) if index not in finished
         }
@@ -130,12 +130,12 @@ def _source_digests(root: Path, point: Point) -> tuple[str, ...]:
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 
-def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, Outcome]]:
+def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, PointOutcome]]:
     """Yields the points of the plan that the run directory already has, with their outcomes.
     Raises StoreError for one of another build or virtual board.
     """
     known: dict[str, StoredPoint] = {
-        stored_point.result.point.model_dump_json(): stored_point for stored_point in run.points()
+        stored_point.result.point.model_dump_json(): stored_point for stored_point in run.read_points()
     }
     for index, point in enumerate(plan.points):
         stored = known.get(point_id(catalogue, point).model_dump_json())
@@ -149,19 +149,21 @@ def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Ite
                     f"{stored.folder} was measured with another build or virtual board; choose another --out to "
                     "measure again."
                 )
-        yield index, Outcome(stored.result, stored.folder, fresh=False)
+        yield index, PointOutcome(stored.result, stored.folder, fresh=False)
 
 
-def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> Outcome:
+def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> PointOutcome:
     """Stores a point from a worker in the run directory and returns its outcome."""
     if shipped.files is None:
-        return Outcome(shipped.result, run.path, fresh=True)
+        return PointOutcome(shipped.result, run.path, fresh=True)
     if not run.has(shipped.folder):
         run.put(shipped.folder, shipped.files)
-    return Outcome(shipped.result, run.point_path(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note)
+    return PointOutcome(
+        shipped.result, run.point_path(shipped.folder), fresh=True, cached=shipped.cached, note=shipped.note
+    )
 
 
-def _connect(scheduler: str) -> Any:
+def _connect_client(scheduler: str) -> Any:
     """Returns a Dask client that is connected to the scheduler. Raises ToolMissingError, RtoslabError."""
     try:
         from distributed import Client  # noqa: PLC0415

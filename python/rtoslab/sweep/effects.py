@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rtoslab.analyses import COUNTS, PLACEMENT, PlacedTime, Ratio, mean_ratio, placed_times
+from rtoslab.analyses import COUNTS, PLACEMENT, FigureRatio, PlacedTime, mean_ratio, placed_times
 from rtoslab.base import count_text
 from rtoslab.parity import AS_USUAL
 from rtoslab.plan import DEFAULTS
@@ -23,7 +23,7 @@ Config = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class LevelEffect:
     """The effect of one level of an option on the times of all targets, compared with the option's first level.
     Ratios of times, more than 1 is slower.
     """
@@ -31,7 +31,7 @@ class Effect:
     option: str
     reference: str
     level: str
-    ratios: Mapping[str, Ratio]
+    ratios: Mapping[str, FigureRatio]
     """The mean ratio by target."""
     pairs: int
     """The number of compared pairs of points."""
@@ -52,35 +52,35 @@ class Effect:
         return [target for target, item in self.ratios.items() if item.is_undecided]
 
     @property
-    def mean_ratio(self) -> Ratio:
+    def mean_ratio(self) -> FigureRatio:
         """Returns the mean ratio of the times over all targets."""
         return mean_ratio(list(self.ratios.values()))
 
     @property
-    def strength(self) -> float:
+    def effect_strength(self) -> float:
         """Returns the size of the effect on an average target, in either direction, as a logarithm."""
         return sum(abs(math.log(ratio)) for ratio in self.median_ratios.values()) / len(self.median_ratios)
 
     @property
-    def name(self) -> str:
+    def change_name(self) -> str:
         """Returns the name of the effect, such as `opt -O2 to -Os`."""
         return f"{self.option} {self.reference} to {self.level}"
 
 
 @dataclass(frozen=True, slots=True)
-class Interaction:
+class ChangeInteraction:
     """How two changes influence each other: the time with both, divided by the product of both effects alone."""
 
     first: tuple[str, str, str]
     """Option, its first level, the other level."""
     second: tuple[str, str, str]
     target: str
-    ratio: Ratio
+    ratio: FigureRatio
     squares: int
     """The number of times that four points could be compared."""
 
 
-class Observations:
+class SweepObservations:
     """The measured points of a sweep: the varied options, and the time of each target."""
 
     def __init__(self, points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> None:
@@ -105,7 +105,7 @@ class Observations:
         self.max_placements = max(counts, default=1)
         """The most placements in which a point was measured."""
 
-    def effects(self) -> list[Effect]:
+    def effects(self) -> list[LevelEffect]:
         """Returns the effect of every level of every option, the strongest first."""
         effects = []
         for place, option in enumerate(self.options):
@@ -118,16 +118,16 @@ class Observations:
                 }
                 if ratios:
                     means = {target: mean_ratio(item) for target, item in ratios.items()}
-                    effects.append(Effect(option, reference, level, means, sum(map(len, ratios.values()))))
-        return sorted(effects, key=lambda effect: (-effect.strength, effect.name))
+                    effects.append(LevelEffect(option, reference, level, means, sum(map(len, ratios.values()))))
+        return sorted(effects, key=lambda effect: (-effect.effect_strength, effect.change_name))
 
     def rank_options(self) -> list[str]:
         """Returns the options ordered by the strongest effect of a level of each."""
         return list(dict.fromkeys(effect.option for effect in self.effects()))
 
-    def interactions(self) -> list[Interaction]:
+    def interactions(self) -> list[ChangeInteraction]:
         """Returns how every pair of changes influences each other on every target, the largest influence first."""
-        interactions: list[Interaction] = []
+        interactions: list[ChangeInteraction] = []
         for one, other in combinations(range(len(self.options)), 2):
             for level in self.levels[self.options[one]][1:]:
                 for other_level in self.levels[self.options[other]][1:]:
@@ -142,14 +142,14 @@ class Observations:
             ),
         )
 
-    def quickest(self, target: str) -> tuple[dict[str, str], PlacedTime]:
+    def quickest_configuration(self, target: str) -> tuple[dict[str, str], PlacedTime]:
         """Returns the quickest configuration of a target and its time."""
         config, _ = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
         return dict(zip(self.options, config, strict=True)), self._placed[target][config]
 
     def count_equally_quick(self, target: str) -> int:
         """Returns the number of other configurations that are not slower than the quickest one in every placement."""
-        _, best = self.quickest(target)
+        _, best = self.quickest_configuration(target)
         others = [time for time in self._placed[target].values() if time is not best]
         return sum(not other.ratio_to(best).is_claimed for other in others)
 
@@ -161,7 +161,7 @@ class Observations:
         """Returns the times of a target by configuration."""
         return self._placed[target]
 
-    def _level_ratios(self, target: str, place: int, reference: str, level: str) -> list[Ratio]:
+    def _level_ratios(self, target: str, place: int, reference: str, level: str) -> list[FigureRatio]:
         """Returns the ratios of times between two levels of an option, with all other options equal."""
         times = self._placed[target]
         return [
@@ -170,7 +170,7 @@ class Observations:
             if config[place] == reference and (other := _with_level(config, place, level)) in times
         ]
 
-    def _pair_interactions(self, one: int, level: str, other: int, other_level: str) -> Iterable[Interaction]:
+    def _pair_interactions(self, one: int, level: str, other: int, other_level: str) -> Iterable[ChangeInteraction]:
         """Yields how two changes influence each other on each target."""
         usual, also_usual = self.levels[self.options[one]][0], self.levels[self.options[other]][0]
         for target, times in self._placed.items():
@@ -184,7 +184,7 @@ class Observations:
                     ratios.append(times[both].ratio_to(times[left]).ratio_to(times[right].ratio_to(first)))
             if ratios:
                 change, beside = (self.options[one], usual, level), (self.options[other], also_usual, other_level)
-                yield Interaction(change, beside, target, mean_ratio(ratios), len(ratios))
+                yield ChangeInteraction(change, beside, target, mean_ratio(ratios), len(ratios))
 
 
 def _point_axes(identity: PointId) -> dict[str, str]:

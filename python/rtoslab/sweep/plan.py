@@ -28,7 +28,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from rtoslab.base import PlanError, Strict
+from rtoslab.base import PlanError, StrictModel
 from rtoslab.catalogue import Catalogue, Experiment, read_toml
 from rtoslab.plan import Options, Plan, Point, experiment_points, require_point_limit, with_placements
 
@@ -36,14 +36,14 @@ Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
 
 
-class Skip(Strict):
+class SkipRule(StrictModel):
     """A rule of a sweep for combinations that are left out."""
 
     when: dict[str, Value | tuple[Value, ...]]
     """Keys of the configuration, or board, kernel, benchmark, cores. All must have that value, or one of those."""
     reason: str
 
-    def covers(self, point: Point, config: Mapping[str, str]) -> bool:
+    def covers_point(self, point: Point, config: Mapping[str, str]) -> bool:
         """Whether the rule leaves out this point."""
         axes = {name: str(getattr(point, name)) for name in _AXES}
         return all(
@@ -52,7 +52,7 @@ class Skip(Strict):
         )
 
 
-class SweepPlan(Strict):
+class SweepPlan(StrictModel):
     """The content of a sweep's TOML."""
 
     title: str
@@ -66,7 +66,7 @@ class SweepPlan(Strict):
     config: dict[str, str] = Field(default_factory=dict)
     grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
     point: tuple[dict[str, Value], ...] = ()
-    skip: tuple[Skip, ...] = ()
+    skip: tuple[SkipRule, ...] = ()
 
     @property
     def configurations(self) -> list[dict[str, str]]:
@@ -120,5 +120,5 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
 
 def _with_skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
     """Returns the point, marked as n/a if a rule of the sweep leaves it out."""
-    why = next((skip.reason for skip in sweep.skip if skip.covers(point, config)), None)
+    why = next((skip.reason for skip in sweep.skip if skip.covers_point(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
-from rtoslab.analyses import Band, PlacedTime, Ratio, place_dependent_results
+from rtoslab.analyses import FigureRatio, PlacedTime, PlacementBand, place_dependent_results
 from rtoslab.base import ReportError, count_text
-from rtoslab.reports import ChartData, Document, Section, TableData, band_text, mark_deviations
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, band_text, mark_deviations
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import StoredPoint
-from rtoslab.sweep.effects import Effect, Observations, common_levels
+from rtoslab.sweep.effects import LevelEffect, SweepObservations, common_levels
 
 SHOWN_INTERACTIONS = 20
 LEAST_INTERACTION = 0.002
@@ -23,12 +23,12 @@ _ONE_PLACEMENT = (
 )
 
 
-def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
+def sweep_document(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
     """Returns the report of a sweep. Raises ReportError if no point was measured, or nothing was varied."""
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         raise ReportError("The sweep has no measured point yet; run it first.")
-    observations = Observations(measured, place_dependent_results(points))
+    observations = SweepObservations(measured, place_dependent_results(points))
     effects = observations.effects()
     if not effects:
         raise ReportError(
@@ -43,7 +43,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> Document:
         _unmeasured_section(points),
     ]
     shared = common_levels(measured)
-    document = Document(
+    document = ReportDocument(
         title=title,
         subtitle=" · ".join([shared.get(name, "several") for name in ("kernel", "board", "cores")]),
         summary=_summary_text(observations, effects, len(measured), len(points)),
@@ -58,17 +58,23 @@ def percent_change(ratio: float) -> str:
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
-def _format_change(ratio: Ratio) -> str:
+def _format_change(ratio: FigureRatio) -> str:
     """Returns a ratio of times as a change in percent, with its range over placements."""
     return band_text(ratio, percent_change)
 
 
-def _band_ends(ratio: Ratio) -> dict[str, float]:
+def _band_ends(ratio: FigureRatio) -> dict[str, float]:
     """Returns `low` and `high` of a change in percent, for a chart's row. Empty if they are equal."""
-    return {} if ratio.least == ratio.most else {"low": 100 * (ratio.least - 1), "high": 100 * (ratio.most - 1)}
+    return (
+        {}
+        if ratio.smallest == ratio.largest
+        else {"low": 100 * (ratio.smallest - 1), "high": 100 * (ratio.largest - 1)}
+    )
 
 
-def _summary_text(observations: Observations, effects: Sequence[Effect], measured: int, requested: int) -> str:
+def _summary_text(
+    observations: SweepObservations, effects: Sequence[LevelEffect], measured: int, requested: int
+) -> str:
     """Returns the summary of a sweep's report."""
     first = next((effect for effect in effects if effect.claimed_targets), None)
     text = (
@@ -77,26 +83,26 @@ def _summary_text(observations: Observations, effects: Sequence[Effect], measure
     )
     if first is not None:
         return (
-            f"{text}The option with the largest effect is {first.name}: "
+            f"{text}The option with the largest effect is {first.change_name}: "
             f"{_largest_change_text(first, first.claimed_targets)}."
         )
     open_effect = next((effect for effect in effects if effect.undecided_targets), None)
     if open_effect is None:
         return f"{text}No option changes the time by more than the placement of the code does."
     return (
-        f"{text}In one placement each the largest change is that of {open_effect.name}: "
+        f"{text}In one placement each the largest change is that of {open_effect.change_name}: "
         f"{_largest_change_text(open_effect, open_effect.undecided_targets)}. The placement of the code may be the "
         "cause, so no effect is reported."
     )
 
 
-def _largest_change_text(effect: Effect, targets: Sequence[str]) -> str:
+def _largest_change_text(effect: LevelEffect, targets: Sequence[str]) -> str:
     """Returns an effect's mean change, and its largest on one of the targets, as text."""
     worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
     return f"{_format_change(effect.mean_ratio)} of time on average, {_format_change(worst[1])} for {worst[0]}"
 
 
-def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> Section:
+def _ranking_section(observations: SweepObservations, effects: Sequence[LevelEffect]) -> ReportSection:
     """Returns the report's section that ranks options by effect."""
     rows = []
     has_open = any(effect.undecided_targets for effect in effects)
@@ -104,7 +110,7 @@ def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> S
         ordered = sorted(effect.ratios.items(), key=lambda item: item[1].value)
         (least, low), (most, high) = ordered[0], ordered[-1]
         row = [
-            effect.name,
+            effect.change_name,
             _format_change(effect.mean_ratio),
             f"{_format_change(low)} {least}",
             f"{_format_change(high)} {most}",
@@ -112,7 +118,7 @@ def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> S
         ]
         rows.append([*row, _claim_text(effect)] if observations.max_placements > 1 or has_open else row)
     chart = [
-        {"x": effect.name, "y": 100 * (ratio.value - 1), "series": target, **_band_ends(ratio)}
+        {"x": effect.change_name, "y": 100 * (ratio.value - 1), "series": target, **_band_ends(ratio)}
         for effect in effects
         for target, ratio in effect.ratios.items()
     ]
@@ -132,7 +138,7 @@ def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> S
             f" Each point counts by the median of up to {observations.max_placements} placements of its code; a "
             "change that another choice of placements would reverse is called placement."
         )
-    return Section(
+    return ReportSection(
         "options",
         "Options by effect",
         (prose,),
@@ -141,7 +147,7 @@ def _ranking_section(observations: Observations, effects: Sequence[Effect]) -> S
     )
 
 
-def _claim_text(effect: Effect) -> str:
+def _claim_text(effect: LevelEffect) -> str:
     """Returns a text on whether an effect is larger than that of the code's placement, and on which benchmarks."""
     claimed, of = effect.claimed_targets, len(effect.ratios)
     if not claimed and effect.undecided_targets:
@@ -151,7 +157,7 @@ def _claim_text(effect: Effect) -> str:
     return "yes" if len(claimed) == of else f"{len(claimed)} of {of}: {', '.join(claimed)}"
 
 
-def _interactions_section(observations: Observations) -> Section | None:
+def _interactions_section(observations: SweepObservations) -> ReportSection | None:
     """Returns the report's section on pairs of changes that influence each other. None without one."""
     off = [
         interaction
@@ -184,7 +190,7 @@ def _interactions_section(observations: Observations) -> Section | None:
         )
     columns = ("one", "other", "benchmark", ">together", ">groups of four points")
     tables = [TableData("Largest first", columns, rows)] if rows else []
-    return Section("interactions", "Pairs that interact", (prose,), (), tables)
+    return ReportSection("interactions", "Pairs that interact", (prose,), (), tables)
 
 
 def _change_name(change: tuple[str, str, str]) -> str:
@@ -193,7 +199,7 @@ def _change_name(change: tuple[str, str, str]) -> str:
     return f"{option} {usual} to {level}"
 
 
-def _multiples_section(observations: Observations) -> Section | None:
+def _multiples_section(observations: SweepObservations) -> ReportSection | None:
     """Returns the report's section with one small chart for each benchmark.
     The strongest option is along the axis, the second in colours, the rest as spread.
     """
@@ -202,11 +208,13 @@ def _multiples_section(observations: Observations) -> Section | None:
     rows: list[dict[str, Any]] = []
     for target in list(observations.times)[:MULTIPLES]:
         times = observations.placed_times(target)
-        reference = (observations.reference_time(target) or observations.quickest(target)[1]).seconds.median
-        cells: dict[tuple[str, str], list[Band]] = {}
+        reference = (
+            observations.reference_time(target) or observations.quickest_configuration(target)[1]
+        ).seconds.median
+        cells: dict[tuple[str, str], list[PlacementBand]] = {}
         for config, time in times.items():
             levels = dict(zip(observations.options, config, strict=True))
-            relative = Band([value / reference for value in time.seconds.values])
+            relative = PlacementBand([value / reference for value in time.seconds.values])
             cells.setdefault((levels[along], levels[series]), []).append(relative)
         rows += [
             {
@@ -214,8 +222,8 @@ def _multiples_section(observations: Observations) -> Section | None:
                 "x": x,
                 "series": f"{series} {name}",
                 "y": fmean(one.median for one in item),
-                "low": min(one.least for one in item),
-                "high": max(one.most for one in item),
+                "low": min(one.smallest for one in item),
+                "high": max(one.largest for one in item),
             }
             for (x, name), item in cells.items()
         ]
@@ -225,14 +233,14 @@ def _multiples_section(observations: Observations) -> Section | None:
         f"slowest{' in any placement' * (observations.max_placements > 1)}."
     )
     chart = ChartData("multiples", rows, caption, x_title=along, y_title="time, multiple")
-    return Section("multiples", "Benchmark by benchmark", (), [chart])
+    return ReportSection("multiples", "Benchmark by benchmark", (), [chart])
 
 
-def _quickest_section(observations: Observations) -> Section:
+def _quickest_section(observations: SweepObservations) -> ReportSection:
     """Returns the report's section on the quickest configurations."""
     rows = []
     for target in observations.times:
-        config, time = observations.quickest(target)
+        config, time = observations.quickest_configuration(target)
         reference = observations.reference_time(target)
         changed = [f"{name}={level}" for name, level in config.items() if level != observations.levels[name][0]]
         gain = "" if reference is None else _change_from_reference(time, reference)
@@ -247,7 +255,7 @@ def _quickest_section(observations: Observations) -> Section:
             "in every placement, so that the fastest one is not certain."
         )
         prose = (note,)
-    return Section("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
+    return ReportSection("best", "Quickest configurations", prose, (), [TableData("By benchmark", columns, rows)])
 
 
 def _change_from_reference(time: PlacedTime, reference: PlacedTime) -> str:
@@ -259,16 +267,16 @@ def _format_ns(seconds: float) -> str:
     return f"{1e9 * seconds:,.1f}"
 
 
-def _unmeasured_section(points: Sequence[StoredPoint]) -> Section | None:
+def _unmeasured_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     """Returns the report's section on points without a number. None if there are none."""
     reasons: Counter[tuple[str, str]] = Counter()
     for point in points:
         if isinstance(point.result, NotApplicable):
             reasons["skipped", point.result.reason] += 1
-        elif isinstance(point.result, Failed):
+        elif isinstance(point.result, FailedPoint):
             reasons["failed", point.result.message] += 1
     if not reasons:
         return None
     rows = [[status, str(count), reason] for (status, reason), count in reasons.most_common()]
     table = TableData("Points without a number", ("what", ">points", "why"), rows)
-    return Section("absent", "Not measured", (), (), [table])
+    return ReportSection("absent", "Not measured", (), (), [table])

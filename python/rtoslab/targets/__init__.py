@@ -75,17 +75,17 @@ if TYPE_CHECKING:
     )
     from rtoslab.targets.handlings import UNKNOWN, HandlerRuns
     from rtoslab.targets.heap_pieces import HEAP_PIECES
-    from rtoslab.targets.intervals import Interval, Intervals, find_intervals
+    from rtoslab.targets.intervals import MarkedInterval, MarkedIntervals, find_intervals
     from rtoslab.targets.machine import VirtualMachine
     from rtoslab.targets.marks import read_marks
-    from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction, Switch, WindowObservations
+    from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction, TaskSwitch, WindowObservations
     from rtoslab.targets.origin import simulator_sources, simulator_version, timing_version
     from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL
     from rtoslab.targets.packed_events import event_rows, latest_events, order_events
     from rtoslab.targets.profiles import APPLICATION, CORE_INTERRUPT, IDLE, LIBRARY, FunctionCycles, function_kind
-    from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate, unescape
-    from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
-    from rtoslab.targets.structures import MemberPlace, Structures, member_places, read_text_member
+    from rtoslab.targets.simulation import SimRequest, SimResult, parse_script, simulate_image, unescape_text
+    from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, RunStep
+    from rtoslab.targets.structures import KernelStructures, MemberPlace, member_places, read_text_member
     from rtoslab.targets.task_words import current_task_addresses, find_word_address, watch_idling
     from rtoslab.targets.unhandled import unhandled_exceptions
     from rtoslab.targets.vector_table import find_exception

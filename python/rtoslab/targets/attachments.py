@@ -17,7 +17,7 @@ from typing import Any, Final
 from rtoslab.base import PlanError, RunError
 from rtoslab.catalogue import Board
 from rtoslab.devices import Eeprom, PinLoopback, SpiLoopback, TemperatureSensor, UartLoopback
-from rtoslab.intake import is_file, parse_decimal, parse_integer, path_text, quote
+from rtoslab.intake import is_file, parse_decimal, parse_integer, path_text, quote_text
 from rtoslab.targets.board import parse_pin, simulator_errors
 
 _BUS: Final = re.compile(r"(pins|spi|i2c|us?art|lpuart)([0-9]?)")
@@ -37,20 +37,20 @@ _EXAMPLES: Final = "i2c1:0x50=eeprom, spi1:PA4=loopback, uart2=loopback, i2c1:0x
 
 
 @dataclass(frozen=True, slots=True)
-class Bus:
+class BoardBus:
     """A bus or port: its kind (spi, i2c, uart, pins), and its number in the manual. An LPUART is UART 0."""
 
     kind: str
     number: int
 
 
-def parse_bus(text: str) -> Bus | None:
+def parse_bus(text: str) -> BoardBus | None:
     """Returns the bus that a text such as `i2c1` or `lpuart1` names, or None if it names none."""
     match = _BUS.fullmatch(text.lower())
     if match is None:
         return None
     kind = "uart" if match[1] in {"uart", "usart", "lpuart"} else match[1]
-    return Bus(kind, 0 if match[1] == "lpuart" else int(match[2] or 0))
+    return BoardBus(kind, 0 if match[1] == "lpuart" else int(match[2] or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +59,22 @@ class DeviceRequest:
 
     text: str
     """As it was written, for messages."""
-    bus: Bus
+    bus: BoardBus
     address: int | None
     """Of a device on I2C."""
     select: str | None
     """The pin that selects a device on SPI."""
-    make: Callable[[Board], object]
+    make_device: Callable[[Board], object]
 
-    def attach(self, machine: Any, board: Board) -> None:
+    def attach_device(self, machine: Any, board: Board) -> None:
         """Makes the device and attaches it. Raises PlanError: another pin, bus or address, or an error of the class."""
         select = None if self.select is None else parse_pin(board, self.select)
-        device = _Reporting(self.make(board), self.text)
+        device = _NamedDevice(self.make_device(board), self.text)
         try:
             with simulator_errors(PlanError):
                 machine.attach(device, self.bus.kind, self.bus.number, address=self.address, select=select)
         except PlanError as cause:
-            raise PlanError(f"{self.text} cannot be attached to the {board.id}: {_clause(str(cause))}.") from None
+            raise PlanError(f"{self.text} cannot be attached to the {board.id}: {_error_clause(str(cause))}.") from None
 
 
 def parse_device(text: str, folder: Path = Path()) -> DeviceRequest:
@@ -83,10 +83,10 @@ def parse_device(text: str, folder: Path = Path()) -> DeviceRequest:
     name, colon, place = where.strip().partition(":")
     bus = parse_bus(name)
     if bus is None or not sign or not what.strip():
-        raise PlanError(f"{quote(text)} is not a device on a bus; write {_EXAMPLES}.")
+        raise PlanError(f"{quote_text(text)} is not a device on a bus; write {_EXAMPLES}.")
     address = _parse_address(text, place) if bus.kind == "i2c" else None
     if colon and bus.kind not in {"i2c", "spi"}:
-        raise PlanError(f"{quote(text)}: {name} takes no {quote(place)}; write {name}={what.strip()}.")
+        raise PlanError(f"{quote_text(text)}: {name} takes no {quote_text(place)}; write {name}={what.strip()}.")
     select = place.strip() if bus.kind == "spi" and colon else None
     return DeviceRequest(text, bus, address, select, _find_maker(text, bus, what.strip(), folder))
 
@@ -95,10 +95,10 @@ def _parse_address(text: str, place: str) -> int:
     try:
         return parse_integer(place, 0, _LONGEST_I2C_ADDRESS)
     except ValueError:
-        raise PlanError(f"{quote(text)} needs the device's address of seven bits; write i2c1:0x50=….") from None
+        raise PlanError(f"{quote_text(text)} needs the device's address of seven bits; write i2c1:0x50=….") from None
 
 
-def _find_maker(text: str, bus: Bus, what: str, folder: Path) -> Callable[[Board], object]:
+def _find_maker(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[Board], object]:
     """Returns the function that makes the device. Raises PlanError for a device that the bus cannot have."""
     own = _OWN_CLASS.fullmatch(what)
     if own is not None:
@@ -107,25 +107,25 @@ def _find_maker(text: str, bus: Bus, what: str, folder: Path) -> Callable[[Board
     kinds = {"eeprom": ("i2c",), "lm75": ("i2c",), "loopback": ("spi", "uart", "pins")}.get(name)
     if kinds is None:
         raise PlanError(
-            f"{quote(text)}: there is no device {quote(name)}; give eeprom, lm75, loopback, or your own as "
+            f"{quote_text(text)}: there is no device {quote_text(name)}; give eeprom, lm75, loopback, or your own as "
             "file.py:Class."
         )
     if bus.kind not in kinds:
-        raise PlanError(f"{quote(text)}: {name} is a device for {' and '.join(kinds)}, not for {bus.kind}.")
+        raise PlanError(f"{quote_text(text)}: {name} is a device for {' and '.join(kinds)}, not for {bus.kind}.")
     if name == "loopback":
         return _loopback_maker(text, bus, argument)
     device = _make_eeprom if name == "eeprom" else _make_sensor
     try:
         device(argument)
     except ValueError as cause:
-        raise PlanError(f"{quote(text)}: {cause}.") from None
+        raise PlanError(f"{quote_text(text)}: {cause}.") from None
     return lambda _: device(argument)
 
 
 def _make_eeprom(argument: str) -> Eeprom:
     part = argument.lower().replace("lc", "c").replace("aa", "c") or "24c256"
     if part not in EEPROMS:
-        raise ValueError(f"there is no EEPROM {quote(argument)}; give {', '.join(EEPROMS)}")
+        raise ValueError(f"there is no EEPROM {quote_text(argument)}; give {', '.join(EEPROMS)}")
     size, page, address_bytes = EEPROMS[part]
     return Eeprom(size, page=page, address_bytes=address_bytes)
 
@@ -140,22 +140,24 @@ def _make_sensor(argument: str) -> TemperatureSensor:
     return TemperatureSensor(celsius)
 
 
-def _loopback_maker(text: str, bus: Bus, argument: str) -> Callable[[Board], object]:
+def _loopback_maker(text: str, bus: BoardBus, argument: str) -> Callable[[Board], object]:
     """Returns what makes a wire: on pins from one to the other, with their names after the colon."""
     if bus.kind != "pins":
         if argument:
-            raise PlanError(f"{quote(text)}: a loopback on {bus.kind} takes no {quote(argument)}; leave it out.")
+            raise PlanError(
+                f"{quote_text(text)}: a loopback on {bus.kind} takes no {quote_text(argument)}; leave it out."
+            )
         return (lambda _: SpiLoopback()) if bus.kind == "spi" else (lambda _: UartLoopback())
     source, colon, destination = argument.partition(":")
     if not colon:
-        raise PlanError(f"{quote(text)} does not name the two pins; write pins=loopback:PA0:PA1.")
+        raise PlanError(f"{quote_text(text)} does not name the two pins; write pins=loopback:PA0:PA1.")
     return lambda board: PinLoopback(parse_pin(board, source), parse_pin(board, destination))
 
 
-def _load_class(text: str, bus: Bus, file: Path, name: str, argument: str | None) -> Callable[[Board], object]:
+def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str | None) -> Callable[[Board], object]:
     """Returns what makes an object of a user's class. Raises PlanError if there is none, or none for this bus."""
     if not is_file(file):
-        raise PlanError(f"{quote(text)}: there is no file {path_text(file)}; check the path.")
+        raise PlanError(f"{quote_text(text)}: there is no file {path_text(file)}; check the path.")
     spec = importlib.util.spec_from_file_location(f"_rtoslab_device_{file.stem}", file)
     assert spec is not None and spec.loader is not None  # noqa: PT018 (its name ends in .py)
     module = importlib.util.module_from_spec(spec)
@@ -177,16 +179,16 @@ def _load_class(text: str, bus: Bus, file: Path, name: str, argument: str | None
             f"{name} of {path_text(file)} has no method for {bus.kind} ({', '.join(methods)}), so it would do nothing."
         )
 
-    def make(_: Board) -> object:
+    def make_device(_: Board) -> object:
         try:
             return made() if argument is None else made(argument)
         except Exception as cause:  # noqa: BLE001 (what a user's class raises)
             raise PlanError(f"{name} of {path_text(file)} cannot be made: {_error_text(cause, file)}.") from None
 
-    return make
+    return make_device
 
 
-class _Reporting:
+class _NamedDevice:
     """A device whose errors name the device, in one sentence."""
 
     def __init__(self, device: object, text: str) -> None:
@@ -198,22 +200,23 @@ class _Reporting:
             raise AttributeError(name)
         method, text = getattr(self._device, name), self._text
 
-        def call(*arguments: Any) -> Any:
+        def call_with_errors(*arguments: Any) -> Any:
             try:
                 return method(*arguments)
             except Exception as cause:
                 file = Path(getattr(sys.modules.get(type(self._device).__module__), "__file__", None) or "")
                 raise RunError(f"The device {text} failed in {name}: {_error_text(cause, file)}.") from cause
 
-        return call
+        return call_with_errors
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "_Reporting":
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_NamedDevice":
         """Returns a copy for a snapshot. Raises RunError if the device cannot be copied."""
         try:
-            return _Reporting(copy.deepcopy(self._device, memo), self._text)
+            return _NamedDevice(copy.deepcopy(self._device, memo), self._text)
         except Exception as cause:
             raise RunError(
-                f"The device {self._text} cannot be copied for a snapshot: {_clause(str(cause))}; give its class a "
+                f"The device {self._text} cannot be copied for a snapshot: {_error_clause(str(cause))}; give its "
+                "class a "
                 "method __deepcopy__."
             ) from cause
 
@@ -227,8 +230,8 @@ def _error_text(cause: BaseException, file: Path) -> str:
     line = cause.lineno if isinstance(cause, SyntaxError) else lines[-1].lineno if lines else None
     message = cause.msg if isinstance(cause, SyntaxError) else str(cause)
     where = f" (line {line} of {file.name})" if line is not None else ""
-    return f"{type(cause).__name__}: {_clause(message)}{where}"
+    return f"{type(cause).__name__}: {_error_clause(message)}{where}"
 
 
-def _clause(message: str) -> str:
+def _error_clause(message: str) -> str:
     return " ".join(message.split()).removesuffix(".")

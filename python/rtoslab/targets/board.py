@@ -24,7 +24,7 @@ from rtoslab.base import (
     find_root,
 )
 from rtoslab.catalogue import Board, read_boards
-from rtoslab.intake import MAGIC, Elf, native_module, quote
+from rtoslab.intake import MAGIC, ElfFile, native_module, quote_text
 from rtoslab.targets.machine import VirtualMachine
 
 Settings = tuple[tuple[str, int, str, str], ...]
@@ -193,7 +193,7 @@ class SymbolIndex:
         self._rows = first_symbol_per_address(symbols)
         self._starts = [address for address, _, _ in self._rows]
 
-    def find(self, address: int) -> tuple[int, int, str] | None:
+    def find_symbol(self, address: int) -> tuple[int, int, str] | None:
         """Returns the symbol that contains an address. One without a size reaches to the next symbol."""
         index = bisect_right(self._starts, address) - 1
         if index < 0:
@@ -233,7 +233,7 @@ def parse_pin(board: Board, name: str) -> int:
     match = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
     if match is None:
         example = "PB0" if is_ported else "GP5"
-        raise PlanError(f"{board.title} has no pin {quote(name)}; use names such as {example}.")
+        raise PlanError(f"{board.title} has no pin {quote_text(name)}; use names such as {example}.")
     return pin_number(match[0] if is_ported else int(match[2]))
 
 

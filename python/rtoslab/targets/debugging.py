@@ -44,7 +44,7 @@ def serve_gdb(
     machine.serve_semihosting(True)
     load_image(machine, read_image(image), image.name)
     for device in devices:
-        device.attach(machine, board)
+        device.attach_device(machine, board)
     if until is not None:
         with simulator_errors(SymbolError):
             machine.until(find_address(machine, until))

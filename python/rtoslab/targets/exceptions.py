@@ -3,13 +3,13 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from rtoslab.base import PlanError, architecture
-from rtoslab.intake import parse_integer, quote
+from rtoslab.base import PlanError, load_architecture
+from rtoslab.intake import parse_integer, quote_text
 
 if TYPE_CHECKING:
     from rtoslab.catalogue import Board, Kernel
 
-_EXCEPTIONS: Final = architecture().exception
+_EXCEPTIONS: Final = load_architecture().exception
 NMI: Final = _EXCEPTIONS.nmi
 HARDFAULT: Final = _EXCEPTIONS.hardfault
 SVCALL: Final = _EXCEPTIONS.svcall
@@ -43,6 +43,6 @@ def parse_exception(name: str, board: "Board") -> int:
     with suppress(ValueError):
         return FIRST_EXTERNAL + parse_integer(digits, 0, board.irq.lines - 1)
     raise PlanError(
-        f"{board.title} has no interrupt {quote(name)}; "
+        f"{board.title} has no interrupt {quote_text(name)}; "
         f"give irq0 to irq{board.irq.lines - 1}, {', '.join(_CORE_EXCEPTIONS)}."
     )

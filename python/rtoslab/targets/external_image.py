@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtoslab.base import ImageFileError, SettingError
-from rtoslab.catalogue import Catalogue, Entry, Kernel
+from rtoslab.catalogue import Catalogue, CatalogueEntry, Kernel
 from rtoslab.intake import MAGIC, read_image
 from rtoslab.records import DecodedRun, ExpectedIdentity, read_wire_constants
 from rtoslab.targets.introduction import read_introduction
@@ -21,7 +21,7 @@ class ExternalImage:
     introduction: DecodedRun
 
     @property
-    def sha256(self) -> str:
+    def file_sha256(self) -> str:
         """Returns the SHA-256 of the file, which stands for its unknown sources and flags."""
         return hashlib.sha256(self.content).hexdigest()
 
@@ -60,4 +60,4 @@ def with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
     facts = Kernel.model_construct(
         id=kernel, title=kernel, smp=cores > 1, services=dict.fromkeys(sorted(services), True)
     )
-    return catalogue.with_kernel(Entry(kernel, catalogue.root, facts))
+    return catalogue.with_kernel(CatalogueEntry(kernel, catalogue.root, facts))

@@ -44,7 +44,7 @@ class MemoryCopy:
     start: int
     content: bytes
 
-    def word(self, address: int) -> int | None:
+    def read_word(self, address: int) -> int | None:
         """Returns the word at an address. None outside the copy."""
         at = address - self.start
         return int.from_bytes(self.content[at : at + 4], "little") if 0 <= at <= len(self.content) - 4 else None
@@ -66,7 +66,7 @@ class Fault:
     """The halfword at pc; 0 where there is no memory."""
 
     @property
-    def name(self) -> str:
+    def exception_name(self) -> str:
         """Returns the exception's name: HardFault, MemManage, BusFault, UsageFault."""
         return FAULT_NAMES[self.exception]
 
@@ -127,7 +127,7 @@ def frame_registers(stacks: Iterable[MemoryCopy], frame: int, exc_return: int) -
     outside `stacks`.
     """
     for stack in stacks:
-        words = [stack.word(frame + 4 * number) for number in range(len(_FRAME))]
+        words = [stack.read_word(frame + 4 * number) for number in range(len(_FRAME))]
         if None not in words:
             stored = {name: word for name, word in zip(_FRAME, words, strict=True) if word is not None}
             floats = 0 if exc_return & _NO_FLOATS else _FLOAT_BYTES

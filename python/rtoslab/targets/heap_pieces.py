@@ -51,7 +51,7 @@ class _Heap:
     def read_member(self, block: int, name: str) -> int | None:
         """Returns the value of a member of the heap block at `block`. None if there is no such member, or no memory."""
         place = self._members.get(name)
-        return place.read(self.read_word, block) if place is not None else None
+        return place.read_member(self.read_word, block) if place is not None else None
 
 
 def _count_free_list(heap: _Heap, facts: FreeList) -> int | None:

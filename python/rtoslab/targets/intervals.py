@@ -33,7 +33,7 @@ EDGE_CYCLES: Final = 64
 
 
 @dataclass(slots=True)
-class Interval:
+class MarkedInterval:
     """One measured interval between its begin mark and its end mark, in cycles of the core's clock."""
 
     series: int
@@ -52,10 +52,10 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Intervals:
+class MarkedIntervals:
     """The measured intervals of a window, and the events beside them, in the order of time."""
 
-    intervals: tuple[Interval, ...]
+    intervals: tuple[MarkedInterval, ...]
     pulses: tuple[int, ...]
     """How long the measurement's pin was high, each time, in cycles."""
     disorder: tuple[str, ...]
@@ -66,7 +66,7 @@ class Intervals:
     """Series and raw value of each sample that the runner stored, in the order of time. None: the image has no
     `bench_keep`."""
 
-    def of_series(self, series: int) -> list[Interval]:
+    def of_series(self, series: int) -> list[MarkedInterval]:
         """Returns the intervals of one series."""
         return [interval for interval in self.intervals if interval.series == series]
 
@@ -85,7 +85,7 @@ def find_intervals(
     current: Mapping[int, int],
     pin: int | None,
     stamping: int | None = None,
-) -> Intervals:
+) -> MarkedIntervals:
     """Returns the measured intervals in a window's packed events.
 
     `current`: core -> running task as it opens; `pin`: number of the measurement's pin; `stamping`: number of the
@@ -109,7 +109,7 @@ def find_intervals(
             reader.note_event(kind, cycle, ident, value, core)
     resumed = {number: frozenset(addresses) for number, addresses in reader.resumed.items()}
     stored = tuple(reader.samples) or None
-    return Intervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
+    return MarkedIntervals(tuple(reader.intervals), tuple(reader.pulses), tuple(reader.disorder), resumed, stored)
 
 
 def _is_relevant(events: NDArray[np.void], pin: int | None) -> NDArray[np.bool_]:
@@ -130,9 +130,9 @@ class _IntervalReader:
     services: tuple[str, ...]
     current: dict[int, int]
     stamping: int | None
-    open: Interval | None = None
+    open: MarkedInterval | None = None
     high_since: int | None = None
-    intervals: list[Interval] = field(default_factory=list)
+    intervals: list[MarkedInterval] = field(default_factory=list)
     pulses: list[int] = field(default_factory=list)
     disorder: list[str] = field(default_factory=list)
     end_cycle: int = -EDGE_CYCLES
@@ -145,7 +145,7 @@ class _IntervalReader:
         """Begins an interval at an interrupt. Its series is known only from its end mark."""
         if self.open is not None:
             self.disorder.append("a timer's event came before the one before it was stamped")
-        self.open = Interval(STAMPED, cycle)
+        self.open = MarkedInterval(STAMPED, cycle)
 
     def note_mark(self, cycle: int, tag: int) -> None:
         """Begins or ends an interval at a mark."""
@@ -163,7 +163,7 @@ class _IntervalReader:
             return
         if self.open is not None:
             self.disorder.append(f"an interval of series {series} begins inside one of series {self.open.series}")
-        self.open = Interval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
+        self.open = MarkedInterval(series, cycle, touched=cycle - self.return_cycle < EDGE_CYCLES)
 
     def note_edge(self, cycle: int, level: int) -> None:
         """Begins or ends a pulse of the measurement's pin."""

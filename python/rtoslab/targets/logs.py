@@ -39,7 +39,7 @@ class LogLine:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-class Logs:
+class DefmtLog:
     """The defmt log of one image, decoded as its bytes arrive."""
 
     def __init__(self, decoder: "LogDecoder") -> None:
@@ -48,7 +48,7 @@ class Logs:
         self.lines: list[LogLine] = []
         """All lines so far."""
 
-    def take(self, data: bytes) -> bytes:
+    def decode_log_bytes(self, data: bytes) -> bytes:
         """Decodes log bytes that came over RTT. Returns the text of the lines that they complete."""
         fresh = [
             LogLine(level, timestamp, message, place[0] if place else None, place[1] if place else None, module)
@@ -58,7 +58,7 @@ class Logs:
         return "".join(f"{line}\n" for line in fresh).encode()
 
 
-def find_logs(image: bytes) -> Logs | None:
+def find_logs(image: bytes) -> DefmtLog | None:
     """Returns the defmt log of an image. None if it does not use defmt.
     Raises ImageFileError if its tables are damaged.
     """
@@ -71,4 +71,4 @@ def find_logs(image: bytes) -> Logs | None:
         raise ImageFileError(
             f"The image's defmt log cannot be decoded: {cause}; build it with the linker script defmt.x."
         ) from None
-    return None if decoder is None else Logs(decoder)
+    return None if decoder is None else DefmtLog(decoder)

@@ -8,13 +8,13 @@ import struct
 from dataclasses import dataclass
 
 from rtoslab.base import ImageFileError, code_address
-from rtoslab.intake import Elf
+from rtoslab.intake import ElfFile
 
 SECTION = ".bench_marks"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class IntervalMark:
     """An address in the code at which a measured interval begins or ends."""
 
     address: int
@@ -22,14 +22,14 @@ class Mark:
     is_end: bool
 
 
-def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
+def read_marks(image: bytes, name: str) -> tuple[IntervalMark, ...]:
     """Returns the addresses at which an image's measured intervals begin and end, in the order of their section.
     Empty without one. Raises ImageFileError.
     """
     try:
-        elf = Elf(image)
-        section = elf.section(SECTION)
-        words = elf.contents(section) if section is not None else b""
+        elf = ElfFile(image)
+        section = elf.find_section(SECTION)
+        words = elf.section_bytes(section) if section is not None else b""
     except ValueError as cause:
         raise ImageFileError(f"{name} cannot be read as an ELF file ({cause}); build it again.") from None
     if len(words) % 8:
@@ -38,5 +38,6 @@ def read_marks(image: bytes, name: str) -> tuple[Mark, ...]:
             "of word pairs; build it again."
         )
     return tuple(
-        Mark(code_address(address), tag >> 1, bool(tag & 1)) for address, tag in struct.iter_unpack("<II", words)
+        IntervalMark(code_address(address), tag >> 1, bool(tag & 1))
+        for address, tag in struct.iter_unpack("<II", words)
     )

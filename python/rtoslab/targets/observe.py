@@ -13,12 +13,12 @@ import xxhash
 from rtoslab.targets.board import simulator_module
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING
 from rtoslab.targets.handlings import HandlerRuns
-from rtoslab.targets.intervals import Intervals
-from rtoslab.targets.steps import Step
+from rtoslab.targets.intervals import MarkedIntervals
+from rtoslab.targets.steps import RunStep
 
 
 @dataclass(frozen=True, slots=True)
-class Switch:
+class TaskSwitch:
     """A task switch: the core, the tasks before and after (control blocks), and the service called before it.
 
     `cause` is the last watched service called on that core since its switch before. Empty if none was.
@@ -99,7 +99,7 @@ class OwnFunction:
 class WindowObservations:
     """Everything that the virtual board counted during the window. Exceptions are per core: number -> entries."""
 
-    switches: Counter[Switch] = field(default_factory=Counter)
+    switches: Counter[TaskSwitch] = field(default_factory=Counter)
     calls: Counter[tuple[int, str]] = field(default_factory=Counter)
     """(core, service) -> executions of the service's kernel function, from the profile."""
     objects: Counter[tuple[int, str, int]] = field(default_factory=Counter)
@@ -112,11 +112,11 @@ class WindowObservations:
     event_count: int = 0
     event_digest: str = ""
     """XXH3 of 128 bits of all events as they came: two runs with the same one did the same in the same cycles."""
-    intervals: Intervals | None = None
+    intervals: MarkedIntervals | None = None
     """The intervals of a latency benchmark."""
     handled: HandlerRuns | None = None
     """The handler runs, for a benchmark that shows the kernel's own handlers."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[RunStep, ...] = ()
     """What tasks and handlers did in the first part of the window, in the order of time."""
     steps_cut: bool = False
     """Whether there were more steps than these."""
@@ -147,7 +147,7 @@ class WindowObservations:
     is seen twice, so this may be off by one or two."""
 
 
-class Observer:
+class WindowObserver:
     """Counts task switches, service calls and critical sections in the events of a window."""
 
     def __init__(
@@ -180,7 +180,7 @@ class Observer:
         for core, ident, value, count in tally.call_counts():
             observed.objects[core, self._service_of(ident), value] = count
         for core, before, after, ident, count in tally.switch_counts():
-            observed.switches[Switch(core, before, after, "" if ident is None else self._service_of(ident))] = count
+            observed.switches[TaskSwitch(core, before, after, "" if ident is None else self._service_of(ident))] = count
         return observed
 
     def _service_of(self, ident: int) -> str:

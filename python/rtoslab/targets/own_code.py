@@ -17,7 +17,7 @@ from rtoslab.base import RunError
 from rtoslab.catalogue import Kernel
 from rtoslab.images import branch_target
 from rtoslab.targets.board import simulator_errors, simulator_module
-from rtoslab.targets.marks import Mark
+from rtoslab.targets.marks import IntervalMark
 from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, PROFILE, function_kind
 
@@ -59,10 +59,10 @@ def own_functions(
         rows: dict[Symbol, Counter[int]] = defaultdict(Counter)
         cycles: Counter[int] = Counter()
         for address, executions, took in _profile_rows(data):
-            place = places.find(address)
+            place = places.find_function(address)
             if place is None or _is_idling(address, idling):
                 continue
-            if ours.contains(place[0]) and _is_own(place[2], kernel):
+            if ours.contains_address(place[0]) and _is_own(place[2], kernel):
                 rows[place][address] += executions
                 together[place][address] += executions
                 cycles[address] += took
@@ -108,7 +108,7 @@ class FirmwareCode:
         self._starts = [start for start, _ in ranges]
         self._ends = [end for _, end in ranges]
 
-    def contains(self, address: int) -> bool:
+    def contains_address(self, address: int) -> bool:
         """Whether the code at an address was compiled from a file of the firmware."""
         index = bisect_right(self._starts, address) - 1
         return index >= 0 and address < self._ends[index]
@@ -121,7 +121,7 @@ class _SymbolIndex:
         self._symbols = sorted(symbols)
         self._starts = [address for address, _, _ in self._symbols]
 
-    def find(self, address: int) -> Symbol | None:
+    def find_function(self, address: int) -> Symbol | None:
         """Returns the function that contains an address. None outside functions."""
         index = bisect_right(self._starts, address) - 1
         if index < 0:
@@ -174,7 +174,7 @@ def _called_name(address: int, code: bytes, place: Symbol, places: _SymbolIndex)
         target, is_call = _short_branch_target(address, first), False
     if target is None:
         return None
-    called = places.find(target)
+    called = places.find_function(target)
     if called is None or (called == place and not is_call):
         return None
     return called[2].removeprefix("__").removesuffix(_VENEER) if called[2].endswith(_VENEER) else called[2]
@@ -192,7 +192,10 @@ def _short_branch_target(address: int, code: int) -> int | None:
 
 
 def call_distance(
-    own: Sequence[OwnFunction], marks: Sequence[Mark], symbols: Sequence[Symbol], read: Callable[[int, int], bytes]
+    own: Sequence[OwnFunction],
+    marks: Sequence[IntervalMark],
+    symbols: Sequence[Symbol],
+    read: Callable[[int, int], bytes],
 ) -> int:
     """Returns the sum of the distances between the marks of intervals and the calls that they measure.
 
@@ -226,7 +229,7 @@ def _instructions(
     function: OwnFunction, places: _SymbolIndex, read: Callable[[int, int], bytes]
 ) -> Iterator[tuple[int, bool]]:
     """Yields the address of each executed instruction of a function, and whether it is a call."""
-    place = places.find(function.stretches[0].address)
+    place = places.find_function(function.stretches[0].address)
     for part in function.stretches:
         address = part.address
         for _ in range(part.instructions):

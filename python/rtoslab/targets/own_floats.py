@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from rtoslab.base import code_address
-from rtoslab.intake import Elf, ElfSymbol
+from rtoslab.intake import ElfFile, ElfSymbol
 from rtoslab.targets.own_code import FirmwareCode
 
 _FUNC: Final = 2
@@ -28,9 +28,9 @@ _FLOATING_POINT: Final = (10, 11)
 def functions_with_floats(image: bytes) -> tuple[str, ...]:
     """Returns the names of the firmware's own functions that contain a floating-point calculation."""
     try:
-        elf = Elf(image)
+        elf = ElfFile(image)
         symbols = list(elf.symbols())
-        parts = [(section.address, elf.contents(section)) for section in elf.sections if section.has_contents]
+        parts = [(section.address, elf.section_bytes(section)) for section in elf.sections if section.has_contents]
     except ValueError:
         return ()
     ours, pools = FirmwareCode(image), _DataRanges(symbols)
@@ -42,7 +42,7 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
     names = set()
     for start, size, name in functions:
         code = next((data[start - at :][:size] for at, data in parts if at and at <= start < at + len(data)), b"")
-        if ours.contains(start) and _has_float_instruction(start, code, pools):
+        if ours.contains_address(start) and _has_float_instruction(start, code, pools):
             names.add(name)
     return tuple(sorted(names))
 
@@ -52,7 +52,7 @@ def _has_float_instruction(start: int, code: bytes, pools: "_DataRanges") -> boo
     at = 0
     while at + 2 <= len(code):
         first = int.from_bytes(code[at : at + 2], "little")
-        if pools.contains(start + at):
+        if pools.contains_address(start + at):
             at += 2
             continue
         second = int.from_bytes(code[at + 2 : at + 4], "little")
@@ -72,7 +72,7 @@ class _DataRanges:
         self._starts = [start for start, _ in maps]
         self._are_data = [is_data for _, is_data in maps]
 
-    def contains(self, address: int) -> bool:
+    def contains_address(self, address: int) -> bool:
         """Whether an address is in data between instructions."""
         index = bisect_right(self._starts, address) - 1
         return index >= 0 and self._are_data[index]

@@ -87,7 +87,7 @@ def cycles_by_function(
 
 def _function_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
     """Returns the name of the function at an address, and whether the address is its first instruction."""
-    symbol = index.find(address)
+    symbol = index.find_symbol(address)
     return (f"{address & ~0xFF:#010x}", False) if symbol is None else (symbol[2], address == symbol[0])
 
 
@@ -117,7 +117,7 @@ def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Coun
         counted[CORE_INTERRUPT] = kernel.several_cores.interrupt
     return Counter(
         {
-            (core, service): entries.count(core, names)
+            (core, service): entries.count_entries(core, names)
             for core in sorted({function.core for function in functions})
             for service, names in counted.items()
         }
@@ -133,7 +133,9 @@ def blocking_calls(
     entries, names = _EntryCounts(functions), kernel.waits
     return {
         core: BlockingCalls(
-            entries.count(core, names.collided), entries.count(core, names.failed), entries.count(core, names.blocked)
+            entries.count_entries(core, names.collided),
+            entries.count_entries(core, names.failed),
+            entries.count_entries(core, names.blocked),
         )
         for core in cores
     }
@@ -178,6 +180,6 @@ class _EntryCounts:
                 function.entries if "." in function.name else 0
             )
 
-    def count(self, core: int, names: tuple[str, ...]) -> int:
+    def count_entries(self, core: int, names: tuple[str, ...]) -> int:
         """Returns how often a core entered any of these functions."""
         return sum(self._whole[core, name] or self._clones[core, name] for name in names)

@@ -24,7 +24,7 @@ _BYTES_MOST: Final = 1 << 20
 
 
 @dataclass(slots=True)
-class Rtt:
+class RttBuffers:
     """The SEGGER RTT buffers of a running image."""
 
     machine: VirtualMachine
@@ -35,9 +35,9 @@ class Rtt:
     names: dict[int, str] = field(default_factory=dict)
     """The names of the buffers up that have been read, by number."""
 
-    def receive(self) -> Iterator[tuple[int, bytes]]:
+    def receive_output(self) -> Iterator[tuple[int, bytes]]:
         """Yields the new bytes of each buffer from the target, and writes input into the buffer to the target."""
-        head = self._read(self.block, _HEAD_BYTES)
+        head = self._read_memory(self.block, _HEAD_BYTES)
         if not head.startswith(_ID):
             return  # before SEGGER_RTT_Init
         ups, downs = (min(_word_at(head, at), _BUFFERS_MOST) for at in (16, 20))
@@ -51,18 +51,18 @@ class Rtt:
     def _read_up_buffer(self, number: int) -> bytes:
         """Returns the unread bytes of a buffer from the target, and marks them as read."""
         at = self.block + _HEAD_BYTES + number * _BUFFER_BYTES
-        words = self._read(at, _BUFFER_BYTES)
+        words = self._read_memory(at, _BUFFER_BYTES)
         name, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
         if not 0 < size <= _BYTES_MOST or write >= size or read >= size or write == read:
             return b""
-        whole = self._read(buffer, size)
+        whole = self._read_memory(buffer, size)
         self.names.setdefault(number, self._read_name(name))
         self.machine.write(at + _READ_AT, write.to_bytes(4, "little"))
         return whole[read:write] if read < write else whole[read:] + whole[:write]
 
     def _fill_down_buffer(self, at: int) -> None:
         """Writes as much waiting input as fits into the buffer to the target at address `at`. One byte stays free."""
-        words = self._read(at, _BUFFER_BYTES)
+        words = self._read_memory(at, _BUFFER_BYTES)
         _, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
         if not 0 < size <= _BYTES_MOST or write >= size or read >= size:
             return
@@ -75,10 +75,10 @@ class Rtt:
 
     def _read_name(self, address: int) -> str:
         """Returns the text of a buffer's name."""
-        text = self._read(address, _NAME_MOST).partition(b"\0")[0] if address else b""
+        text = self._read_memory(address, _NAME_MOST).partition(b"\0")[0] if address else b""
         return text.decode("ascii", errors="replace")
 
-    def _read(self, address: int, length: int) -> bytes:
+    def _read_memory(self, address: int, length: int) -> bytes:
         """Returns bytes of memory. Empty outside memory."""
         try:
             return bytes(self.machine.read(address, length))
@@ -86,12 +86,12 @@ class Rtt:
             return b""
 
 
-def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> Rtt | None:
+def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> RttBuffers | None:
     """Returns the RTT buffers of the loaded image. None if it has none.
     `typed`: input for its first buffer to the target.
     """
     block = machine.symbol(SYMBOL)
-    return None if block is None else Rtt(machine, block & ~1, typed)
+    return None if block is None else RttBuffers(machine, block & ~1, typed)
 
 
 def _word_at(content: bytes, at: int) -> int:

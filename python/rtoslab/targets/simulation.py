@@ -90,8 +90,8 @@ class SimResult:
             "cycles": self.cycles,
             "instructions": self.instructions,
             "uart": self.uart.decode("utf-8", errors="replace"),
-            "rtt": _texts(self.rtt),
-            "debug": _texts(self.debug),
+            "rtt": _channel_texts(self.rtt),
+            "debug": _channel_texts(self.debug),
             "defmt": [line.as_json() for line in self.logs],
             "exit_code": self.exit_code,
             "notes": list(self.notes),
@@ -143,7 +143,7 @@ class SimRequest:
     """Devices on buses, ports and pins."""
 
 
-def simulate(
+def simulate_image(
     image: Path,
     board: Board,
     request: SimRequest,
@@ -169,7 +169,7 @@ def simulate(
     load_image(machine, content, image.name)
     notes = _start_notes(machine, board)
     for device in request.devices:
-        device.attach(machine, board)
+        device.attach_device(machine, board)
     with simulator_errors(PlanError):
         for pin, volts in request.voltages:
             machine.set_analog(pin, round(volts * 1000))
@@ -196,7 +196,7 @@ def simulate(
         request.drives,
         find_logs(content),
     )
-    ended = watched.run()
+    ended = watched.run_to_end()
     between = [_read_pair_cycles(machine, start, end, index) for start, end, index in pairs]
     return _make_result(machine, count, request, watched, ended, between, notes)
 
@@ -277,7 +277,7 @@ def _has_reached_goal(request: SimRequest, reason: str) -> bool:
     return request.until is None or reason == "until" or (by_cycles and reason == "cycles")
 
 
-def _texts(channels: Mapping[str, bytes]) -> dict[str, str]:
+def _channel_texts(channels: Mapping[str, bytes]) -> dict[str, str]:
     """Returns the output of each channel as text."""
     return {name: text.decode("utf-8", errors="replace") for name, text in channels.items()}
 
@@ -321,11 +321,11 @@ def parse_script(text: str, enter: bytes = b"\r") -> list[tuple[bytes, bytes]]:
             raise ImageFileError(f"Line {number} of the script has no `=>`; write `prompt => text`.")
         typed = typed.strip()
         end = b"" if typed.endswith(r"\c") else enter
-        steps.append((unescape(prompt.strip()), unescape(typed.removesuffix(r"\c")) + end))
+        steps.append((unescape_text(prompt.strip()), unescape_text(typed.removesuffix(r"\c")) + end))
     return steps
 
 
-def unescape(text: str) -> bytes:
+def unescape_text(text: str) -> bytes:
     r"""Returns the bytes of a text with the escapes `\n \r \t \\ \xHH` replaced. Anything else stands for itself."""
     out = bytearray()
     index = 0

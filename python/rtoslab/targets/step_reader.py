@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from rtoslab.base import architecture, code_address
+from rtoslab.base import code_address, load_architecture
 from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
     IDENT_CURRENT,
@@ -38,7 +38,7 @@ from rtoslab.targets.steps import (
     SWITCH,
     TICK,
     ProbeMeanings,
-    Step,
+    RunStep,
 )
 
 _BEGUN_ANEW_CYCLES: Final = 64
@@ -52,11 +52,11 @@ def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
     addresses = {code_address(int(address)) for address in sorted_distinct(events["pc"][mine])}
-    top = architecture().code.exception_return_from
+    top = load_architecture().code.exception_return_from
     return sorted(address for address in addresses if address < top and not watching.is_in_kernel(address))
 
 
-def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[Step, ...]:
+def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[RunStep, ...]:
     """Returns the steps (calls, switches, ticks, marks) that packed events contain.
     `current`: core -> running task as they begin, empty without a kernel.
     """
@@ -101,32 +101,32 @@ class _StepReader:
     """Core -> the context that runs."""
     step_owners: dict[int, int]
     """Core -> who a step there belongs to: a control block, or HANDLER."""
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RunStep] = field(default_factory=list)
     probed_returns: frozenset[int] = frozenset()
     """Return addresses that have a probe."""
     handlers: dict[int, list[int]] = field(default_factory=dict)
     """Core -> exception numbers of the handlers in progress."""
     interrupted_starts: dict[int, int] = field(default_factory=dict)
     """Context -> function at whose first instruction an interrupt came, until the context continues."""
-    calls: dict[int, list[tuple[Step, int]]] = field(default_factory=dict)
+    calls: dict[int, list[tuple[RunStep, int]]] = field(default_factory=dict)
     """Context -> calls in progress, and where they return to."""
-    last_steps: dict[int, Step] = field(default_factory=dict)
+    last_steps: dict[int, RunStep] = field(default_factory=dict)
     resume_cycles: dict[int, int] = field(default_factory=dict)
     """Context -> when its own code continued after a call."""
-    last_own_steps: dict[int, Step] = field(default_factory=dict)
+    last_own_steps: dict[int, RunStep] = field(default_factory=dict)
     """Context -> the last step of its own code."""
     kernel_spans: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     """Core -> begin and end of the kernel's handlers since the last step of any own code."""
     leaving: dict[int, int] = field(default_factory=dict)
     """Core -> task that still runs, where the kernel names the next one before it switches."""
-    completed_calls: dict[int, Step] = field(default_factory=dict)
+    completed_calls: dict[int, RunStep] = field(default_factory=dict)
     """Context -> the last call that a call of another function completed."""
     restarting: dict[int, int] = field(default_factory=dict)
     """Context -> function that will be started again, because an interrupt hit its first instruction."""
 
     def note_mark(self, core: int, cycle: int, tag: int) -> None:
         """Appends the start or end of an interval."""
-        self.add_own_step(Step(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1))
+        self.add_own_step(RunStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1))
 
     def note_write(self, core: int, cycle: int, ident: int, value: int) -> None:
         """Records a new current task, or that a heap block was filled to its end."""
@@ -134,14 +134,14 @@ class _StepReader:
             self.note_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
             block, size = self.watching.blocks[ident - IDENT_FILL]
-            self.add_own_step(Step(cycle, core, FILL, self.step_owners[core], first=block, second=size))
+            self.add_own_step(RunStep(cycle, core, FILL, self.step_owners[core], first=block, second=size))
 
-    def add_step(self, step: Step) -> None:
+    def add_step(self, step: RunStep) -> None:
         """Appends a step that is not of the benchmark's own code: a switch, a tick, an interrupt."""
         self.steps.append(step)
         self.last_steps[step.core] = step
 
-    def add_own_step(self, step: Step) -> None:
+    def add_own_step(self, step: RunStep) -> None:
         """Appends a step of a task's or handler's own code, with the own cycles before it."""
         core = step.core
         context, last = self.contexts[core], self.last_steps.get(core)
@@ -160,7 +160,7 @@ class _StepReader:
         before = self.steps[at] if self.steps else None
         is_behind = before is not None and before.kind == STOP and cycle - before.cycle <= _TO_THE_PIN_CYCLES
         who = before.who if before is not None and is_behind else self.step_owners[core]
-        self.steps.insert(at if is_behind else len(self.steps), Step(cycle, core, PIN, who, first=level))
+        self.steps.insert(at if is_behind else len(self.steps), RunStep(cycle, core, PIN, who, first=level))
 
     def update_context(self, core: int, *, is_handler: bool) -> None:
         """Updates which context (a task or a handler) runs on a core."""
@@ -185,7 +185,7 @@ class _StepReader:
             for before, at in self.calls.get(running, ()):
                 if at == behind and before.name != name:
                     return  # an address calls one function: that one continues as this one, and does not return there
-        step = Step(cycle, core, CALL, self.step_owners[core], name, first, second)
+        step = RunStep(cycle, core, CALL, self.step_owners[core], name, first, second)
         self.add_own_step(step)
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
@@ -222,7 +222,7 @@ class _StepReader:
         self.update_context(core, is_handler=self.contexts[core] < 0)
         if not self.handlers.get(core):
             self.leaving[core] = before
-        self.add_step(Step(cycle, core, SWITCH, before, self.running_function(before), task))
+        self.add_step(RunStep(cycle, core, SWITCH, before, self.running_function(before), task))
 
     def running_function(self, context: int) -> str:
         """Returns the kernel function that a context is in.
@@ -245,7 +245,7 @@ class _StepReader:
             ]
         if number >= _FIRST_OWN:
             self.add_step(
-                Step(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.step_owners[core], first=number)
+                RunStep(cycle, core, TICK if number == SYSTICK else INTERRUPT, self.step_owners[core], first=number)
             )
             self.calls.pop(-1 - core, None)
         else:

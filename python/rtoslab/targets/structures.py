@@ -27,7 +27,7 @@ class MemberPlace:
     bits: tuple[int, int] | None = None
     """Of a bit field: its first bit in its first byte, and its width."""
 
-    def read(self, read_word: ReadWord, base: int) -> int | None:
+    def read_member(self, read_word: ReadWord, base: int) -> int | None:
         """Returns the value of this member, of four bytes at most, in the structure at `base`. None outside memory."""
         first, width = self.bits or (0, 8 * self.bytes)
         value, beyond = read_word(base + self.offset), 0
@@ -109,11 +109,11 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
 
 def _is_nonzero(members: Mapping[str, MemberPlace], name: str, word: ReadWord, address: int) -> int | None:
     """Returns 1 if a member of the structure at an address is not zero, 0 if it is. None if it cannot be read."""
-    value = members[name].read(word, address) if members else None
+    value = members[name].read_member(word, address) if members else None
     return None if value is None else int(value != 0)
 
 
-class Structures:
+class KernelStructures:
     """Reads the members of kernel objects and task control blocks that kernel.toml names.
 
     Raises SymbolError for a member that the structure does not have. A structure that is not in the image is not used
@@ -145,7 +145,7 @@ class Structures:
         if self._block is None or member is None:
             return {}
         place = self._members.get(self._block.type, {}).get(member)
-        values = {item: place.read(word, item) for item in sorted(blocks) if item} if place is not None else {}
+        values = {item: place.read_member(word, item) for item in sorted(blocks) if item} if place is not None else {}
         return {block: value for block, value in values.items() if value is not None}
 
     def read_objects(self, word: ReadWord, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
@@ -159,7 +159,9 @@ class Structures:
             called = {call for name in self._functions_of_kind(kind) & calls.keys() for call in calls[name]}
             for address in sorted(called):  # the order of a set of names differs from process to process
                 values = {
-                    name: members[member].read(word, address) for name, member in facts.members.items() if members
+                    name: members[member].read_member(word, address)
+                    for name, member in facts.members.items()
+                    if members
                 }
                 values |= {f"nonzero {name}": _is_nonzero(members, name, word, address) for name in facts.nonzero}
                 objects[kind, address] = {name: value for name, value in values.items() if value is not None}

@@ -42,8 +42,8 @@ from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_pro
 from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_intervals
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.marks import Mark, read_marks
-from rtoslab.targets.observe import Observer, WindowObservations
+from rtoslab.targets.marks import IntervalMark, read_marks
+from rtoslab.targets.observe import WindowObservations, WindowObserver
 from rtoslab.targets.own_code import call_distance, own_functions
 from rtoslab.targets.own_floats import functions_with_floats
 from rtoslab.targets.profiles import (
@@ -129,9 +129,9 @@ def run_virtual(
     started = job.started or job.image
     load_image(machine, started, job.name)
     if job.core is None:
-        return _WindowRun(job, machine, progress, None).run()
+        return _WindowRun(job, machine, progress, None).run_phases()
     shown = core_view(machine, job.core, job.image, started, job.name, job.board)
-    return _WindowRun(job, shown, progress, last_address(machine)).run()
+    return _WindowRun(job, shown, progress, last_address(machine)).run_phases()
 
 
 class _WindowRun:
@@ -144,7 +144,7 @@ class _WindowRun:
         self.progress = progress
         self.done_address = done_address
         self.uart = bytearray()
-        self.observer: Observer | None = None
+        self.observer: WindowObserver | None = None
         self.current_words: dict[int, int] = {}
         self.nesting_words: dict[int, int] = {}
         self.current: dict[int, int] = {}
@@ -163,7 +163,7 @@ class _WindowRun:
         self.settings = setting_registers(job.board) if job.cores == 1 else {}
         self.setting_writes: Counter[str] = Counter()
 
-    def run(self) -> RunOutput:
+    def run_phases(self) -> RunOutput:
         """Runs all phases. A failure is in the result."""
         output = RunOutput(b"")
         try:
@@ -193,7 +193,7 @@ class _WindowRun:
             self.nesting_words = self._nesting_addresses()
             for core, address in self.nesting_words.items():
                 self.machine.watch_write(address, IDENT_NESTING + core)
-            for mark in self._marks() if self.job.latency else ():
+            for mark in self._interval_marks() if self.job.latency else ():
                 self.machine.watch_exec(mark.address, IDENT_MARK + 2 * mark.series + mark.is_end)
             self._watch_samples()
             for index, address in enumerate(self.settings):
@@ -205,7 +205,7 @@ class _WindowRun:
             if self.job.handlers:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
 
-    def _marks(self) -> list[Mark]:
+    def _interval_marks(self) -> list[IntervalMark]:
         """Returns the begin and end marks of the measured intervals.
         If messages come from the other core's image, their starts are there.
         """
@@ -254,8 +254,8 @@ class _WindowRun:
         self.current = last_running_tasks(before, self.no_task, now)
         opened = self.machine.cycle()
         depths = {core: (opened, self._read_word(word)) for core, word in self.nesting_words.items()}
-        self.observer = Observer(self.job.watched_services, self.current, depths)
-        self.watch.open(before, self.current)
+        self.observer = WindowObserver(self.job.watched_services, self.current, depths)
+        self.watch.begin_window(before, self.current)
         urgency = self.machine.symbol(URGENCY_SYMBOL)
         self.state |= {} if urgency is None else {ISR_URGENCY: urgency}
         self.state |= count_free_pieces(self.machine, self.watch.read_word, self.job.image, self.job.kernel)
@@ -293,7 +293,7 @@ class _WindowRun:
         output.observed.own = own_functions(profiles, symbols, self.job.kernel, idling, self.job.image, read)
         if self.job.latency:
             own = output.observed.own
-            output.observed.call_distance = call_distance(own, self._marks(), symbols, read)
+            output.observed.call_distance = call_distance(own, self._interval_marks(), symbols, read)
         output.observed.compiler = compiler_notes(self.job.image)
         if any(name.startswith("fpu") for name in self.state):
             output.observed.own_floats = functions_with_floats(self.job.image)

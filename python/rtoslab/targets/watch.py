@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rtoslab.base import RunError, code_address
 from rtoslab.catalogue import Kernel
-from rtoslab.intake import Elf
+from rtoslab.intake import ElfFile
 from rtoslab.targets.board import simulator_errors
 from rtoslab.targets.event_kinds import (
     IDENT_BEHIND,
@@ -30,7 +30,7 @@ from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.profiles import APPLICATION, LIBRARY, function_kind
 from rtoslab.targets.step_reader import find_return_addresses, find_steps
 from rtoslab.targets.steps import ProbeMeanings
-from rtoslab.targets.structures import Structures
+from rtoslab.targets.structures import KernelStructures
 
 _WORD = 4
 _HALF = np.uint64(32)
@@ -54,7 +54,7 @@ def _port_functions(image: bytes) -> frozenset[str]:
     Those of port.h are the benchmark's, also where they are not inlined (-O0).
     """
     try:
-        symbols = list(Elf(image).symbols())
+        symbols = list(ElfFile(image).symbols())
     except ValueError:
         return frozenset()
     return frozenset(symbol.name for symbol in symbols if symbol.name.startswith(_PORT) and not symbol.is_local)
@@ -98,7 +98,7 @@ class StepRecorder:
         services = (service for service, names in self._kernel.symbols.items() if function in names)
         return any(len(self._kernel.arguments.get(item, ())) > 2 for item in services)
 
-    def open(self, before: bytes, current: Mapping[int, int]) -> None:
+    def begin_window(self, before: bytes, current: Mapping[int, int]) -> None:
         """Starts the recording as the window opens. `before`: the events so far; `current`: core -> running task."""
         names, addresses = tuple(self._functions), tuple(self._functions.values())
         own = kernel_address_test(self._machine.symbols(), self._is_kernel_function)
@@ -115,7 +115,7 @@ class StepRecorder:
         completes = {name: frozenset(begun) for name, begun in self._kernel.completes.items()}
         self._meanings = ProbeMeanings(names, addresses, behind, blocks, own, self._pin, brackets, completes)
         self._current = dict(current)
-        structures = Structures(self._image, self._kernel)
+        structures = KernelStructures(self._image, self._kernel)
         blocks_of_tasks = self._tasks_so_far(before) | set(current.values())
         self._at_open.priorities = structures.read_priorities(self.read_word, blocks_of_tasks)
         self._at_open.numbers = structures.read_task_numbers(self.read_word, blocks_of_tasks)

@@ -10,9 +10,9 @@ from rtoslab import interrupts
 from rtoslab.base import PlanError
 from rtoslab.targets.board import simulator_errors
 from rtoslab.targets.faults import Fault, fault_entries, fault_returns, read_fault
-from rtoslab.targets.logs import CHANNEL, Logs
+from rtoslab.targets.logs import CHANNEL, DefmtLog
 from rtoslab.targets.machine import VirtualMachine
-from rtoslab.targets.rtt import Rtt, find_rtt
+from rtoslab.targets.rtt import RttBuffers, find_rtt
 
 if TYPE_CHECKING:
     from rtoslab._sim import Snapshot, Stop
@@ -69,7 +69,7 @@ class WatchedRun:
     rtt_typed: bytes = b""
     drives: Sequence[PinDrive] = ()
     """Levels that come from outside, in any order."""
-    logs: Logs | None = None
+    logs: DefmtLog | None = None
     """What decodes the RTT buffer `defmt`."""
     output: dict[str, bytearray] = field(default_factory=dict)
     """Keyed by channel."""
@@ -80,7 +80,7 @@ class WatchedRun:
     handled: list[Fault] = field(default_factory=list)
     """Faults whose handler returned."""
 
-    def run(self) -> RunEnd:
+    def run_to_end(self) -> RunEnd:
         """Runs to the end and returns its reason."""
         rtt = find_rtt(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
@@ -105,7 +105,7 @@ class WatchedRun:
             self._take_output(rtt)
             return RunEnd("interrupted", interrupts.interrupt_reason(cause))
         if self.fault is not None:
-            return RunEnd("fault", f"Core {self.fault.core} took a {self.fault.name}.")
+            return RunEnd("fault", f"Core {self.fault.core} took a {self.fault.exception_name}.")
         return RunEnd("cycles", f"The limit of {self.limit} cycles was reached.")
 
     def _cycle_limit(self) -> int:
@@ -131,7 +131,7 @@ class WatchedRun:
             fault = self._read_fault(before, *item)
             if fault is not None:
                 return fault
-        return self._repeat(before, cycles) if entered else stop
+        return self._repeat_run(before, cycles) if entered else stop
 
     def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
         """Runs from a snapshot to a fault's handler and records the fault. None for a breakpoint, which is no fault."""
@@ -144,7 +144,7 @@ class WatchedRun:
         self.fault = fault
         return stop
 
-    def _repeat(self, before: "Snapshot", cycles: int) -> "Stop":
+    def _repeat_run(self, before: "Snapshot", cycles: int) -> "Stop":
         """Restores a snapshot and runs some cycles from it."""
         self.machine.restore(before)
         stop = self.machine.run(cycles)
@@ -163,14 +163,14 @@ class WatchedRun:
             return None
         return RunEnd(stop["reason"], stop["detail"])
 
-    def _take_output(self, rtt: Rtt | None) -> RunEnd | None:
+    def _take_output(self, rtt: RttBuffers | None) -> RunEnd | None:
         """Passes on new output. Returns the end of the run if the output matches a pattern, or None."""
         outputs = [self._add_output("uart", self.machine.take_uart())]
         outputs += [self._add_output(channel, fresh) for channel, fresh in self.machine.take_debug_text()]
-        for number, fresh in rtt.receive() if rtt is not None else ():
+        for number, fresh in rtt.receive_output() if rtt is not None else ():
             name = rtt.names.get(number, "") if rtt is not None else ""
             if self.logs is not None and name == CHANNEL:
-                outputs.append(self._add_output(CHANNEL, self.logs.take(fresh)))
+                outputs.append(self._add_output(CHANNEL, self.logs.decode_log_bytes(fresh)))
                 continue
             channel = f"rtt{number}"
             self.rtt_names.setdefault(channel, name)

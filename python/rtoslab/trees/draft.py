@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Kernel, Tree, TreeRequirements, make_tree
+from rtoslab.catalogue import Kernel, SourceTree, TreeRequirements, make_tree
 from rtoslab.intake import read_bytes
 from rtoslab.trees.repositories import describe_version
 from rtoslab.trees.versions import FILE_BYTES, MOST_FILES, absent_names
@@ -24,7 +24,7 @@ _MOST_SHOWN: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class _Index:
+class _SourceIndex:
     """Lists of the source files and headers of a kernel's source tree, relative to its root."""
 
     root: Path
@@ -32,7 +32,7 @@ class _Index:
     headers: tuple[PurePosixPath, ...]
 
 
-def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> Tree:
+def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> SourceTree:
     """Returns a description of the kernel source tree in `path` for a port.
     Raises CatalogueError naming what was not found.
     """
@@ -66,7 +66,7 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
     return tree.model_copy(update={"absent": absent_names(kernel, tree)})
 
 
-def _index_files(root: Path, wants: TreeRequirements) -> _Index:
+def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
     """Lists the files of a kernel's source tree, without those that the port avoids.
     Raises CatalogueError for too many or none.
     """
@@ -92,7 +92,7 @@ def _index_files(root: Path, wants: TreeRequirements) -> _Index:
                 headers.append(place)
     if not code:
         raise CatalogueError(f"There is no source file in {root}; check the path.")
-    return _Index(root, tuple(code), tuple(headers))
+    return _SourceIndex(root, tuple(code), tuple(headers))
 
 
 def _contains_any(name: str, words: Iterable[str]) -> bool:
@@ -106,7 +106,7 @@ def _is_avoided(name: str, wants: TreeRequirements) -> bool:
     return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
-def _core_files(index: _Index, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _core_files(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Returns the source and header patterns for one core (fields of `TreePart`)."""
     named = ((header, name) for header in index.headers for name in wants.headers if _can_include(header, name))
     headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
@@ -132,7 +132,7 @@ def _matches_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
     return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
-def _common_patterns(index: _Index, kernel: Kernel, wants: TreeRequirements) -> list[str]:
+def _common_patterns(index: _SourceIndex, kernel: Kernel, wants: TreeRequirements) -> list[str]:
     """Returns patterns of the fewest folders that define the measured functions for every core.
 
     Functions that folders for one core define, in C or assembly, need no other folder.
@@ -199,7 +199,7 @@ def _is_body_next(text: bytes, start: int) -> bool:
     return False
 
 
-def _folder_patterns(folder: PurePosixPath, index: _Index, wants: TreeRequirements) -> Iterator[str]:
+def _folder_patterns(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequirements) -> Iterator[str]:
     """Yields the pattern of a folder's sources, then those of the sources to leave out."""
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
@@ -207,7 +207,7 @@ def _folder_patterns(folder: PurePosixPath, index: _Index, wants: TreeRequiremen
             yield f"!{folder / path.name}"
 
 
-def _header_folders(index: _Index, wants: TreeRequirements, common: list[str]) -> list[str]:
+def _header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
     """Returns the include folder of each needed header. Of several candidates, the nearest to the sources."""
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
@@ -223,15 +223,15 @@ def _header_folders(index: _Index, wants: TreeRequirements, common: list[str]) -
 def _distance_to_nearest(folder: PurePosixPath, near: list[PurePosixPath]) -> int:
     """Returns the number of steps in the tree from a folder to the nearest of `near`."""
 
-    def apart(other: PurePosixPath) -> int:
+    def folder_distance(other: PurePosixPath) -> int:
         """Returns the number of folders between `folder` and another one."""
         shared = takewhile(lambda pair: pair[0] == pair[1], zip(folder.parts, other.parts, strict=False))
         return len(folder.parts) + len(other.parts) - 2 * len(list(shared))
 
-    return min(map(apart, near))
+    return min(map(folder_distance, near))
 
 
-def _read_version(index: _Index, wants: TreeRequirements, used_folders: list[str]) -> str:
+def _read_version(index: _SourceIndex, wants: TreeRequirements, used_folders: list[str]) -> str:
     """Returns a kernel's version from a text or macros in its headers. Empty if there is none.
 
     Headers of the used folders come first, because an old one of the same name may be elsewhere.

@@ -11,15 +11,15 @@ from pathlib import Path
 from rtoslab.base import CatalogueError, count_text
 from rtoslab.catalogue import (
     DEFAULT_OPT,
-    Entry,
+    CatalogueEntry,
     ExportRequirements,
     Kernel,
-    Tree,
+    SourceTree,
     export_key,
     make_tree,
     parse_export_key,
 )
-from rtoslab.intake import quote, read_text
+from rtoslab.intake import quote_text, read_text
 from rtoslab.trees.versions import absent_in_export, earlier_names
 
 OPTIMISATIONS = ("-O0", "-Og", "-Os", "-O1", "-O2", "-O3")
@@ -54,7 +54,7 @@ def parse_settings(text: str) -> Settings:
 
 
 def make_defconfig(
-    kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT, absent: Iterable[str] = ()
+    kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT, absent: Iterable[str] = ()
 ) -> str:
     """Returns the Kconfig file (defconfig) for the kernel's own build.
     `absent`: names that its version does not have yet.
@@ -69,7 +69,7 @@ def make_defconfig(
 
 
 def build_files(
-    kernel: Entry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
+    kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
     """Returns the files that a user adds to the kernel's own build, by name, and instructions for this user.
 
@@ -96,7 +96,9 @@ def build_files(
     return files, fill_template(config / "README.in", "the port's instructions")
 
 
-def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: Tree | None) -> tuple[Tree, str]:
+def add_export(
+    kernel: CatalogueEntry[Kernel], port: str, ident: str, path: Path, known: SourceTree | None
+) -> tuple[SourceTree, str]:
     """Returns a tree's description with one more export (the result of the kernel's own build), and that export's key.
     Raises CatalogueError.
     """
@@ -132,7 +134,7 @@ def add_export(kernel: Entry[Kernel], port: str, ident: str, path: Path, known: 
     return make_tree({**description, "exports": exports}), key
 
 
-def find_export(kernel: Entry[Kernel], key: str) -> Tree:
+def find_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
     """Returns the export (libraries and headers from the kernel's own build) that has this key.
     Raises CatalogueError if there is none.
     """
@@ -144,7 +146,7 @@ def find_export(kernel: Entry[Kernel], key: str) -> Tree:
     return tree.export_tree(key, wants.headers, wants.linked)
 
 
-def export_problem(kernel: Entry[Kernel], key: str) -> str | None:
+def export_problem(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
     """Returns why no image can be built with the export with this key, as a clause. None if one can."""
     wants, tree, board = _export_wants(kernel), kernel.tree, parse_export_key(key)[0]
     if tree is None or key not in tree.exports:
@@ -169,7 +171,7 @@ def export_problem(kernel: Entry[Kernel], key: str) -> str | None:
     return None
 
 
-def _export_wants(kernel: Entry[Kernel]) -> ExportRequirements:
+def _export_wants(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
     """Returns the `[export]` table of a kernel.toml. Raises CatalogueError without one."""
     if kernel.facts.export is None:
         raise CatalogueError(
@@ -184,22 +186,22 @@ def _target_text(key: str) -> str:
     return f"{board} with {count_text(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
-def _how_to_export(kernel: Entry[Kernel]) -> str:
+def _how_to_export(kernel: CatalogueEntry[Kernel]) -> str:
     """Returns a clause that tells the user how to make an export of the kernel."""
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 
-def _how_to_repeat(kernel: Entry[Kernel]) -> str:
+def _how_to_repeat(kernel: CatalogueEntry[Kernel]) -> str:
     """Returns a clause that tells the user how to make the export again."""
     return f"build it again with the files from `rtoslab kernel files {kernel.facts.id}`"
 
 
-def _read_part(kernel: Entry[Kernel], name: str) -> Settings:
+def _read_part(kernel: CatalogueEntry[Kernel], name: str) -> Settings:
     """Returns the Kconfig options of one file of the port: `common`, a board's or a need's."""
     return read_settings(kernel.folder / "config" / f"{name}.defconfig")
 
 
-def _options_by_board(kernel: Entry[Kernel]) -> dict[str, Settings]:
+def _options_by_board(kernel: CatalogueEntry[Kernel]) -> dict[str, Settings]:
     """Returns, for each board, the Kconfig options that the port requests for it alone."""
     others = {_COMMON, *_export_wants(kernel).lacks}
     paths = sorted((kernel.folder / "config").glob("*.defconfig"))
@@ -207,7 +209,7 @@ def _options_by_board(kernel: Entry[Kernel]) -> dict[str, Settings]:
 
 
 def _requested_options(
-    kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
+    kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
 ) -> dict[str, str | None]:
     """Returns the Kconfig options that the port requests for a board and needs.
 
@@ -235,12 +237,12 @@ def _unknown_options(path: Path) -> list[str]:
     return _UNKNOWN.findall(read_text(path, "a part of the kernel's configuration", CatalogueError, _BYTES))
 
 
-def _absent_names(kernel: Entry[Kernel], path: Path) -> tuple[str, ...]:
+def _absent_names(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]:
     """Returns the names of later versions that an export does not have."""
     return absent_in_export(kernel.facts, [path / header for header in _export_wants(kernel).headers])
 
 
-def _exported_board(kernel: Entry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
+def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
     """Returns the board that an export was built for. Raises CatalogueError for one that the port does not know."""
     option = _export_wants(kernel).board
     boards = {
@@ -248,11 +250,11 @@ def _exported_board(kernel: Entry[Kernel], option_values: Settings, absent: Iter
     }
     value = str(option_values.get(option))
     if value not in boards:
-        raise CatalogueError(f"The export is for the board {quote(value)}; the port supports {', '.join(boards)}.")
+        raise CatalogueError(f"The export is for the board {quote_text(value)}; the port supports {', '.join(boards)}.")
     return boards[value]
 
 
-def _exported_needs(kernel: Entry[Kernel], option_values: Settings) -> tuple[str, ...]:
+def _exported_needs(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
     """Returns the needs (groups of services) that an export was built for."""
     firsts = {need: next(iter(_read_part(kernel, need).items())) for need in _export_wants(kernel).lacks}
     return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
@@ -275,7 +277,7 @@ def _exported_optimisation(wants: ExportRequirements, option_values: Settings) -
 
 
 def _differences_text(
-    kernel: Entry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], option_values: Settings
+    kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], option_values: Settings
 ) -> str:
     """Returns the Kconfig options that differ from those that the port requests, as a clause. Empty if none does."""
     wrong = [
@@ -293,7 +295,7 @@ def _differences_text(
 
 def _value_text(value: str | None, verb: str = "is ") -> str:
     """Returns the value of a Kconfig option for a sentence."""
-    return f"{verb}{'not set' if value is None else quote(value)}"
+    return f"{verb}{'not set' if value is None else quote_text(value)}"
 
 
 def _read_version(wants: ExportRequirements, path: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import tools
-from rtoslab.catalogue import Tree
+from rtoslab.catalogue import SourceTree
 
 QUERY_EVERY_S: Final = 5.0
 _REMOTE: Final = re.compile(r"(?:[a-z+]+://|[^/@\s]+@[^/:\s]+:)\S+")
@@ -16,7 +16,7 @@ _CREDENTIALS: Final = re.compile(r"(?<=://)[^/@]*@")
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class SourceRepository:
     """A version control repository that contains folders of a kernel's source tree."""
 
     at: str
@@ -29,7 +29,7 @@ class Repository:
     """Whether a file under version control was changed since."""
 
 
-def find_repositories(tree: Tree) -> tuple[Repository, ...]:
+def find_repositories(tree: SourceTree) -> tuple[SourceRepository, ...]:
     """Returns the repositories that contain the tree's folders. The answer is cached for a few seconds.
     Queries git every few seconds at most.
     """
@@ -40,7 +40,7 @@ def find_repositories(tree: Tree) -> tuple[Repository, ...]:
 
 
 @lru_cache(maxsize=64)
-def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[Repository, ...]:
+def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[SourceRepository, ...]:
     """Asks git for the repositories of these folders.
 
     The last argument changes every few seconds, so that older cached answers are not used.
@@ -57,13 +57,13 @@ def _existing_folder(root: Path, pattern: str) -> Path:
     return path
 
 
-def _read_repository(root: Path, top: Path) -> Repository:
+def _read_repository(root: Path, top: Path) -> SourceRepository:
     """Returns the origin, commit and changes of the repository at `top`."""
     root = root.resolve()  # git reports resolved paths
     inside = root.is_relative_to(top)
     origin = _git_output(top, "config", "--get", "remote.origin.url")
     reachable = _REMOTE.fullmatch(origin) and not origin.startswith("file:")
-    return Repository(
+    return SourceRepository(
         at="." if inside else top.relative_to(root).as_posix() if top.is_relative_to(root) else top.name,
         origin=_CREDENTIALS.sub("", origin) if reachable else None,
         commit=_git_output(top, "rev-parse", "HEAD") or None,

@@ -12,20 +12,20 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from rtoslab.base import BuildError, Strict, canonical, file_listing, make_folder, write_whole
-from rtoslab.catalogue import Tree, path_variable
+from rtoslab.base import BuildError, StrictModel, file_listing, make_folder, to_canonical_json, write_whole
+from rtoslab.catalogue import SourceTree, path_variable
 from rtoslab.intake import read_object
 
 _UNREAD: Final = "unread"
 
 
-class _Reads(Strict):
+class _ReadFilesCache(StrictModel):
     """The cache file that lists the files which the last build read from a tree."""
 
     files: tuple[str, ...]
 
 
-def file_names(tree: Tree, core: str) -> str:
+def file_names(tree: SourceTree, core: str) -> str:
     """Returns the names of all files in a tree's folders of sources and headers, a line each."""
     root, part = Path(tree.path), tree.part_for_core(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
@@ -39,7 +39,7 @@ def file_names(tree: Tree, core: str) -> str:
     return "\n".join(sorted(result))
 
 
-def source_files(tree: Tree, core: str) -> tuple[str, ...]:
+def source_files(tree: SourceTree, core: str) -> tuple[str, ...]:
     """Returns the source files of a description's patterns for one core, relative to the tree and in order."""
     root, files = Path(tree.path), set[str]()
     patterns = tree.part_for_core(core).sources
@@ -49,14 +49,14 @@ def source_files(tree: Tree, core: str) -> tuple[str, ...]:
     return tuple(sorted(files))
 
 
-def linked_digest(tree: Tree) -> str:
+def linked_digest(tree: SourceTree) -> str:
     """Returns the SHA-256 over the names and contents of the tree's files that images are linked with."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
     return hashlib.sha256(file_listing(root, files).encode()).hexdigest()
 
 
-def missing_files(tree: Tree, core: str | None = None) -> list[str]:
+def missing_files(tree: SourceTree, core: str | None = None) -> list[str]:
     """Returns a sentence for each pattern or folder of a tree's description that matches nothing.
 
     `core`: check only its part and the common one. A missing tree is the only sentence.
@@ -80,7 +80,7 @@ def missing_files(tree: Tree, core: str | None = None) -> list[str]:
     return missing
 
 
-def inputs_listing(tree: Tree, cache: Path) -> str:
+def inputs_listing(tree: SourceTree, cache: Path) -> str:
     """Returns a listing of the tree's files that the last build read, with digests of their present content.
 
     A file that no longer exists is listed as gone, which gives another key. Without a build it is a fixed word.
@@ -100,7 +100,7 @@ def load_inputs(cache: Path) -> tuple[str, ...] | None:
     None without a readable cache file.
     """
     try:
-        return _Reads.model_validate(
+        return _ReadFilesCache.model_validate(
             read_object(cache, "the list of files that were read from a tree", BuildError)
         ).files
     except (BuildError, ValidationError):
@@ -110,10 +110,10 @@ def load_inputs(cache: Path) -> tuple[str, ...] | None:
 def store_inputs(cache: Path, files: tuple[str, ...]) -> None:
     """Stores the list of the tree's files that a build read. Raises StoreError."""
     make_folder(cache.parent)
-    write_whole(cache, canonical({"files": files}), "the list of files that were read from a tree")
+    write_whole(cache, to_canonical_json({"files": files}), "the list of files that were read from a tree")
 
 
-def build_inputs(paths: Iterable[str], tree: Tree) -> tuple[str, ...]:
+def build_inputs(paths: Iterable[str], tree: SourceTree) -> tuple[str, ...]:
     """Returns the files of the tree that a build linked or its compilers read, relative to it and in order.
 
     Raises BuildError if it read none.

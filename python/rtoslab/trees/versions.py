@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import CatalogueError
-from rtoslab.catalogue import Catalogue, Entry, Kernel, Tree
-from rtoslab.intake import quote, read_bytes
+from rtoslab.catalogue import Catalogue, CatalogueEntry, Kernel, SourceTree
+from rtoslab.intake import quote_text, read_bytes
 
 MOST_FILES: Final = 400_000
 FILE_BYTES: Final = 4 << 20
 
 
-def recognise_port(catalogue: Catalogue, path: Path) -> Entry[Kernel]:
+def recognise_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Kernel]:
     """Returns the only port whose headers (or export files) are all in this folder. Raises CatalogueError."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
@@ -38,7 +38,7 @@ def _is_port_of(facts: Kernel, path: Path, headers: set[str]) -> bool:
     return facts.tree is not None and headers.issuperset(Path(header).name for header in facts.tree.headers)
 
 
-def absent_names(kernel: Kernel, tree: Tree) -> tuple[str, ...]:
+def absent_names(kernel: Kernel, tree: SourceTree) -> tuple[str, ...]:
     """Returns the port's `earlier` names (functions and options of later versions) that no file of a tree contains."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / header for part in parts for header in part.headers}
@@ -59,7 +59,7 @@ def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
     Raises CatalogueError.
     """
     if not re.match(r"[Vv]?\d", version):
-        raise CatalogueError(f"{quote(version)} is not a version of {kernel.title}; write numbers, such as 11.0.")
+        raise CatalogueError(f"{quote_text(version)} is not a version of {kernel.title}; write numbers, such as 11.0.")
     return tuple(
         earlier.name for earlier in kernel.earlier if _version_numbers(version) < _version_numbers(earlier.since)
     )
@@ -84,7 +84,7 @@ def _search_absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], .
     return tuple(name for name in names if not any(re.search(rb"\b%b\b" % name.encode(), text) for text in texts))
 
 
-def version_problem(kernel: Entry[Kernel]) -> str | None:
+def version_problem(kernel: CatalogueEntry[Kernel]) -> str | None:
     """Returns why a tree's description no longer fits the version of its files, as a clause. None if it does."""
     tree = kernel.tree
     if tree is None or absent_names(kernel.facts, tree) == tree.absent:

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from rtoslab.base import RtoslabError, build_folder, sha256_of
 from rtoslab.catalogue import Catalogue
-from rtoslab.conformance import Conformance
+from rtoslab.conformance import ConformanceVerdict
 from rtoslab.images import IMAGE
 from rtoslab.measure import evaluate_output, image_fields
 from rtoslab.records import ExpectedIdentity, read_sealed, unexpected_files
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 from rtoslab.store import (
     CONFORMANCE_FILE,
     EVIDENCE_FILE,
@@ -88,14 +88,14 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
     """Returns a sentence if the stored verdict is not the one that the manifest sums up."""
     if CONFORMANCE_FILE not in files:
         return []
-    verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
-    if verdict.summary() != manifest.get("conformance"):
+    verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
+    if verdict.check_outcomes() != manifest.get("conformance"):
         return [f"{CONFORMANCE_FILE} is not the verdict that {MANIFEST} sums up."]
     return []
 
 
 def _compute_again(
-    catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | Failed, manifest: Mapping[str, Any]
+    catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | FailedPoint, manifest: Mapping[str, Any]
 ) -> tuple[AnyResult, list[str]]:
     """Computes a stored result again from its raw data. Returns it with remarks."""
     build = manifest["build"]
@@ -117,8 +117,8 @@ def _compute_again(
         fields = {"image": result.image, "code": result.code}
         again = again.model_copy(update=fields if image is None else image_fields(again, image))
         if CONFORMANCE_FILE in files:
-            verdict = Conformance.model_validate_json(files[CONFORMANCE_FILE])
-            again = again.model_copy(update={"deviations": verdict.deviations})
+            verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
+            again = again.model_copy(update={"deviations": verdict.deviation_reasons})
     return again, remarks
 
 
@@ -133,7 +133,7 @@ def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | Non
 def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
     """Returns a sentence for each value that differs between two results."""
     if stored.status != again.status:
-        why = f": {again.message}" if isinstance(again, Failed) else ""
+        why = f": {again.message}" if isinstance(again, FailedPoint) else ""
         return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
     one, two = (_flatten_values(result.model_dump(mode="json")) for result in (stored, again))
     differences = [

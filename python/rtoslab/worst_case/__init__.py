@@ -8,7 +8,7 @@ from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.folder import default_folder, find_differences, is_sweep, sweep_manifest, write_sweep
 from rtoslab.worst_case.scenario import (
     WINDOW_MS,
-    Scenario,
+    SweepScenario,
     SweepTarget,
     benchmark_scenario,
     image_scenario,

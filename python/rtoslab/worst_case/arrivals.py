@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import PlanError, RunError
-from rtoslab.intake import parse_integer, quote
+from rtoslab.intake import parse_integer, quote_text
 from rtoslab.targets import exception_name, simulator_errors
-from rtoslab.worst_case.scenario import Scenario
+from rtoslab.worst_case.scenario import SweepScenario
 
 ARRIVAL: Final = np.dtype([("cycle", "<u8"), ("handler", "<u8"), ("task", "<u8"), ("pc", "<u4"), ("asleep", "<u4")])
 """One arrival, 32 bytes. See `_sim.pyi`. Cycles from the arrival to the first instruction of handler and task."""
@@ -66,7 +66,7 @@ class EndedSweepError(KeyboardInterrupt):
         self.arrivals = arrivals
 
 
-def choose_span(scenario: Scenario, text: str | None, samples: int | None = None, seed: int = 1) -> SweepSpan:
+def choose_span(scenario: SweepScenario, text: str | None, samples: int | None = None, seed: int = 1) -> SweepSpan:
     """Returns the span of a text: `period`, `tick`, either with a number in front, or cycles. All of them, or `samples`
     drawn by `seed`. Without a text: a period of the scenario.
 
@@ -82,7 +82,8 @@ def choose_span(scenario: Scenario, text: str | None, samples: int | None = None
         number = parse_integer(count or ("1" if unit else ""), 1, MOST_CYCLES)
     except ValueError:
         raise PlanError(
-            f"{quote(text)} is not a valid span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, `3period` "
+            f"{quote_text(text)} is not a valid span; give up to {MOST_CYCLES:,} cycles, or `period`, `tick`, "
+            "`3period` "
             "and so on."
         ) from None
     if unit is None:
@@ -105,7 +106,7 @@ def _span_of(cycles: int, name: str, samples: int | None, seed: int, reason: str
     return SweepSpan(cycles, name, draw_offsets(cycles, samples, seed), seed, reason)
 
 
-def _usual_span(scenario: Scenario, samples: int | None, seed: int) -> SweepSpan:
+def _usual_span(scenario: SweepScenario, samples: int | None, seed: int) -> SweepSpan:
     """Returns one period of an image's own behaviour: of the swept interrupt, else of the tick, else of the slowest of
     its interrupts. A long one is drawn from. Raises PlanError if there is none."""
     periods = {number: own.period_cycles for number, own in scenario.interrupts.items()}
@@ -142,7 +143,7 @@ def draw_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
 
 
 def inject_at_every_cycle(
-    scenario: Scenario,
+    scenario: SweepScenario,
     span: SweepSpan,
     *,
     threads: int | None = None,
@@ -171,7 +172,7 @@ def inject_at_every_cycle(
 
 
 def _run_batches(
-    scenario: Scenario,
+    scenario: SweepScenario,
     cycles: list[int],
     arrays: list[NDArray[np.void]],
     threads: int,
@@ -193,7 +194,7 @@ def _run_batches(
     progress(len(cycles), len(cycles))
 
 
-def _require_answers(scenario: Scenario, arrivals: NDArray[np.void]) -> None:
+def _require_answers(scenario: SweepScenario, arrivals: NDArray[np.void]) -> None:
     """Raises RunError if an arrival was not answered."""
     for name in ("handler", "task") if scenario.task is not None else ("handler",):
         missing = arrivals[arrivals[name] == UNANSWERED]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rtoslab.base import count_text
-from rtoslab.reports import ChartData, Document, Section, TableData, cycles_text, mark_deviations_by
-from rtoslab.worst_case.worst_case import Latency, WorstCase
+from rtoslab.reports import ChartData, ReportDocument, ReportSection, TableData, cycles_text, mark_deviations_by
+from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCase
 
 PLOTTED: Final = 2500
 """The most places along the offset's axis. Beyond that, each stands for an interval, by its shortest and longest
@@ -21,11 +21,11 @@ _METHOD: Final = (
 _SINGLE_IMAGE: Final = " In the undisturbed run, the image itself does not raise this interrupt."
 
 
-def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Document:
+def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> ReportDocument:
     """Returns the report. `arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
     latencies = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
     arrived = count_text(finding.arrivals, "arrival")
-    document = Document(
+    document = ReportDocument(
         title=f"Worst case: {finding.title}",
         subtitle=f"{finding.clock_hz / 1e6:g} MHz · {arrived} over {finding.span} · virtual board",
         summary=finding.claim,
@@ -39,7 +39,7 @@ def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Docum
     return mark_deviations_by(document, finding.deviations, all_deviate=bool(finding.deviations))
 
 
-def _figures_section(finding: WorstCase, latencies: list[tuple[str, Latency]]) -> Section:
+def _figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
     rows = [
         [
             name,
@@ -47,7 +47,7 @@ def _figures_section(finding: WorstCase, latencies: list[tuple[str, Latency]]) -
             cycles_text(item.median_cycles),
             cycles_text(item.p99_cycles),
             f"{item.maximum_cycles:,}",
-            f"{finding.microseconds(item.maximum_cycles):.3f}",
+            f"{finding.to_microseconds(item.maximum_cycles):.3f}",
             f"{item.worst_count:,}",
             f"{item.worst_offset:,}",
             ("asleep, then " if item.asleep else "") + str(item.executing),
@@ -62,7 +62,7 @@ def _figures_section(finding: WorstCase, latencies: list[tuple[str, Latency]]) -
         if cycles is not None
     ]
     note = "; ".join(lengths)
-    return Section(
+    return ReportSection(
         "figures",
         "Latency",
         (
@@ -74,7 +74,9 @@ def _figures_section(finding: WorstCase, latencies: list[tuple[str, Latency]]) -
     )
 
 
-def _offset_section(finding: WorstCase, arrivals: NDArray[np.void], latencies: list[tuple[str, Latency]]) -> Section:
+def _offset_section(
+    finding: WorstCase, arrivals: NDArray[np.void], latencies: list[tuple[str, ArrivalLatency]]
+) -> ReportSection:
     offsets = (arrivals["cycle"] - np.uint64(finding.first_cycle)).astype(np.int64)
     rows: list[dict[str, Any]] = []
     for name, _ in latencies:
@@ -87,10 +89,10 @@ def _offset_section(finding: WorstCase, arrivals: NDArray[np.void], latencies: l
         "longest."
     )
     chart = ChartData("sweep", rows, caption, x_title="offset, cycles", y_title="latency, cycles")
-    return Section("offset", "Latency against offset", (), (chart,))
+    return ReportSection("offset", "Latency against offset", (), (chart,))
 
 
-def _distribution_section(latencies: list[tuple[str, Latency]]) -> Section:
+def _distribution_section(latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
     rows: list[dict[str, Any]] = []
     for name, item in latencies:
         cycles = [value for value, count in item.histogram for _ in range(count)]
@@ -101,10 +103,10 @@ def _distribution_section(latencies: list[tuple[str, Latency]]) -> Section:
             if count
         ]
     chart = ChartData("histogram", rows, "Number of arrivals by latency.")
-    return Section("distribution", "Distribution", (), (chart,))
+    return ReportSection("distribution", "Distribution", (), (chart,))
 
 
-def _meetings_section(finding: WorstCase) -> Section:
+def _meetings_section(finding: WorstCase) -> ReportSection:
     rows = [
         [
             meeting.function or "no function",
@@ -116,4 +118,4 @@ def _meetings_section(finding: WorstCase) -> Section:
     ]
     columns = ("executing on arrival", ">arrivals", ">max to handler", ">max to task")
     table = TableData("Functions by the longest wait for the handler", columns, rows)
-    return Section("met", "Interrupted code", (), (), (table,))
+    return ReportSection("met", "Interrupted code", (), (), (table,))

@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from rtoslab.base import AlteredError, canonical, make_folder, runs_folder, write_whole
+from rtoslab.base import AlteredError, make_folder, runs_folder, to_canonical_json, write_whole
 from rtoslab.intake import ParquetColumn, path_text, write_parquet
 from rtoslab.records import read_sealed, seal_files
 from rtoslab.results import decode_columns
 from rtoslab.worst_case.arrivals import UNANSWERED, SweepSpan
-from rtoslab.worst_case.scenario import Scenario
+from rtoslab.worst_case.scenario import SweepScenario
 from rtoslab.worst_case.worst_case import WorstCase
 
 ARRIVALS: Final = "arrivals.parquet"
@@ -23,7 +23,7 @@ MANIFEST: Final = "manifest.json"
 REPORT: Final = "report.html"
 
 
-def sweep_manifest(scenario: Scenario, span: SweepSpan) -> dict[str, Any]:
+def sweep_manifest(scenario: SweepScenario, span: SweepSpan) -> dict[str, Any]:
     """Returns everything that can change a number of the sweep, with the image by its hash."""
     image = hashlib.sha256(scenario.elf.read_bytes()).hexdigest()
     sweep = {
@@ -39,7 +39,7 @@ def sweep_manifest(scenario: Scenario, span: SweepSpan) -> dict[str, Any]:
 
 def default_folder(name: str, manifest: dict[str, Any]) -> Path:
     """Returns `runs/worst-case-<name>-<hash of the manifest>`."""
-    return runs_folder() / f"worst-case-{name}-{hashlib.sha256(canonical(manifest).encode()).hexdigest()[:8]}"
+    return runs_folder() / f"worst-case-{name}-{hashlib.sha256(to_canonical_json(manifest).encode()).hexdigest()[:8]}"
 
 
 def write_sweep(
@@ -48,7 +48,7 @@ def write_sweep(
     """Writes a sweep's folder. The same sweep gives the same bytes. Raises StoreError."""
     files = {
         ARRIVALS: arrivals_to_parquet(arrivals, finding.first_cycle),
-        MANIFEST: canonical(manifest).encode(),
+        MANIFEST: to_canonical_json(manifest).encode(),
         REPORT: report.encode(),
         RESULT: (json.dumps(finding.as_json(), indent=1) + "\n").encode(),
     }

@@ -37,7 +37,7 @@ _JITTER_CYCLES: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Handling:
+class HandlerExecution:
     """One run of a handler that the image's own hardware started, in cycles since the snapshot."""
 
     recognised: int
@@ -53,7 +53,7 @@ class OwnInterrupt:
     """An exception that the image raises itself."""
 
     exception: int
-    handlings: tuple[Handling, ...]
+    handlings: tuple[HandlerExecution, ...]
 
     @property
     def period_cycles(self) -> int | None:
@@ -84,7 +84,7 @@ def own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, Ow
     events = events[(events["core"] == core) & (events["cycle"] < end)]
     entries = events["kind"] == KIND_EXCEPTION_ENTER
     return {
-        int(number): OwnInterrupt(int(number), _handlings(events[events["id"] == number], start, machine.cycle()))
+        int(number): OwnInterrupt(int(number), _handler_runs(events[events["id"] == number], start, machine.cycle()))
         for number in np.unique(events["id"][entries]).tolist()
     }
 
@@ -140,20 +140,20 @@ def _pending_bit(exception: int) -> tuple[int, int]:
     return _ICSR, {NMI: 31, PENDSV: 28, SYSTICK: 26}[exception]
 
 
-def _handlings(events: NDArray[np.void], start: int, end: int) -> tuple[Handling, ...]:
+def _handler_runs(events: NDArray[np.void], start: int, end: int) -> tuple[HandlerExecution, ...]:
     """Returns the handler runs of one exception's events. A handler is not entered again before its return."""
-    handlings: list[Handling] = []
+    handlings: list[HandlerExecution] = []
     for event in events[(events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)]:
         cycle = int(event["cycle"]) - start
         if event["kind"] == KIND_EXCEPTION_ENTER:
-            handlings.append(Handling(cycle - int(event["value"]), cycle, end - start))
+            handlings.append(HandlerExecution(cycle - int(event["value"]), cycle, end - start))
         elif handlings and handlings[-1].end == end - start:
-            handlings[-1] = Handling(handlings[-1].recognised, handlings[-1].entry, cycle)
+            handlings[-1] = HandlerExecution(handlings[-1].recognised, handlings[-1].entry, cycle)
     return tuple(handlings)
 
 
 def meets_own(
-    handlings: Sequence[Handling],
+    handlings: Sequence[HandlerExecution],
     requests: NDArray[np.int64],
     offsets: NDArray[np.int64],
     latencies: NDArray[np.int64],

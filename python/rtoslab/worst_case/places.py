@@ -38,10 +38,10 @@ class InstructionNames:
         self._lines = SourceLines(elf)
         self._symbols = symbols
 
-    def locate(self, address: int) -> InstructionPlace:
+    def locate_instruction(self, address: int) -> InstructionPlace:
         """Returns the place of the instruction at an address."""
         return InstructionPlace(
-            address, self.function_at(address, offset=True), self._lines.lines_at(address), self._disassembly(address)
+            address, self.function_at(address, offset=True), self._lines.lines_at(address), self._disassemble(address)
         )
 
     def function_at(self, address: int, *, offset: bool = False) -> str:
@@ -54,7 +54,7 @@ class InstructionNames:
             place -= 1
         return ""
 
-    def _disassembly(self, address: int) -> str:
+    def _disassemble(self, address: int) -> str:
         tool = shutil.which(cross_tool_name("objdump"))
         if tool is None:
             return ""

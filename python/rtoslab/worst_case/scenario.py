@@ -50,7 +50,7 @@ NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
+class SweepScenario:
     """A board before the first arrival of a sweep."""
 
     title: str
@@ -119,7 +119,7 @@ def benchmark_scenario(
     *,
     core: int = 0,
     progress: Progress = lambda *_: None,
-) -> Scenario:
+) -> SweepScenario:
     """Returns the scenario of a benchmark's image, at the beginning of a period in its window.
 
     Raises PlanError: it cannot be swept, or not with this kernel or board; BuildError, ConformanceError, RunError.
@@ -138,30 +138,32 @@ def benchmark_scenario(
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
     conformance = examine_port(catalogue, point, progress)
-    conformance.require()
+    conformance.require_conformance()
     board = catalogue.board(point.board).facts
-    manifest = make_manifest(point, board, built, virtual_target(catalogue.root, point, board), conformance.summary())
+    manifest = make_manifest(
+        point, board, built, virtual_target(catalogue.root, point, board), conformance.check_outcomes()
+    )
     machine: Any = make_machine(board, cores=point.cores)
     apply_settings(machine, point.timing)
-    image = built.elf.read_bytes()
-    load_image(machine, image, built.elf.name)
+    image = built.elf_path.read_bytes()
+    load_image(machine, image, built.elf_path.name)
     _run_to_window(machine, point.clock_hz or board.clock.sys_hz)
-    marks = read_marks(image, built.elf.name)
+    marks = read_marks(image, built.elf_path.name)
     at = {
         tag: {mark.address for mark in marks if _mark_tag(mark) == tag}
         for tag in (facts.phase.period, facts.phase.woken)
     }
     if len(at[facts.phase.woken]) > 1:
         raise ImageFileError(
-            f"{built.elf} has {len(at[facts.phase.woken])} places where the task is woken "
+            f"{built.elf_path} has {len(at[facts.phase.woken])} places where the task is woken "
             "instead of one; this is an error in the benchmark, please report it."
         )
     picked = facts.needed_services(point.params)[len(facts.services) :]
     beginning = _run_to_first_period(machine, at[facts.phase.period])
-    return Scenario(
+    return SweepScenario(
         title=f"{', '.join(picked) or facts.title}, {catalogue.kernel(point.kernel).facts.title} on {board.title}",
         board=board,
-        elf=built.elf,
+        elf=built.elf_path,
         snapshot=beginning.snapshot,
         exception=FIRST_EXTERNAL + board.irq.soft,
         core=core,
@@ -171,11 +173,11 @@ def benchmark_scenario(
         tick_cycles=beginning.tick_cycles,
         symbols=tuple(first_symbol_per_address(machine.symbols())),
         manifest=manifest,
-        deviations={point.kernel: conformance.deviations} if conformance.deviations else {},
+        deviations={point.kernel: conformance.deviation_reasons} if conformance.deviation_reasons else {},
     )
 
 
-def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int | None = None) -> Scenario:
+def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int | None = None) -> SweepScenario:
     """Returns the scenario of a user's ELF file, where `target.start` has been reached. Raises ImageFileError,
     SymbolError, PlanError, RunError."""
     machine: Any = make_machine(board, cores=cores or board.cores)
@@ -196,7 +198,7 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
     exception = find_exception(machine, board, target.core, target.interrupt)
     beginning = _run_to_first_period(machine, set())
     snapshot = machine.snapshot()
-    return Scenario(
+    return SweepScenario(
         title=f"{image.name} on {board.title}",
         board=board,
         elf=image,

@@ -12,14 +12,14 @@ from rtoslab.reports import Deviations
 from rtoslab.worst_case.arrivals import SweepSpan
 from rtoslab.worst_case.own_interrupts import OwnInterrupt, find_requests, meets_own, own_interrupts
 from rtoslab.worst_case.places import InstructionNames, InstructionPlace
-from rtoslab.worst_case.scenario import LOOK_S, Scenario
+from rtoslab.worst_case.scenario import LOOK_S, SweepScenario
 
 WORST_FUNCTIONS: Final = 12
 """The number of listed functions, by the longest wait of an arrival in them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Latency:
+class ArrivalLatency:
     """The latency of handler or task over all arrivals, in cycles."""
 
     minimum_cycles: int
@@ -39,7 +39,7 @@ class Latency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meeting:
+class FunctionArrivals:
     """The arrivals that interrupted one function."""
 
     function: str
@@ -88,9 +88,9 @@ class WorstCase:
     tick_cycles: int | None
     exception: int
     core: int
-    handler: Latency
-    task: Latency | None
-    met: tuple[Meeting, ...]
+    handler: ArrivalLatency
+    task: ArrivalLatency | None
+    met: tuple[FunctionArrivals, ...]
     deviations: Deviations
     """The deviations of the kernel from the port contract, as it declares."""
     own_entries: tuple[int, ...] = ()
@@ -120,12 +120,12 @@ class WorstCase:
             f"the request, median {own.median_cycles:,.0f}{first}."
         )
 
-    def microseconds(self, cycles: float) -> float:
+    def to_microseconds(self, cycles: float) -> float:
         """Returns microseconds at the clock of the run."""
         return cycles / self.clock_hz * 1e6
 
 
-def find_worst_case(scenario: Scenario, span: SweepSpan, arrivals: NDArray[np.void]) -> WorstCase:
+def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[np.void]) -> WorstCase:
     """Returns the result of a sweep's arrivals (`ARRIVAL`)."""
     places = InstructionNames(scenario.elf, scenario.symbols)
     names = ["handler", "task"] if scenario.task is not None else ["handler"]
@@ -133,8 +133,8 @@ def find_worst_case(scenario: Scenario, span: SweepSpan, arrivals: NDArray[np.vo
     seen = own_interrupts(scenario.snapshot, scenario.core, span.cycles + longest).get(scenario.exception)
     handlings = seen.handlings if seen is not None else ()
     own_usual = scenario.interrupts.get(scenario.exception)
-    requests = _requests(scenario, seen, own_usual)
-    latencies: dict[str, Latency] = {}
+    requests = _observed_requests(scenario, seen, own_usual)
+    latencies: dict[str, ArrivalLatency] = {}
     apart: dict[str, ApartArrivals] = {}
     for name in names:
         offsets = arrivals["cycle"].astype(np.int64) - scenario.snapshot.cycle()
@@ -196,7 +196,7 @@ def _apart_sentences(apart: Mapping[str, ApartArrivals], arrivals: int) -> str:
     return "".join(sentences)
 
 
-def _requests(scenario: Scenario, *observed: OwnInterrupt | None) -> NDArray[np.int64]:
+def _observed_requests(scenario: SweepScenario, *observed: OwnInterrupt | None) -> NDArray[np.int64]:
     """Returns the requests of the swept interrupt, from the longest of several observations of the same run."""
     seen = max((item for item in observed if item is not None), key=lambda item: len(item.handlings), default=None)
     return np.zeros(0, np.int64) if seen is None else find_requests(scenario.snapshot, scenario.core, seen)
@@ -216,24 +216,28 @@ def _own_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
     )
 
 
-def _make_latency(scenario: Scenario, places: InstructionNames, arrivals: NDArray[np.void], name: str) -> Latency:
+def _make_latency(
+    scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void], name: str
+) -> ArrivalLatency:
     cycles = arrivals[name].astype(np.int64)
     values, counts = np.unique(cycles, return_counts=True)
     worst = int(cycles.argmax())
-    return Latency(
+    return ArrivalLatency(
         minimum_cycles=int(values[0]),
         median_cycles=float(np.median(cycles)),
         p99_cycles=float(np.percentile(cycles, 99)),
         maximum_cycles=int(values[-1]),
         worst_offset=int(arrivals["cycle"][worst]) - scenario.snapshot.cycle(),
         worst_count=int(counts[-1]),
-        executing=places.locate(int(arrivals["pc"][worst])),
+        executing=places.locate_instruction(int(arrivals["pc"][worst])),
         asleep=bool(arrivals["asleep"][worst]),
         histogram=tuple(zip(values.tolist(), counts.tolist(), strict=True)),
     )
 
 
-def _find_meetings(scenario: Scenario, places: InstructionNames, arrivals: NDArray[np.void]) -> tuple[Meeting, ...]:
+def _find_meetings(
+    scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void]
+) -> tuple[FunctionArrivals, ...]:
     by_place: dict[str, list[NDArray[np.void]]] = {}
     addresses, which = np.unique(arrivals["pc"], return_inverse=True)
     for index, address in enumerate(addresses.tolist()):
@@ -243,7 +247,7 @@ def _find_meetings(scenario: Scenario, places: InstructionNames, arrivals: NDArr
         mine = np.concatenate(parts)
         longest = int(mine["task"].max()) if scenario.task is not None else None
         meetings.append(
-            Meeting(
+            FunctionArrivals(
                 function=function,
                 arrivals=len(mine),
                 handler_maximum_cycles=int(mine["handler"].max()),
@@ -254,7 +258,9 @@ def _find_meetings(scenario: Scenario, places: InstructionNames, arrivals: NDArr
     return tuple(meetings[:WORST_FUNCTIONS])
 
 
-def _claim_sentence(scenario: Scenario, span: SweepSpan, arrivals: int, handler: Latency, task: Latency | None) -> str:
+def _claim_sentence(
+    scenario: SweepScenario, span: SweepSpan, arrivals: int, handler: ArrivalLatency, task: ArrivalLatency | None
+) -> str:
     of_cycles = "" if span.name.endswith("cycles") else f" ({arrivals:,} cycles)"
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
@@ -264,8 +270,8 @@ def _claim_sentence(scenario: Scenario, span: SweepSpan, arrivals: int, handler:
     )
     seen = "" if span.is_exhaustive else ", as observed"
 
-    def of(latency: Latency) -> str:
+    def latency_text(latency: ArrivalLatency) -> str:
         return f"{latency.maximum_cycles:,} cycles ({latency.maximum_cycles / scenario.clock_hz * 1e6:.3f} us)"
 
-    tail = f", the woken task at most {of(task)}" if task is not None else ""
-    return f"{over}, the handler begins after at most {of(handler)}{tail}{seen}."
+    tail = f", the woken task at most {latency_text(task)}" if task is not None else ""
+    return f"{over}, the handler begins after at most {latency_text(handler)}{tail}{seen}."

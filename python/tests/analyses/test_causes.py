@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses.named_figures import Metric
+from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.compare.baseline import baseline_side, make_baseline, read_baseline, write_baseline
 from rtoslab.compare.brief_manifest import brief_manifest
-from rtoslab.compare.causes import Cause, Reason, find_reason
+from rtoslab.compare.causes import DifferenceCause, DifferenceReason, find_reason
 from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.executions import ExecutedFunction, executed_functions
 from rtoslab.compare.gate import gate_document, judge_run, verdict_text, without_moved
-from rtoslab.compare.rules import Rules
-from rtoslab.compare.sides import PointFigures, Side, point_figures
+from rtoslab.compare.rules import FigureLimits
+from rtoslab.compare.sides import ComparisonSide, PointFigures, point_figures
 from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, MeasuredPoint
 from rtoslab.store import StoredPoint
@@ -39,12 +39,12 @@ def figures(
     take: ExecutedFunction = TAKE,
 ) -> PointFigures:
     return PointFigures(
-        point(), {"cycles_per_count": Metric("cycles_per_count", "cycles", cycles)}, True, {**FLAT, **flat},
+        point(), {"cycles_per_count": NamedFigure("cycles_per_count", "cycles", cycles)}, True, {**FLAT, **flat},
         code=take.code, places=places, functions={"take": take}, state=state, waits={"flash waits": cycles / 2},
     )  # fmt: skip
 
 
-def reason(before: PointFigures, after: PointFigures) -> Reason:
+def reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
     """As a gate finds it: a baseline and a run have brief manifests then."""
     return find_reason(*(replace(item, manifest=brief_manifest(item.manifest)) for item in (before, after)))
 
@@ -56,69 +56,78 @@ ANOTHER_SOURCE = {"build.sources.flash.c": "s2"}
 @pytest.mark.parametrize(
     ("after", "cause", "words"),
     [
-        (figures(120.0, "p2"), Cause.PLACEMENT, "at other addresses"),
-        (figures(120.0, "p2", ANOTHER_SOURCE), Cause.PLACEMENT, "at other addresses"),
-        (figures(120.0, "p1"), Cause.UNKNOWN, "at the same addresses"),
-        (figures(120.0, "p2", state={**STATE, "icache": 0}), Cause.STATE, "icache: 1 to 0"),
-        (figures(120.0, "p2", state={**STATE, "heap_pieces": 9}), Cause.STATE, "heap_pieces: 1 to 9"),
-        (figures(120.0, "p2", state={**STATE, "fpu_context": "task"}), Cause.STATE, "fpu_context: none to task"),
-        (figures(120.0, "p2", state={"icache": 1}), Cause.STATE, "flash_wait_states: 2 to not recorded"),
-        (figures(120.0, "p2", ANOTHER_SOURCE, state={}), Cause.UNKNOWN, "firmware sources differ"),
-        (figures(120.0, "p2", ANOTHER_SOURCE, state={}), Cause.UNKNOWN, "flash waits +10.00"),
-        (figures(120.0, "p2", state={}), Cause.PLACEMENT, "at other addresses"),
-        (figures(120.0, "p2", take=replace(TAKE, code="c2", instructions=45.0)), Cause.CODE,
+        (figures(120.0, "p2"), DifferenceCause.PLACEMENT, "at other addresses"),
+        (figures(120.0, "p2", ANOTHER_SOURCE), DifferenceCause.PLACEMENT, "at other addresses"),
+        (figures(120.0, "p1"), DifferenceCause.UNKNOWN, "at the same addresses"),
+        (figures(120.0, "p2", state={**STATE, "icache": 0}), DifferenceCause.STATE, "icache: 1 to 0"),
+        (figures(120.0, "p2", state={**STATE, "heap_pieces": 9}), DifferenceCause.STATE, "heap_pieces: 1 to 9"),
+        (
+            figures(120.0, "p2", state={**STATE, "fpu_context": "task"}),
+            DifferenceCause.STATE,
+            "fpu_context: none to task",
+        ),
+        (figures(120.0, "p2", state={"icache": 1}), DifferenceCause.STATE, "flash_wait_states: 2 to not recorded"),
+        (figures(120.0, "p2", ANOTHER_SOURCE, state={}), DifferenceCause.UNKNOWN, "firmware sources differ"),
+        (figures(120.0, "p2", ANOTHER_SOURCE, state={}), DifferenceCause.UNKNOWN, "flash waits +10.00"),
+        (figures(120.0, "p2", state={}), DifferenceCause.PLACEMENT, "at other addresses"),
+        (figures(120.0, "p2", take=replace(TAKE, code="c2", instructions=45.0)), DifferenceCause.CODE,
          "take (40 to 45 instructions a call)"),
-        (figures(120.0, "p2", take=replace(TAKE, instructions=52.0)), Cause.WORK,
+        (figures(120.0, "p2", take=replace(TAKE, instructions=52.0)), DifferenceCause.WORK,
          "take (40 to 52 instructions a call)"),
-        (figures(120.0, "p2", take=replace(TAKE, instructions=80.0, calls=2.0)), Cause.WORK,
+        (figures(120.0, "p2", take=replace(TAKE, instructions=80.0, calls=2.0)), DifferenceCause.WORK,
          "take (1 to 2 calls)"),
-        (figures(120.0, "p2", {"build.kernel_config.A": "2"}), Cause.SETTINGS, "configuration differs"),
-        (figures(120.0, "p2", {"build.compiler.banner": "gcc 13"}), Cause.SETTINGS, "compiler differs"),
-        (figures(120.0, "", state=STATE), Cause.UNKNOWN, "its addresses are not recorded"),
-        (replace(figures(120.0, "p2"), code=""), Cause.UNKNOWN, "has no symbol"),
-        (replace(figures(120.0, "p2"), manifest={}), Cause.SETTINGS, "the manifest"),
+        (figures(120.0, "p2", {"build.kernel_config.A": "2"}), DifferenceCause.SETTINGS, "configuration differs"),
+        (figures(120.0, "p2", {"build.compiler.banner": "gcc 13"}), DifferenceCause.SETTINGS, "compiler differs"),
+        (figures(120.0, "", state=STATE), DifferenceCause.UNKNOWN, "its addresses are not recorded"),
+        (replace(figures(120.0, "p2"), code=""), DifferenceCause.UNKNOWN, "has no symbol"),
+        (replace(figures(120.0, "p2"), manifest={}), DifferenceCause.SETTINGS, "the manifest"),
     ],
 )  # fmt: skip
-def test_every_cause_is_distinguished_from_placement(after: PointFigures, cause: Cause, words: str) -> None:
+def test_every_cause_is_distinguished_from_placement(after: PointFigures, cause: DifferenceCause, words: str) -> None:
     result = reason(BEFORE, after)
     assert (result.cause, words in result.text) == (cause, True), result.text
-    assert ("lacement" in result.text) == (cause is Cause.PLACEMENT)
-    baseline = make_baseline(Side("b", [BEFORE]), {})
-    judged = judge_run(baseline, "b", Side("run", [after]), Rules.from_texts({}, []))
+    assert ("lacement" in result.text) == (cause is DifferenceCause.PLACEMENT)
+    baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
+    judged = judge_run(baseline, "b", ComparisonSide("run", [after]), FigureLimits.from_texts({}, []))
     passing = without_moved(judged)
-    assert bool(passing.regressions) == (cause is not Cause.PLACEMENT), "only a move is let pass"
+    assert bool(passing.regressions) == (cause is not DifferenceCause.PLACEMENT), "only a move is let pass"
     assert words in report_formats()["md"](gate_document(judged)) or words in verdict_text(judged)
 
 
 def test_baseline_stores_everything_that_causes_need(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
-    write_baseline(make_baseline(Side("b", [BEFORE]), {}), path)
+    write_baseline(make_baseline(ComparisonSide("b", [BEFORE]), {}), path)
     (back,) = baseline_side(read_baseline(path), "b").figures
     assert (back.state, back.places, back.functions, back.waits) == (STATE, "p1", {"take": TAKE}, {"flash waits": 50.0})
     after = replace(figures(120.0, "p2"), manifest=brief_manifest(FLAT))
-    assert find_reason(back, after).cause is Cause.PLACEMENT
+    assert find_reason(back, after).cause is DifferenceCause.PLACEMENT
 
 
 def test_more_instructions_are_found_although_placement_hides_their_cycles() -> None:
     """Five nops, and a shift of the code that makes up for them."""
     slower = figures(99.0, "p2", take=replace(TAKE, code="c2", instructions=45.0))
-    baseline = make_baseline(Side("b", [BEFORE]), {})
-    judged = judge_run(baseline, "b", Side("run", [slower]), Rules.from_texts({}, []))
+    baseline = make_baseline(ComparisonSide("b", [BEFORE]), {})
+    judged = judge_run(baseline, "b", ComparisonSide("run", [slower]), FigureLimits.from_texts({}, []))
     ((change, limit),) = judged.regressions
-    assert (change.before.id, change.delta, str(limit)) == ("instructions.changed_code", 5.0, "+0 instructions")
+    assert (change.before.id, change.figure_change, str(limit)) == ("instructions.changed_code", 5.0, "+0 instructions")
     assert "take (40 to 45 instructions a call)" in verdict_text(judged)
     assert not judge_run(
-        baseline, "b", Side("run", [slower]), Rules.from_texts({}, ["instructions.*=+5 instructions"])
+        baseline, "b", ComparisonSide("run", [slower]), FigureLimits.from_texts({}, ["instructions.*=+5 instructions"])
     ).regressions
     inlined = replace(slower, functions={"take": replace(TAKE, code="c2", instructions=30.0)})
-    assert not judge_run(baseline, "b", Side("run", [inlined]), Rules.from_texts({}, [])).regressions
+    assert not judge_run(baseline, "b", ComparisonSide("run", [inlined]), FigureLimits.from_texts({}, [])).regressions
 
 
 def test_function_may_exist_on_one_side_only() -> None:
     first = replace(BEFORE, code="one", functions={"take": TAKE, "old": ExecutedFunction("c3", 5.0, 1.0)})
     second = replace(BEFORE, code="two", functions={"take": TAKE, "new": ExecutedFunction("c4", 7.0, 1.0)})
     assert find_reason(first, second).text == "changed code: new (new), old (gone)"
-    judged = judge_run(make_baseline(Side("b", [first]), {}), "b", Side("run", [second]), Rules.from_texts({}, []))
+    judged = judge_run(
+        make_baseline(ComparisonSide("b", [first]), {}),
+        "b",
+        ComparisonSide("run", [second]),
+        FigureLimits.from_texts({}, []),
+    )
     assert [(regression.before.value, regression.after.value) for regression, _ in judged.regressions] == [(5.0, 7.0)]
 
 
@@ -156,7 +165,7 @@ def test_different_board_state_is_listed_before_figures() -> None:
     """But not where one side's was not read."""
     plain = profiled_point(1000, {"give": (40_000, 1000)})
     cold, warm, unread = (
-        Side("s", [stored_figures(plain.model_copy(update={"state": state}))])
+        ComparisonSide("s", [stored_figures(plain.model_copy(update={"state": state}))])
         for state in ({"icache": 0}, {"icache": 1}, {})
     )
     assert [

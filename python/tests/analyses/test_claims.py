@@ -6,22 +6,22 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.analyses import Value
+from rtoslab.analyses import MeasuredValue
 from rtoslab.analyses.claim_rules import RULES
 from rtoslab.analyses.claims import ClaimVerdict, judge_claims
-from rtoslab.catalogue.claim_schemas import BOUNDED, Claim, Resolution
+from rtoslab.catalogue.claim_schemas import BOUNDED, InstrumentResolution, PaperClaim
 from tests.planted_values import planted_value
 
 A, B, C = {"kernel": "a"}, {"kernel": "b"}, {"kernel": "c"}
 
 
-def claim(kind: str, of: Sequence[dict[str, Any]] = (), **more: Any) -> Claim:
+def claim(kind: str, of: Sequence[dict[str, Any]] = (), **more: Any) -> PaperClaim:
     bounded = {"bound_from": "ours"} if {"at_least", "at_most"} & more.keys() else {}
     facts = {"id": "c", "section": "1", "says": "so", "kind": kind, "where": {"metric": "m", "stat": "mean"}}
-    return Claim.model_validate({**facts, "of": list(of), **bounded, **more})
+    return PaperClaim.model_validate({**facts, "of": list(of), **bounded, **more})
 
 
-def values_of_kernels(numbers: Sequence[float], **axes: Any) -> list[Value]:
+def values_of_kernels(numbers: Sequence[float], **axes: Any) -> list[MeasuredValue]:
     """One value for each of the kernels a, b, c …"""
     return [
         planted_value({"metric": "m", "stat": "mean", "kernel": "abcdef"[place], "value": number, **axes})
@@ -29,8 +29,8 @@ def values_of_kernels(numbers: Sequence[float], **axes: Any) -> list[Value]:
     ]
 
 
-def verdict(one: Claim, values: Sequence[Value], resolution_s: float = 0.0, **more: Any) -> ClaimVerdict:
-    (result,) = judge_claims([one], values, Resolution(seconds=resolution_s, source="its sample"), **more)
+def verdict(one: PaperClaim, values: Sequence[MeasuredValue], resolution_s: float = 0.0, **more: Any) -> ClaimVerdict:
+    (result,) = judge_claims([one], values, InstrumentResolution(seconds=resolution_s, source="its sample"), **more)
     return result
 
 
@@ -69,7 +69,7 @@ def verdict(one: Claim, values: Sequence[Value], resolution_s: float = 0.0, **mo
 )  # fmt: skip
 def test_rule_with_one_value_per_place(kind: str, numbers: Sequence[float], more: dict[str, Any], outcome: str) -> None:
     of = [A, B, C][: len(numbers)]
-    assert verdict(claim(kind, of, **more), values_of_kernels(numbers)).outcome == outcome
+    assert verdict(claim(kind, of, **more), values_of_kernels(numbers)).overall_outcome == outcome
 
 
 def test_claims_that_need_a_bound_require_bound_and_source() -> None:
@@ -82,7 +82,7 @@ def test_claims_that_need_a_bound_require_bound_and_source() -> None:
         claim("not computed")
     with pytest.raises(ValidationError, match="needs `place`"):
         claim("rank")
-    kinds = set(get_args(Claim.model_fields["kind"].annotation))
+    kinds = set(get_args(PaperClaim.model_fields["kind"].annotation))
     assert kinds == set(RULES) | {"not computed", "same_in_all_placements"}
 
 
@@ -104,7 +104,7 @@ def test_times_closer_than_the_papers_resolution_are_a_tie(
     """At 125 MHz a cycle is 8 ns."""
     one = claim(kind, [A, B, C][: len(numbers)], **more)
     result = verdict(one, values_of_kernels(numbers), ns * 1e-9)
-    assert result.outcome == outcome
+    assert result.overall_outcome == outcome
     assert (f"no difference up to {ns:g} ns: its sample" in result.threshold) is bool(ns)
 
 
@@ -120,11 +120,11 @@ def test_spread_below_the_instruments_resolution_does_not_count(
         planted_value({"metric": "m", "stat": stat, "value": value}) for stat, value in (("min", low), ("max", high))
     ]
     one = claim(kind).model_copy(update={"where": {"metric": "m"}})
-    assert verdict(one, values, 10e-9).outcome == outcome
-    assert verdict(one, values[:1], 10e-9).outcome == "not computed"
+    assert verdict(one, values, 10e-9).overall_outcome == outcome
+    assert verdict(one, values[:1], 10e-9).overall_outcome == "not computed"
 
 
-def values_of_cases(numbers: dict[str, tuple[float, float]]) -> list[Value]:
+def values_of_cases(numbers: dict[str, tuple[float, float]]) -> list[MeasuredValue]:
     return [value for board, pair in numbers.items() for value in values_of_kernels(pair, board=board)]
 
 
@@ -167,9 +167,9 @@ def test_share_is_relative_to_the_value_that_differs_in_one_axis() -> None:
     values = [*values_of_kernels((180, 340), **at[0]), *values_of_kernels((53, 68), **at[1])]
     plain = claim("ascending", [B, A], where={"metric": "m", "stat": "mean", "param.s": 70})
     share = plain.model_copy(update={"over": {"param.s": 0}})
-    assert (verdict(plain, values).outcome, verdict(share, values).outcome) == ("different", "same")
+    assert (verdict(plain, values).overall_outcome, verdict(share, values).overall_outcome) == ("different", "same")
     assert verdict(share, values).numbers_text == "b 20.0%, a 29.4%"
-    assert verdict(share, values[2:]).outcome == "not computed"
+    assert verdict(share, values[2:]).overall_outcome == "not computed"
 
 
 def test_runs_with_different_seeds_count_by_median_only_if_the_claim_says_so() -> None:
@@ -181,13 +181,13 @@ def test_runs_with_different_seeds_count_by_median_only_if_the_claim_says_so() -
     one = claim("first_step_largest", along="param.s", at_least=2)
     assert verdict(one, values).numbers_text == "several values fit: param.seed 0 or 1 or 2"
     joined = verdict(one.model_copy(update={"join": ("param.seed",)}), values)
-    assert (joined.outcome, joined.numbers_text) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
+    assert (joined.overall_outcome, joined.numbers_text) == ("same", "0: 100.0%, 10: 48.0%, 20: 47.0%")
 
 
 def test_values_that_differ_on_an_unnamed_axis_are_refused() -> None:
     """The median of two kernels is nobody's figure."""
     result = verdict(claim("between", at_most=5, join=("param.seed",)), values_of_kernels((1, 2)))
-    assert (result.outcome, result.numbers_text) == ("not computed", "several values fit: kernel a or b")
+    assert (result.overall_outcome, result.numbers_text) == ("not computed", "several values fit: kernel a or b")
 
 
 def test_mean_over_operations_is_of_the_same_operations() -> None:
@@ -195,12 +195,15 @@ def test_mean_over_operations_is_of_the_same_operations() -> None:
     mean = {"join": ["metric"], "join_by": "geometric mean"}
     values = [*values_of_kernels((1, 2)), *values_of_kernels((9, 8), metric="n")]
     result = verdict(claim("ascending", [A, B], where=where, **mean), values)
-    assert (result.outcome, result.numbers_text) == ("same", "a 3, b 4 cycles")
+    assert (result.overall_outcome, result.numbers_text) == ("same", "a 3, b 4 cycles")
     lacking = verdict(claim("ascending", [A, B], where=where, **mean), values[:3])
-    assert (lacking.outcome, lacking.numbers_text) == ("not computed", "a and b do not have the same operations")
+    assert (lacking.overall_outcome, lacking.numbers_text) == (
+        "not computed",
+        "a and b do not have the same operations",
+    )
 
 
-def swept(counts: Sequence[float]) -> list[Value]:
+def swept(counts: Sequence[float]) -> list[MeasuredValue]:
     return [
         planted_value({"metric": "m", "stat": "mean", "param.s": 10 * step, "value": count})
         for step, count in enumerate(counts)
@@ -220,16 +223,16 @@ def swept(counts: Sequence[float]) -> list[Value]:
 )  # fmt: skip
 def test_rules_along_a_sweep(counts: Sequence[float], first_largest: str, shrink: str, gradual: str) -> None:
     first = claim("first_step_largest", along="param.s", at_least=2)
-    assert verdict(first, swept(counts)).outcome == first_largest
-    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).outcome == shrink
-    assert verdict(claim("gradual", along="param.s", at_most=0.5), swept(counts)).outcome == gradual
-    assert verdict(first, swept(counts[:2])).outcome == "not computed"
+    assert verdict(first, swept(counts)).overall_outcome == first_largest
+    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).overall_outcome == shrink
+    assert verdict(claim("gradual", along="param.s", at_most=0.5), swept(counts)).overall_outcome == gradual
+    assert verdict(first, swept(counts[:2])).overall_outcome == "not computed"
 
 
 def test_noise_is_not_a_growing_step() -> None:
     counts = (1000, 290, 290, 290, 300)
-    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).outcome == "different"
-    assert verdict(claim("steps_shrink", along="param.s", at_most=0.02), swept(counts)).outcome == "same"
+    assert verdict(claim("steps_shrink", along="param.s", at_most=0.0), swept(counts)).overall_outcome == "different"
+    assert verdict(claim("steps_shrink", along="param.s", at_most=0.02), swept(counts)).overall_outcome == "same"
 
 
 @pytest.mark.parametrize(
@@ -239,9 +242,9 @@ def test_orders_are_compared_by_their_pairs(second: Sequence[float], outcome: st
     values = [*values_of_kernels((10, 20, 30), board="x"), *values_of_kernels(second, board="y")]
     one = claim("same_ranking", [{"board": "x"}, {"board": "y"}], along="kernel", at_least=0.8)
     result = verdict(one, values)
-    assert result.outcome == outcome
+    assert result.overall_outcome == outcome
     assert "x: a < b < c" in result.numbers_text
-    assert verdict(one, values[:4]).outcome == "not computed"
+    assert verdict(one, values[:4]).overall_outcome == "not computed"
 
 
 @pytest.mark.parametrize(
@@ -260,21 +263,25 @@ def test_statement_that_the_placement_of_the_code_decides_is_a_tie(
         values_of_kernels((0, 9))[1],
     ]
     result = verdict(claim("ascending", [A, B]), values)
-    assert result.outcome == outcome
+    assert result.overall_outcome == outcome
     assert result.numbers_text.startswith(seen)
 
 
 @pytest.mark.parametrize(("places", "outcome"), [([100, 100.5], "same"), ([100, 110], "different")])
 def test_result_that_does_not_depend_on_the_layout(places: Sequence[float], outcome: str) -> None:
     one = claim("same_in_all_placements", at_most=0.01)
-    assert verdict(one, [planted_value({"metric": "m", "stat": "mean", "placements": places})]).outcome == outcome
+    assert (
+        verdict(one, [planted_value({"metric": "m", "stat": "mean", "placements": places})]).overall_outcome == outcome
+    )
     assert verdict(one, values_of_kernels((100,))).numbers_text == "measured in only one placement of the code"
 
 
 def test_statement_without_figures_has_a_reason() -> None:
-    one = Claim.model_validate({"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"})
+    one = PaperClaim.model_validate(
+        {"id": "c", "section": "1", "says": "so", "kind": "not computed", "why": "an opinion"}
+    )
     result = verdict(one, values_of_kernels((1,)))
-    assert (result.outcome, result.numbers_text, result.threshold) == ("not computed", "an opinion", "")
+    assert (result.overall_outcome, result.numbers_text, result.threshold) == ("not computed", "an opinion", "")
 
 
 def test_deciding_condition_is_shown_with_the_threshold() -> None:

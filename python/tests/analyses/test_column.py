@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from rtoslab.analyses.latency import NetSamples, histogram, latencies, sample_spread
-from rtoslab.results.column import Column
+from rtoslab.results.column import CompactIntegers
 from rtoslab.results.results import SeriesSamples
 from rtoslab.results.sample_file import COLUMNS, decode_columns, decode_samples, encode_samples
 from tests.fakes import measured_point
@@ -29,7 +29,7 @@ def series(ident: str, count: int, **changes: object) -> SeriesSamples:
     ("values", "kept_bytes"), [((), 0), ((0, 255), 2), ((0, 256), 4), ((1 << 16,), 4), ((1 << 32, 1), 16)]
 )
 def test_column_behaves_like_a_tuple_in_less_memory(values: tuple[int, ...], kept_bytes: int) -> None:
-    column = Column(values)
+    column = CompactIntegers(values)
     assert column.memory_bytes == kept_bytes
     assert column == values
     assert (list(column), len(column), bool(column)) == (list(values), len(values), bool(values))
@@ -103,7 +103,7 @@ def test_net_samples_are_computed_and_not_stored() -> None:
     (result,) = latencies(
         measured_point().model_copy(update={"series": (series("a", 4, cycles=(10, 12, 14, 16), rounds=2),)})
     )
-    assert isinstance(result.net, NetSamples)
-    assert list(result.net) == [5, 6, 7, 8]
-    assert (result.net[1], result.net[2:], len(result.net)) == (6, [7, 8], 4)
+    assert isinstance(result.net_samples, NetSamples)
+    assert list(result.net_samples) == [5, 6, 7, 8]
+    assert (result.net_samples[1], result.net_samples[2:], len(result.net_samples)) == (6, [7, 8], 4)
     assert result.spread.median == 6.5

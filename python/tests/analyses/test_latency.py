@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from rtoslab.analyses.axis_values import point_values
 from rtoslab.analyses.latency import histogram, instrument_costs, latencies, sample_spread, series_comparisons
 from rtoslab.base.errors import DecodeError, ImageFileError
-from rtoslab.records.decoder import decode
+from rtoslab.records.decoder import decode_records
 from rtoslab.records.wire import expand_runs
 from rtoslab.results.sample_file import SAMPLES_FILE, decode_samples, encode_samples, join_samples
 from rtoslab.store.store import RunDirectory
 from rtoslab.targets.intervals import find_intervals
-from rtoslab.targets.marks import Mark, read_marks
+from rtoslab.targets.marks import IntervalMark, read_marks
 from tests.fakes import EXPECTED, WIRE, Fields, stream
 from tests.latency_fakes import PIN, Row, edge, enter, latency_point, raw, start, stop, switch
 
@@ -46,7 +46,7 @@ def test_runs_are_the_samples_in_their_order(values: list[int]) -> None:
 def test_record_of_runs_is_decoded(values: list[int]) -> None:
     text = runs(values[:8])
     record: tuple[str, Fields] = ("sample", {"metric": "m", "values": text, "n": len(values[:8])})
-    assert decode(stream([record]), WIRE, EXPECTED).samples[0].values == tuple(values[:8])
+    assert decode_records(stream([record]), WIRE, EXPECTED).samples[0].values == tuple(values[:8])
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_record_of_runs_is_decoded(values: list[int]) -> None:
 )
 def test_malformed_run_is_refused(text: str) -> None:
     with pytest.raises(DecodeError, match=r"runs value|not a record line"):
-        decode(stream([("sample", {"metric": "m", "values": text, "n": 2})]), WIRE, EXPECTED)
+        decode_records(stream([("sample", {"metric": "m", "values": text, "n": 2})]), WIRE, EXPECTED)
 
 
 def test_number_of_samples_counts_repeats() -> None:
     with pytest.raises(DecodeError, match="n=2 but 3 values"):
-        decode(stream([("sample", {"metric": "m", "values": "5x3", "n": 2})]), WIRE, EXPECTED)
+        decode_records(stream([("sample", {"metric": "m", "values": "5x3", "n": 2})]), WIRE, EXPECTED)
 
 
 def elf(section: bytes, name: bytes = b".bench_marks") -> bytes:
@@ -78,7 +78,10 @@ def elf(section: bytes, name: bytes = b".bench_marks") -> bytes:
 
 def test_marks_are_read_from_the_image() -> None:
     words = struct.pack("<IIII", 0x0800_0101, 2, 0x0800_0110, 3)
-    assert read_marks(elf(words), "image") == (Mark(0x0800_0100, 1, is_end=False), Mark(0x0800_0110, 1, is_end=True))
+    assert read_marks(elf(words), "image") == (
+        IntervalMark(0x0800_0100, 1, is_end=False),
+        IntervalMark(0x0800_0110, 1, is_end=True),
+    )
     assert read_marks(elf(words, b".other"), "image") == ()
 
 
@@ -142,7 +145,7 @@ def test_histogram_contains_every_sample_once(samples: list[int], bins: int) -> 
 
 def test_instruments_own_cost_is_subtracted() -> None:
     (result,) = latencies(latency_point("counter", [107, 127, 107], empty=7))
-    assert list(result.net) == [100, 120, 100]
+    assert list(result.net_samples) == [100, 120, 100]
     assert result.instrument_cost == 7
     assert result.to_microseconds(125) == 1.0
 
@@ -158,7 +161,7 @@ def test_contained_series_is_subtracted() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     shuffle = point.series[1].model_copy(update={"id": "shuffle", "overhead": "give", "cycles": (407, 427, 407)})
     result = latencies(point.model_copy(update={"series": (*point.series, shuffle)}))
-    assert list(result[1].net) == [300, 320, 300]
+    assert list(result[1].net_samples) == [300, 320, 300]
     assert result[1].overhead == 100
 
 
@@ -166,7 +169,7 @@ def test_interval_of_several_rounds_gives_the_time_of_one() -> None:
     point = latency_point("counter", [107, 127, 107], empty=7)
     passing = {"id": "pass", "overhead": "give", "cycles": (1107, 1207, 1107), "rounds": 10}
     point = point.model_copy(update={"series": (*point.series, point.series[1].model_copy(update=passing))})
-    assert list(latencies(point)[1].net) == [100, 110, 100]
+    assert list(latencies(point)[1].net_samples) == [100, 110, 100]
     result = {(value.metric, value.stat): value.value for value in point_values([point])}
     assert (result["pass", "mean"], result["pass.total", "total"], result["give", "total"]) == (310 / 3, 1100, 100)
     assert not any(value.metric == "throughput" for value in point_values([point])), "its counters mean nothing"
@@ -177,7 +180,7 @@ def test_instruments_are_compared_in_one_table() -> None:
     probe = latency_point("probe", [99, 99])
     (result,) = series_comparisons([counter, probe])
     assert list(result.by_instrument) == ["counter", "probe"]
-    assert result.best.instrument == "probe"
+    assert result.least_disturbed.instrument == "probe"
     assert result.disagreement_cycles == 3
     assert result.by_instrument["counter"].residual_median == 1
     assert [latency.between_marks for latency in result.by_instrument.values()] == [101, 99]
@@ -192,10 +195,10 @@ def test_instrument_gives_no_figure_for_what_it_cannot_measure() -> None:
 def test_samples_survive_their_file(tmp_path: Path) -> None:
     point = latency_point("counter", [107, 127, 107], empty=7, start_cycle=(1, 2, 3), switches=(0, 1, 0))
     run = RunDirectory.create(tmp_path / "run", None, [point.point])
-    folder = run.add("p-1", point, {}, {})
+    folder = run.add_point("p-1", point, {}, {})
     assert "107" not in (folder / "result.json").read_text()
     assert (folder / SAMPLES_FILE).read_bytes() == encode_samples(point.series)
-    assert run.points()[0].result == point
+    assert run.read_points()[0].result == point
 
 
 @given(st.lists(st.integers(0, 2**63), min_size=1, max_size=20))

@@ -10,7 +10,7 @@ from rtoslab.reports.sections.costs import cycles_section
 from rtoslab.reports.sections.losses import losses_section
 from rtoslab.reports.sections.scaling import scaling_section
 from rtoslab.reports.sections.stress import stress_section
-from rtoslab.results.results import Counter, MeasuredPoint
+from rtoslab.results.results import MeasuredPoint, TaskCount
 from rtoslab.results.virtual_result import BlockingCallUse, CriticalUse
 from tests.fakes import measured_point
 
@@ -34,7 +34,7 @@ def stress_point(percent: int, pairs: int, seed: int = 1, failed: tuple[int, int
         update={
             "metric": "stress.semaphore",
             "metric_cores": (0,),
-            "counters": (Counter(core=0, index=0, count=pairs), Counter(core=1, index=0, count=800)),
+            "counters": (TaskCount(core=0, index=0, count=pairs), TaskCount(core=1, index=0, count=800)),
             "checks": {"accesses": {0: 0, 1: 8 * percent}},
             "params": {"stress_percent": str(percent), "seed": str(seed)},
             "point": point.point.model_copy(update={"title": "C1 stress", "config": config}),
@@ -73,7 +73,9 @@ def test_cycles_in_critical_sections_are_per_count() -> None:
 
 def test_shares_of_the_cores() -> None:
     uneven = measured_point(2, 1000)
-    rate = throughput(uneven.model_copy(update={"counters": (uneven.counters[0], Counter(core=1, index=0, count=250))}))
+    rate = throughput(
+        uneven.model_copy(update={"counters": (uneven.counters[0], TaskCount(core=1, index=0, count=250))})
+    )
     assert rate.core_parts == {0: 0.8, 1: 0.2}
     assert rate.least_over_most == 0.25
 

@@ -26,7 +26,7 @@ MIXED = [on_core(0, "k", "other", 900), on_core(1, "other", "k", 250)]
 
 def test_a_pair_keeps_parts_of_what_its_kernels_do_alone() -> None:
     (pair,) = kernel_pairs([ALONE, SHARED, *SAME])
-    assert pair.kernels == "k+k"
+    assert pair.kernel_names == "k+k"
     assert list(pair.rates_hz) == [3600, 3200]
     assert list(pair.rate_parts) == [pytest.approx(0.9), pytest.approx(0.8)]
     assert pair.gain == pytest.approx(1.7)
@@ -35,7 +35,7 @@ def test_a_pair_keeps_parts_of_what_its_kernels_do_alone() -> None:
 
 def test_of_two_kernels_each_is_compared_with_itself() -> None:
     (pair,) = kernel_pairs([ALONE, OTHER_ALONE, SHARED, *MIXED])
-    assert pair.kernels == "k+other"
+    assert pair.kernel_names == "k+other"
     assert pair.gain == pytest.approx(0.9 + 0.5)
     assert pair.over_shared is None  # no kernel of the two runs on both cores
 
@@ -54,7 +54,7 @@ def test_a_point_without_its_partner_is_no_pair() -> None:
 def test_the_division_of_the_sram_is_no_condition_of_the_kernel_alone() -> None:
     banks = [on_core(0, "k", "k", 900, ram="banks"), on_core(1, "k", "k", 900, ram="banks")]
     (pair,) = kernel_pairs([ALONE, *banks])
-    assert pair.conditions == "ram=banks"
+    assert pair.configuration_text == "ram=banks"
     assert pair.gain == pytest.approx(1.8)
 
 

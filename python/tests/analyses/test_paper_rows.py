@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import Value
+from rtoslab.analyses import MeasuredValue
 from rtoslab.analyses.axis_values import LATENCY_STATS
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -24,7 +24,7 @@ CATALOGUE = Catalogue(find_root())
 PAPERS = read_papers(CATALOGUE)
 
 
-def _values(points: Iterable[MeasuredPoint]) -> list[Value]:
+def _values(points: Iterable[MeasuredPoint]) -> list[MeasuredValue]:
     """One of each statistic of everything that the points' benchmarks measure."""
     results = []
     for point in points:
@@ -34,7 +34,9 @@ def _values(points: Iterable[MeasuredPoint]) -> list[Value]:
         rates = [("throughput", stat, "1/s") for stat in ("total", "per_core")]
         cycles = [("throughput", "cycles_per_count", "cycles"), ("heap", "peak", "bytes")]
         results += [
-            Value(point.point, point.run_id, point.clock_hz, point.params, point.metric, metric, stat, 1, unit, 1)
+            MeasuredValue(
+                point.point, point.run_id, point.clock_hz, point.params, point.metric, metric, stat, 1, unit, 1
+            )
             for metric, stat, unit in (*spreads, *totals, *rates, *cycles)
         ]
     return results

@@ -40,7 +40,7 @@ def test_operation_is_compared_by_iterations_counter_pin_and_probe(tmp_path: Pat
     section = probe_effect_section(points, PlacementLookup(), TAKE_AND_GIVE)
     assert section is not None
     assert [row["series"] for row in section.charts[0].rows] == [ITERATIONS, "counter", "pin"]
-    assert RunDirectory.open(tmp_path / "run").points()
+    assert RunDirectory.open(tmp_path / "run").read_points()
     single = [point for point in points if not point.is_latency]
     assert compare_instruments(single, PlacementLookup(), TAKE_AND_GIVE) == []
     assert probe_effect_section(single, PlacementLookup(), TAKE_AND_GIVE) is None

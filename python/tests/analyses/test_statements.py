@@ -11,7 +11,7 @@ import pytest
 from rtoslab.analyses.claims import judge_claims
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.claim_schemas import Claim
+from rtoslab.catalogue.claim_schemas import PaperClaim
 from rtoslab.catalogue.paper_folders import read_papers
 from tests.planted_values import Planting, plantings
 
@@ -24,7 +24,7 @@ def _all_plantings() -> Iterator[tuple[str, Planting]]:
             yield key, planting
 
 
-def _claim(key: str, name: str) -> Claim:
+def _claim(key: str, name: str) -> PaperClaim:
     return next(claim for claim in PAPERS[key].claims if claim.id == name)
 
 
@@ -33,9 +33,9 @@ def test_every_planted_case_gets_its_expected_verdict(key: str) -> None:
     wrong = []
     for planting in plantings(key):
         (verdict,) = judge_claims([_claim(key, planting.statement)], planting.values, PAPERS[key].facts.resolution)
-        if verdict.outcome != planting.expect:
+        if verdict.overall_outcome != planting.expect:
             wrong.append(
-                f"{planting.statement}: {verdict.outcome}, not {planting.expect} ({planting.why}): "
+                f"{planting.statement}: {verdict.overall_outcome}, not {planting.expect} ({planting.why}): "
                 f"{verdict.numbers_text[:200]}"
             )
     assert not wrong, "\n".join(wrong)

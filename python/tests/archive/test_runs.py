@@ -20,7 +20,7 @@ from rtoslab.base.errors import ReportError
 from rtoslab.compare.history import history_document
 from rtoslab.reports import report_formats
 from rtoslab.results.results import CodePlace, MeasuredPoint
-from rtoslab.store.journal import JOURNAL_FILE, Session, last_session, session_line
+from rtoslab.store.journal import JOURNAL_FILE, JournalSession, last_session, session_line
 from rtoslab.store.store import RunDirectory
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
 from tests.fakes import STEADY, measured_point, point
@@ -35,9 +35,9 @@ MANIFEST = {
 def runs(tmp_path: Path) -> Path:
     for name, date in (("old", "2026-01-05"), ("new", "2026-03-01")):
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
-        run.add("t2-1", measured_point(1), MANIFEST, {})
-        run.add("t2-2", measured_point(2), {}, {})
-        (tmp_path / name / JOURNAL_FILE).write_text(session_line(Session(f"{date}T00:00:00Z", "abc")) + '{"cut')
+        run.add_point("t2-1", measured_point(1), MANIFEST, {})
+        run.add_point("t2-2", measured_point(2), {}, {})
+        (tmp_path / name / JOURNAL_FILE).write_text(session_line(JournalSession(f"{date}T00:00:00Z", "abc")) + '{"cut')
     return tmp_path
 
 
@@ -83,7 +83,7 @@ def test_raw_samples_are_exported(tmp_path: Path) -> None:
     api.run(
         "call_times", kernels=["freertos"], boards=["pico"], out=out, config={"samples": "5", "instrument": "probe"}
     )
-    (stored,) = RunDirectory.open(out).points()
+    (stored,) = RunDirectory.open(out).read_points()
     assert isinstance(stored.result, MeasuredPoint)
     rows = list(sample_rows(find_points([out], PointFilters())))
     assert [row["cycles"] for row in rows] == [value for series in stored.result.series for value in series.cycles]
@@ -119,7 +119,7 @@ def test_two_processes_share_a_run_directory(tmp_path: Path) -> None:
     ]
     ended = [(popen.communicate(timeout=HANG_S)[1], popen.returncode) for popen in pair]
     assert [code for _, code in ended] == [0, 0], ended
-    assert len(RunDirectory.open(tmp_path / "run").points()) == 2
+    assert len(RunDirectory.open(tmp_path / "run").read_points()) == 2
     assert len(list((tmp_path / "cache").rglob("*.point"))) == 2
 
 
@@ -137,8 +137,8 @@ def run_of(
     run = RunDirectory.create(folder / str(index), None, [point(1)] * len(points))
     for number, item in enumerate(points):
         manifest = {**(STEADY if where is None else where), "target": {"sources_sha256": board}}
-        run.add(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
-    session = Session(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
+        run.add_point(f"t2-{number}", item.model_copy(update={"run_id": f"{index}-{number}"}), manifest, {})
+    session = JournalSession(f"2026-01-0{index + 1}T00:00:00Z", f"rev{index}")
     (folder / str(index) / JOURNAL_FILE).write_text(session_line(session))
 
 

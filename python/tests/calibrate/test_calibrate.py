@@ -66,7 +66,7 @@ def test_confirmed_rule_gets_the_grade_silicon(tmp_path: Path, monkeypatch: pyte
         "timing.late_arrival_cycles": bent,
     }
     del body["sha256"]
-    silicon = silicon_file.SiliconFile.model_validate({**body, "sha256": silicon_file._digest(body)})
+    silicon = silicon_file.SiliconFile.model_validate({**body, "sha256": silicon_file._content_digest(body)})
     write_silicon(path, silicon)
     monkeypatch.setattr(silicon_file, "SILICON_FILE", str(path))
     after = setting_grades(CATALOGUE, BOARD)

@@ -15,7 +15,7 @@ import pytest
 from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import read_calibration_table
 from rtoslab.calibrate.match import SettingsMatch
-from rtoslab.calibrate.readings import Readings, calibration_image, virtual_board_runner
+from rtoslab.calibrate.readings import CalibrationReadings, calibration_image, virtual_board_runner
 from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings
 from rtoslab.targets.board import timing_settings
 from tests.cli.test_cli import rtoslab
@@ -40,7 +40,7 @@ UNSEEN = {
     "nucleo-h743zi": {"bit_band_extra_cycles", "f7_flash_axi_extra_cycles"},
 }
 """Settings of other chips: what shows in no row."""
-Runs = Callable[[Mapping[str, int]], Readings]
+Runs = Callable[[Mapping[str, int]], CalibrationReadings]
 
 
 @functools.cache
@@ -51,11 +51,11 @@ def board(name: str) -> tuple[Runs, dict[str, int]]:
     return runs, {key: default for key, default, *_ in settings if key.startswith("timing.")}
 
 
-def readings_of_changed_board(name: str, secret: Mapping[str, int], seed: int) -> Readings:
+def readings_of_changed_board(name: str, secret: Mapping[str, int], seed: int) -> CalibrationReadings:
     """What such a board says, with one round in five longer than it should be."""
     random = np.random.default_rng(seed)
     rows = board(name)[0](secret).rows
-    return Readings(
+    return CalibrationReadings(
         {row: item + random.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, 3), item.shape) for row, item in rows.items()}
     )
 
@@ -67,7 +67,7 @@ def assert_settings_are_found(name: str, secret: Mapping[str, int], seed: int) -
     by_key = {finding.key: finding for finding in result.findings}
     for key, value in secret.items():
         assert by_key[key].low <= value <= by_key[key].high, (secret, by_key[key])
-    accused = {key for key, item in by_key.items() if item.differs}
+    accused = {key for key, item in by_key.items() if item.is_default_refuted}
     together = {key for group in result.groups if group.differs for key in group.keys}
     assert accused <= set(secret), (secret, accused)
     assert set(secret) <= accused | together, (secret, accused, together)
@@ -99,7 +99,7 @@ def test_setting_that_affects_no_row_is_reported(name: str) -> None:
     runs, defaults = board(name)
     result = fit_settings(TABLE, runs({}), runs, defaults)
     assert not result.settings
-    assert not any(finding.differs for finding in result.findings)
+    assert not any(finding.is_default_refuted for finding in result.findings)
     assert {finding.key.removeprefix("timing.") for finding in result.findings if not finding.has_effect} == UNSEEN[
         name
     ]
@@ -114,14 +114,14 @@ def test_bridge_and_transfer_are_inseparable_if_bus_and_core_share_a_clock() -> 
     (group,) = result.groups
     assert set(group.keys) == {"timing.apb_bridge_extra_cycles", "timing.apb_transfer_clocks"}
     assert group.differs
-    assert not any(finding.differs for finding in result.findings)
+    assert not any(finding.is_default_refuted for finding in result.findings)
     sighted = fit_settings(TABLE, runs(secret), runs, defaults)
     assert sighted.settings == secret
     assert not sighted.groups
 
 
 def test_rows_without_a_setting_still_show_their_subject() -> None:
-    rows = board("pico")[0]({}).centres()
+    rows = board("pico")[0]({}).most_probable_readings()
     single, together = rows["two_cores"]
     assert single + 16 < together < 2 * single, "two cores that read one bank wait for each other"
     flushed, held = rows["xip_code"]
@@ -147,13 +147,13 @@ def test_m7_peripheral_bus_and_its_bridge_are_measured_together() -> None:
 def changes(name: str, steps: tuple[int, ...]) -> list[dict[str, int]]:
     """Each setting that shows, changed alone; not what the board refuses, nor what changes nothing in its place."""
     runs, defaults = board(name)
-    usual, result = runs({}).centres(), []
+    usual, result = runs({}).most_probable_readings(), []
     for key, default in defaults.items():
         for step in steps:
             if default + step < 0:
                 continue
             try:
-                output = runs({key: default + step}).centres()
+                output = runs({key: default + step}).most_probable_readings()
             except RtoslabError:
                 continue
             if any(np.any(output[row] != usual[row]) for row in output):

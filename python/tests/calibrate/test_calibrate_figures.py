@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import Metric
+from rtoslab.analyses import NamedFigure
 from rtoslab.base.errors import PlanError
 from rtoslab.calibrate import silicon_file
 from rtoslab.calibrate.silicon_figures import (
@@ -23,14 +23,14 @@ BOARD = "nucleo-f446re"
 SECRET = {"timing.mask_change_cycles": 2, "timing.exception_entry_cycles": 15}
 
 
-def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = ()) -> Metric:
-    return Metric("counts", "cycles", value, samples, resolution)
+def metric(value: float, resolution: float = 0.0, samples: tuple[float, ...] = ()) -> NamedFigure:
+    return NamedFigure("counts", "cycles", value, samples, resolution)
 
 
 def test_error_bar_contains_repeats_noise_and_clock_resolution() -> None:
     assert figure_of_repeats([metric(100)]).error_cycles == 0
     assert figure_of_repeats([metric(100), metric(103), metric(101)]).error_cycles == 1.5
-    assert figure_of_repeats([metric(100), metric(103), metric(101)]).cycles == 101
+    assert figure_of_repeats([metric(100), metric(103), metric(101)]).median_cycles == 101
     assert figure_of_repeats([metric(100, resolution=4.0), metric(101)]).error_cycles == 4
     noisy = figure_of_repeats([metric(10, samples=(8, 9, 10, 11, 12) * 5)])
     assert noisy.error_cycles == pytest.approx(1.4826 * 1.2533 / 5)
@@ -87,7 +87,7 @@ def test_kernel_figures_of_a_board_with_changed_settings(tmp_path: Path) -> None
     body = json.loads(file.read_text())
     body["kernel_figures"] = None
     del body["sha256"]
-    write_silicon(file, SiliconFile.model_validate({**body, "sha256": silicon_file._digest(body)}))
+    write_silicon(file, SiliconFile.model_validate({**body, "sha256": silicon_file._content_digest(body)}))
     assert "This calibration has no kernel figures" in command_error(
         rtoslab("calibrate", "--from", file, "--figures", "all"), 1
     )

@@ -9,7 +9,7 @@ import pytest
 from rtoslab.base.errors import RtoslabError
 from rtoslab.calibrate.calibration_table import CalibrationTable, read_calibration_table
 from rtoslab.calibrate.match import SettingsMatch
-from rtoslab.calibrate.readings import Readings
+from rtoslab.calibrate.readings import CalibrationReadings
 from rtoslab.calibrate.report import findings_table
 from rtoslab.calibrate.search import _drop_unneeded_changes
 from rtoslab.calibrate.settings_fit import SettingsFit, fit_settings, unexplained_rows
@@ -23,11 +23,11 @@ def table(*rows: tuple[str, list[str]]) -> CalibrationTable:
     return CalibrationTable.model_validate({**whole.model_dump(), "row": row})
 
 
-def linear(settings: dict[str, int]) -> Readings:
+def linear(settings: dict[str, int]) -> CalibrationReadings:
     """Two rows of the setting a, one of them of b as well, one of nothing."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [a, 2 * a], "two": [a + b, b], "none": [7, 7]}
-    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
+    return CalibrationReadings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 LINEAR = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", ["timing.c"]))
@@ -37,7 +37,7 @@ DEFAULTS = {"timing.a": 5, "timing.b": 2, "timing.c": 1}
 def test_only_changed_settings_are_found() -> None:
     result = fit_settings(LINEAR, linear({"timing.a": 8}), lambda values: linear(dict(values)), DEFAULTS)
     assert result.settings == {"timing.a": 8}
-    assert {finding.key: (finding.differs, finding.has_effect) for finding in result.findings} == {
+    assert {finding.key: (finding.is_default_refuted, finding.has_effect) for finding in result.findings} == {
         "timing.a": (True, True), "timing.b": (False, True), "timing.c": (False, False),
     }  # fmt: skip
     assert [(finding.low, finding.high) for finding in result.findings][:2] == [(8, 8), (2, 2)]
@@ -46,7 +46,7 @@ def test_only_changed_settings_are_found() -> None:
 def test_noise_widens_ranges_and_refutes_no_setting() -> None:
     silicon = linear({})
     noise = np.random.default_rng(1).integers(0, 4, (2, 9))
-    noisy = Readings({**silicon.rows, "one": silicon.rows["one"] + noise})
+    noisy = CalibrationReadings({**silicon.rows, "one": silicon.rows["one"] + noise})
     result = fit_settings(LINEAR, noisy, lambda values: linear(dict(values)), DEFAULTS)
     a = next(finding for finding in result.findings if finding.key == "timing.a")
     assert result.slack_cycles > 0
@@ -54,40 +54,40 @@ def test_noise_widens_ranges_and_refutes_no_setting() -> None:
 
 
 def test_unexplained_difference_changes_no_setting_and_is_reported() -> None:
-    silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
+    silicon = CalibrationReadings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
     result = fit_settings(LINEAR, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert not result.settings
     assert unexplained_rows(silicon, linear({})) == {"none": 3}
 
 
-def rounds(*values: int) -> Readings:
-    return Readings({"row": np.array([values])})
+def rounds(*values: int) -> CalibrationReadings:
+    return CalibrationReadings({"row": np.array([values])})
 
 
 def test_most_frequent_value_counts_and_frequent_ones_bound_it() -> None:
-    assert rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).centres()["row"] == [5]
-    assert [edge[0] for edge in rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).bounds()["row"]] == [5, 5]
-    assert [edge[0] for edge in rounds(5, 5, 5, 5, 8, 6, 6, 6, 9).bounds()["row"]] == [5, 6]
-    assert [edge[0] for edge in rounds(5, 6, 6, 6, 6, 6, 5, 9, 8).bounds()["row"]] == [5, 6]
+    assert rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).most_probable_readings()["row"] == [5]
+    assert [edge[0] for edge in rounds(5, 5, 5, 5, 6, 8, 6, 8, 9).reading_bounds()["row"]] == [5, 5]
+    assert [edge[0] for edge in rounds(5, 5, 5, 5, 8, 6, 6, 6, 9).reading_bounds()["row"]] == [5, 6]
+    assert [edge[0] for edge in rounds(5, 6, 6, 6, 6, 6, 5, 9, 8).reading_bounds()["row"]] == [5, 6]
     spread = rounds(1, 2, 3, 4, 5, 6, 7, 8, 9)
-    low, high = spread.bounds()["row"]
-    assert spread.centres()["row"] == [5]
+    low, high = spread.reading_bounds()["row"]
+    assert spread.most_probable_readings()["row"] == [5]
     assert 3 < low[0] < 5 < high[0] < 7
 
 
 SUM = table(("one", ["timing.a", "timing.b"]), ("two", ["timing.c"]))
 
 
-def sum_readings(settings: dict[str, int]) -> Readings:
+def sum_readings(settings: dict[str, int]) -> CalibrationReadings:
     """Rows that see a + 2b and c, and refuse c above 4."""
     a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
     if c > 4:
         raise RtoslabError("too large")
     rows = {"one": [a + 2 * b, 3 * a + 6 * b], "two": [c, c]}
-    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
+    return CalibrationReadings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
-def fit_model(model: Callable[[dict[str, int]], Readings], secret: dict[str, int]) -> SettingsFit:
+def fit_model(model: Callable[[dict[str, int]], CalibrationReadings], secret: dict[str, int]) -> SettingsFit:
     return fit_settings(SUM, model(secret), lambda values: model(dict(values)), DEFAULTS)
 
 
@@ -98,7 +98,7 @@ def test_settings_that_compensate_each_other_are_reported_as_a_group() -> None:
     assert group.differs
     by_key = {finding.key: finding for finding in result.findings}
     assert by_key["timing.a"].together == ("timing.b",)
-    assert not any(finding.differs for finding in result.findings), "either may be what it was"
+    assert not any(finding.is_default_refuted for finding in result.findings), "either may be what it was"
     assert by_key["timing.a"].low <= 9 <= by_key["timing.a"].high
     assert by_key["timing.b"].low <= 4 <= by_key["timing.b"].high
     assert len(result.settings) == 1
@@ -109,14 +109,14 @@ def test_group_that_fits_at_its_defaults_is_not_refuted() -> None:
     (group,) = result.groups
     assert not group.differs
     assert result.settings == {"timing.c": 3}
-    assert [finding.key for finding in result.findings if finding.differs] == ["timing.c"]
+    assert [finding.key for finding in result.findings if finding.is_default_refuted] == ["timing.c"]
 
 
-def bus_of_four_cycles(settings: dict[str, int]) -> Readings:
+def bus_of_four_cycles(settings: dict[str, int]) -> CalibrationReadings:
     """b is of a bus whose clock lasts four cycles of a: what a does is seen at its edges only."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [4 * b + -4 * (-(a + phase) // 4) for phase in range(2)], "two": [1, 1]}
-    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
+    return CalibrationReadings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 def test_steps_compensated_by_several_steps_of_another_are_a_group() -> None:
@@ -126,12 +126,12 @@ def test_steps_compensated_by_several_steps_of_another_are_a_group() -> None:
     assert len(result.settings) == 1
 
 
-def half_speed_bus(settings: dict[str, int]) -> Readings:
+def half_speed_bus(settings: dict[str, int]) -> CalibrationReadings:
     """One bus at the clock of a, one at half of it, in eight phases each."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     phases = np.arange(8)
     rows = {"one": [np.full(8, a + b), -(-(a + phases) // 2) * 2 + 2 * b - phases], "two": [np.full(8, 1)]}
-    return Readings({name: np.repeat(np.concatenate(row)[:, None], 9, axis=1) for name, row in rows.items()})
+    return CalibrationReadings({name: np.repeat(np.concatenate(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 def test_two_steps_that_only_help_together_are_found() -> None:
@@ -140,11 +140,11 @@ def test_two_steps_that_only_help_together_are_found() -> None:
     assert result.after_cycles == 0
 
 
-def almost_equal_settings(settings: dict[str, int]) -> Readings:
+def almost_equal_settings(settings: dict[str, int]) -> CalibrationReadings:
     """a and b do the same in all values but one."""
     a, b = settings.get("timing.a", 5), settings.get("timing.b", 2)
     rows = {"one": [a + b, a + b + max(b - 2, 0)], "two": [1, 1]}
-    return Readings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
+    return CalibrationReadings({name: np.repeat(np.array(row)[:, None], 9, axis=1) for name, row in rows.items()})
 
 
 def test_settings_distinguished_only_by_disturbed_rounds_are_a_group() -> None:
@@ -153,15 +153,15 @@ def test_settings_distinguished_only_by_disturbed_rounds_are_a_group() -> None:
     silicon.rows["one"][1] = (8, 8, 8, 8, 8, 9, 9, 9, 9)
     result = fit_settings(SUM, silicon, lambda values: almost_equal_settings(dict(values)), DEFAULTS)
     by_key = {finding.key: finding for finding in result.findings}
-    assert not any(item.differs for item in by_key.values())
+    assert not any(item.is_default_refuted for item in by_key.values())
     assert by_key["timing.b"].low <= 3 <= by_key["timing.b"].high
     assert [(set(group.keys), group.differs) for group in result.groups] == [({"timing.a", "timing.b"}, True)]
 
 
-def on_one_way(settings: dict[str, int]) -> Readings:
+def on_one_way(settings: dict[str, int]) -> CalibrationReadings:
     """c is on the way to both a and b."""
     a, b, c = settings.get("timing.a", 5), settings.get("timing.b", 2), settings.get("timing.c", 1)
-    return Readings({name: np.full((2, 9), item) for name, item in {"one": a + c, "two": b + c}.items()})
+    return CalibrationReadings({name: np.full((2, 9), item) for name, item in {"one": a + c, "two": b + c}.items()})
 
 
 def test_one_setting_equal_to_two_others_is_a_group_of_three() -> None:
@@ -169,7 +169,7 @@ def test_one_setting_equal_to_two_others_is_a_group_of_three() -> None:
     result = fit_settings(way, on_one_way({"timing.c": 4}), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert result.settings == {"timing.c": 4}
     assert [set(group.keys) for group in result.groups] == [set(DEFAULTS)]
-    assert not any(finding.differs for finding in result.findings)
+    assert not any(finding.is_default_refuted for finding in result.findings)
 
 
 def test_compensating_settings_are_followed_to_their_limits() -> None:
@@ -177,16 +177,16 @@ def test_compensating_settings_are_followed_to_their_limits() -> None:
     secret = {"timing.a": 26, "timing.b": 23}
     result = fit_settings(way, on_one_way(secret), lambda values: on_one_way(dict(values)), DEFAULTS)
     assert result.settings == {"timing.c": 22}, "one change does what two do"
-    assert not any(finding.differs for finding in result.findings)
+    assert not any(finding.is_default_refuted for finding in result.findings)
     by_key = {finding.key: finding for finding in result.findings}
     assert all(by_key[key].low <= value <= by_key[key].high for key, value in {**DEFAULTS, **secret}.items())
 
 
-def convex(settings: dict[str, int]) -> Readings:
+def convex(settings: dict[str, int]) -> CalibrationReadings:
     """What a does is far more from 7 on, and always the same."""
     a = settings.get("timing.a", 5)
     rows = {"one": 10 if a >= 7 else max(a - 5, 0), "two": settings.get("timing.b", 2)}
-    return Readings({name: np.full((2, 9), row) for name, row in rows.items()})
+    return CalibrationReadings({name: np.full((2, 9), row) for name, row in rows.items()})
 
 
 def test_step_that_went_too_far_is_reversed() -> None:
@@ -198,18 +198,18 @@ def test_step_that_went_too_far_is_reversed() -> None:
 def test_compensating_changes_are_reversed() -> None:
     match = SettingsMatch(SUM, sum_readings({}), lambda values: sum_readings(dict(values)), DEFAULTS)
     detour = {**DEFAULTS, "timing.a": 7, "timing.b": 1}
-    assert match.excess(detour) == 0
+    assert match.excess_difference(detour) == 0
     assert _drop_unneeded_changes(match, detour, match.keys) == DEFAULTS
 
 
 def test_row_without_a_setting_is_ignored() -> None:
     model = table(("one", ["timing.a"]), ("two", ["timing.a", "timing.b"]), ("none", []))
-    silicon = Readings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
+    silicon = CalibrationReadings({**linear({}).rows, "none": linear({}).rows["none"] + 3})
     result = fit_settings(model, silicon, lambda values: linear(dict(values)), DEFAULTS)
     assert result.before_cycles == result.after_cycles == 0
 
 
-def limited_setting(settings: dict[str, int]) -> Readings:
+def limited_setting(settings: dict[str, int]) -> CalibrationReadings:
     """a counts up to 7 only, and may be 64."""
     if settings.get("timing.a", 5) > 64:
         raise RtoslabError("too large")

@@ -14,7 +14,7 @@ from rtoslab.base.errors import CaptureError, UnknownNameError
 from rtoslab.captures.capture import UNKNOWN, Capture, make_channel
 from rtoslab.captures.forms import parse_capture, read_capture, write_capture
 from rtoslab.captures.pins import capture_from_events
-from rtoslab.captures.pulses import Pulses, find_pulses, unsure_note
+from rtoslab.captures.pulses import PulseTrain, find_pulses, unsure_note
 from rtoslab.captures.sampling import resample
 from rtoslab.targets.event_kinds import KIND_PIN
 from rtoslab.targets.events import EVENT
@@ -39,7 +39,7 @@ def captures(draw: st.DrawFn) -> tuple[Capture, int]:
     return capture_from_events(raw.tobytes(), {0: "out", 1: "in"}, clock_hz, 1000, 1000 + end), clock_hz
 
 
-def pulses(capture: Capture, name: str = "out") -> Pulses:
+def pulses(capture: Capture, name: str = "out") -> PulseTrain:
     return find_pulses(capture.find_channel(name), capture.tick_s)
 
 

@@ -145,7 +145,7 @@ def test_damage_rarely_changes_widths_unnoticed(form: str) -> None:
         ),
         2000,
     )
-    content = capture_forms()[form].write(whole)
+    content = capture_forms()[form].encode_capture(whole)
     silent = 0
     for number in range(300):
         damaged = _damage_content(content, DAMAGES[number % 3], random)
@@ -177,7 +177,7 @@ def _widths(capture: Capture) -> list[tuple[str, list[float]]]:
 def test_truncated_or_damaged_file_only_raises_capture_errors(data: st.DataObject, tmp_path: Path) -> None:
     capture = Capture(Fraction(1, 8_000_000), (make_channel("out", [0, 3, 9, 20], [0, 1, 0, 1]),), 30)
     form = data.draw(st.sampled_from(sorted(capture_forms())))
-    content = bytearray(capture_forms()[form].write(capture))
+    content = bytearray(capture_forms()[form].encode_capture(capture))
     if data.draw(st.booleans()):
         content = content[: data.draw(st.integers(0, len(content)))]
     else:

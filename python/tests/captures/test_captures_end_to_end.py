@@ -12,7 +12,7 @@ from rtoslab.base.errors import CaptureError
 from rtoslab.base.paths import find_root
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import read_capture, write_capture
-from rtoslab.captures.recording import OUT, Recording, record_virtual
+from rtoslab.captures.recording import OUT, PinRecording, record_virtual
 from rtoslab.captures.sampling import resample
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import Options
@@ -23,19 +23,19 @@ POINT = ("call_times", "--kernel", "bare", "--board", "nucleo-l073rz", "--config
 
 
 @pytest.fixture(scope="module")
-def recording() -> Recording:
+def recording() -> PinRecording:
     options = Options(["bare"], ["nucleo-l073rz"], [1], None, {"samples": "9"})
     return record_virtual(Catalogue(find_root()), "call_times", options)
 
 
-def cycles(of: Recording, capture: Capture) -> dict[str, list[float]]:
+def cycles(of: PinRecording, capture: Capture) -> dict[str, list[float]]:
     return {
         ident: item.cycles(of.clock_hz).tolist()
         for ident, item in of.pulses_by_series(capture.find_channel(None), capture).items()
     }
 
 
-def test_decoder_finds_the_pulses_of_the_virtual_instrument(recording: Recording, tmp_path: Path) -> None:
+def test_decoder_finds_the_pulses_of_the_virtual_instrument(recording: PinRecording, tmp_path: Path) -> None:
     config = {"samples": "9", "instrument": "pin"}
     (outcome,) = api.run("call_times", kernels=["bare"], boards=["nucleo-l073rz"], config=config, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
@@ -46,7 +46,7 @@ def test_decoder_finds_the_pulses_of_the_virtual_instrument(recording: Recording
 
 
 @pytest.mark.parametrize(("form", "step"), [("vcd", 1e-6), ("saleae", 0.033), ("saleae1", 1e-4)])
-def test_file_loses_only_resolution(recording: Recording, form: str, step: float, tmp_path: Path) -> None:
+def test_file_loses_only_resolution(recording: PinRecording, form: str, step: float, tmp_path: Path) -> None:
     write_capture(recording.capture, tmp_path / "x", form)
     before, after = cycles(recording, recording.capture), cycles(recording, read_capture(tmp_path / "x"))
     for ident in recording.series:
@@ -55,7 +55,7 @@ def test_file_loses_only_resolution(recording: Recording, form: str, step: float
 
 
 def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
-    recording: Recording, tmp_path: Path
+    recording: PinRecording, tmp_path: Path
 ) -> None:
     """A sample is four cycles: a pulse of one cycle is seen by one of four analyzers that begin a cycle apart."""
     before = cycles(recording, recording.capture)
@@ -72,7 +72,7 @@ def test_eight_megasamples_have_errors_of_one_sample_and_miss_short_pulses(
     assert seen == len(before["pin.clear"])
 
 
-def test_capture_of_another_image_is_refused(recording: Recording) -> None:
+def test_capture_of_another_image_is_refused(recording: PinRecording) -> None:
     half = Capture(recording.capture.tick_s, recording.capture.channels, recording.capture.end_tick)
     channel = half.find_channel(OUT)
     cut = type(channel)(OUT, channel.ticks[-9:], channel.levels[-9:])
@@ -85,7 +85,7 @@ def test_capture_of_another_image_is_refused(recording: Recording) -> None:
         recording.pulses_by_series(coarse.channels[0], coarse)
 
 
-def test_unknown_level_in_the_window_is_refused(recording: Recording) -> None:
+def test_unknown_level_in_the_window_is_refused(recording: PinRecording) -> None:
     channel = recording.capture.find_channel(OUT)
     levels = channel.levels.copy()
     levels[-20] = UNKNOWN

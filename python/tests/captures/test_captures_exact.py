@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import parse_capture
 from rtoslab.captures.packed_levels import PackedSamples
-from rtoslab.captures.tracks import Track
-from rtoslab.captures.vectors import Vector
+from rtoslab.captures.tracks import ChannelTrack
+from rtoslab.captures.vectors import BitVector
 
 LEVELS = {"0": 0, "1": 1, "x": UNKNOWN, "z": UNKNOWN, "X": UNKNOWN, "Z": UNKNOWN}
 
@@ -41,7 +41,7 @@ def rows_of(capture: Capture) -> dict[str, list[tuple[int, int]]]:
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(-1, 1)), max_size=30).map(sorted))
 def test_track_stores_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -> None:
     ordered = sorted(rows, key=lambda row: row[0])
-    track = Track()
+    track = ChannelTrack()
     count = sum(track.set_level(tick, level) for tick, level in ordered)
     assert list(zip(track.ticks, track.levels, strict=True)) == plain(ordered)
     assert count == len(track.ticks)
@@ -49,7 +49,7 @@ def test_track_stores_the_last_level_of_each_tick(rows: list[tuple[int, int]]) -
 
 @given(st.integers(1, 9), st.lists(st.text("01xzXZ", min_size=1, max_size=12), min_size=1, max_size=12))
 def test_vcd_vector_is_extended_and_truncated_on_its_left(width: int, values: list[str]) -> None:
-    vector = Vector([Track() for _ in range(width)])
+    vector = BitVector([ChannelTrack() for _ in range(width)])
     expected: list[list[tuple[int, int]]] = [[] for _ in range(width)]
     for tick, value in enumerate(values):
         vector.set_bits(tick, value.encode())
@@ -68,8 +68,8 @@ def test_samples_may_be_split_anywhere(unit: int, data: bytes, cuts: list[int]) 
     samples = PackedSamples("x", unit, [(f"D{bit}", bit) for bit in bits])
     places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
     for first, last in pairwise(places):
-        samples.add(data[first:last])
-    capture = samples.capture(Fraction(1, 1000))
+        samples.add_piece(data[first:last])
+    capture = samples.to_capture(Fraction(1, 1000))
     words = np.frombuffer(data, np.uint8).reshape(-1, unit)
     assert capture.end_tick == len(words)
     for label, rows in rows_of(capture).items():

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from rtoslab.base.errors import CaptureError
 from rtoslab.captures.capture import UNKNOWN, Capture
 from rtoslab.captures.forms import capture_forms, parse_capture, read_capture
-from rtoslab.captures.pulses import Pulses, find_pulses
-from rtoslab.captures.voltages import STEPS, Threshold
-from rtoslab.cli.cmd_decode import command as decode
+from rtoslab.captures.pulses import PulseTrain, find_pulses
+from rtoslab.captures.voltages import STEPS, VoltageThreshold
+from rtoslab.cli.cmd_decode import decode_command as decode
 from tests.capture_files import SCOPES, VCD, infiniivision, rigol_ds1000z, saleae_analog, siglent, tektronix_mso
 
 ONE_CHANNEL: Final = {"lecroy", "tektronix_tds"}
@@ -57,7 +57,7 @@ def sample_times(count: int, step_s: float, first_s: float) -> list[float]:
     return [first_s + number * step_s for number in range(count)]
 
 
-def widths_of(capture: Capture, channel: int = 0) -> Pulses:
+def widths_of(capture: Capture, channel: int = 0) -> PulseTrain:
     return find_pulses(capture.channels[channel], capture.tick_s, capture.sample_s)
 
 
@@ -81,7 +81,7 @@ def test_pulse_train_is_read_back_within_a_sample(
     columns = [volts_at(times, edges), volts_at(times, [2 * edge for edge in edges])]
     columns = columns[: 1 if form in ONE_CHANNEL else 2]
     rows = [[value + random.uniform(-noise_v, noise_v) for value in row] for row in zip(*columns, strict=True)]
-    result = parse_capture(VARIANTS[variant](SCOPES[form](times, rows)), "x.csv", Threshold(threshold_v))
+    result = parse_capture(VARIANTS[variant](SCOPES[form](times, rows)), "x.csv", VoltageThreshold(threshold_v))
     assert result.notes == ()
     assert float(result.sample_s or 0) == pytest.approx(step_s, rel=1e-5)
     assert len(result.channels) == len(columns)
@@ -108,7 +108,7 @@ def test_slow_edges_are_interpolated_between_samples(edges: list[float], rise: f
 def test_written_form_keeps_the_samples(tmp_path: Path) -> None:
     content = infiniivision(sample_times(40, 1e-6, 0.0), [[3.3 if at in range(10, 17) else 0.0] for at in range(40)])
     first = parse_capture(content.encode(), "x")
-    again = parse_capture(capture_forms()["saleae"].write(first), "x")
+    again = parse_capture(capture_forms()["saleae"].encode_capture(first), "x")
     assert find_pulses(again.channels[0], again.tick_s).seconds() == pytest.approx([7e-6])
 
 
@@ -123,7 +123,7 @@ def test_columns_may_have_names_of_other_languages(head: str) -> None:
 NOISY: Final = [0, 0, 0, 1.5, 1.7, 1.6, 1.8, 1.6, 3.3, 3.3, 3.3, 1.8, 1.6, 1.7, 0, 0, 0, 0]
 
 
-def noisy_widths(threshold: Threshold | None, volts: Sequence[float] = NOISY) -> list[int]:
+def noisy_widths(threshold: VoltageThreshold | None, volts: Sequence[float] = NOISY) -> list[int]:
     content = infiniivision(sample_times(len(volts), 1e-6, 0.0), [[volt] for volt in volts])
     return [
         round(width) for width in widths_of(parse_capture(content.encode(), "x", threshold)).width_ticks / STEPS * 10
@@ -132,18 +132,18 @@ def noisy_widths(threshold: Threshold | None, volts: Sequence[float] = NOISY) ->
 
 def test_hysteresis_removes_the_edges_of_noise() -> None:
     """The last crossing of the border before the voltage is beyond the hysteresis is the edge."""
-    assert len(noisy_widths(Threshold(1.65, 0.0))) == 4
+    assert len(noisy_widths(VoltageThreshold(1.65, 0.0))) == 4
     assert noisy_widths(None) == [60]
-    assert noisy_widths(Threshold(1.65)) == [60]
-    assert noisy_widths(Threshold(1.65, 0.6)) == [60]
+    assert noisy_widths(VoltageThreshold(1.65)) == [60]
+    assert noisy_widths(VoltageThreshold(1.65, 0.6)) == [60]
 
 
 def test_threshold_sets_where_a_ramp_becomes_high() -> None:
     """Up and down in steps of a volt: at 1 V the pulse is four samples longer than at 3 V."""
     ramp = [0, 0, 0, 1, 2, 3, 4, 3, 2, 1, 0, 0, 0]
-    assert noisy_widths(Threshold(3.0, 0.0), ramp) == [20]
-    assert noisy_widths(Threshold(1.0, 0.0), ramp) == [60]
-    assert noisy_widths(Threshold(9.0), ramp) == []
+    assert noisy_widths(VoltageThreshold(3.0, 0.0), ramp) == [20]
+    assert noisy_widths(VoltageThreshold(1.0, 0.0), ramp) == [60]
+    assert noisy_widths(VoltageThreshold(9.0), ramp) == []
 
 
 def test_overshoot_and_duty_do_not_move_the_default_threshold() -> None:
@@ -161,13 +161,13 @@ def test_channel_at_rest_has_no_level_unless_a_threshold_is_given() -> None:
         "x.csv: 1 changes by less than 0.4 V, so it has no levels; if it is a signal, add --threshold.",
     )
     assert result.find_channel(None).name == "2"
-    assert parse_capture(content, "x.csv", Threshold(0.015, 0.001)).notes == ()
-    assert len(widths_of(parse_capture(content, "x.csv", Threshold(0.015, 0.001))).width_ticks) == 13
+    assert parse_capture(content, "x.csv", VoltageThreshold(0.015, 0.001)).notes == ()
+    assert len(widths_of(parse_capture(content, "x.csv", VoltageThreshold(0.015, 0.001))).width_ticks) == 13
 
 
 def test_level_is_unknown_before_the_first_sure_voltage() -> None:
     content = infiniivision(sample_times(6, 1e-6, 0.0), [[volt] for volt in (1.6, 1.7, 3.3, 3.3, 0.0, 0.0)])
-    result = parse_capture(content.encode(), "x", Threshold(1.65, 0.5))
+    result = parse_capture(content.encode(), "x", VoltageThreshold(1.65, 0.5))
     assert result.channels[0].levels.tolist() == [UNKNOWN, 1, 0]
     assert result.channels[0].ticks.tolist()[:2] == [0, 2 * STEPS]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.analyses import Band, Value
+from rtoslab.analyses import MeasuredValue, PlacementBand
 from rtoslab.base import AlteredError, PlanError, StoreError, UnknownNameError, find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.choose import (
@@ -35,8 +35,8 @@ from rtoslab.choose import (
     with_kernels_section,
     write_matrix,
 )
-from rtoslab.choose.answer import disadvantages
-from rtoslab.choose.compared_operations import Question
+from rtoslab.choose.answer import clear_disadvantages
+from rtoslab.choose.compared_operations import ChoiceQuestion
 from rtoslab.choose.coverage import missing_reasons
 from rtoslab.cli.cmd_choose import start_up_settings
 from rtoslab.parity import LintSubject, find_unfairness
@@ -55,7 +55,7 @@ CATALOGUE = Catalogue(ROOT)
 KNOWN = read_operations()
 BY_ID = {operation.id: operation for operation in KNOWN.operation}
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
-EVEN = Question("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
+EVEN = ChoiceQuestion("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
 
 
 def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> StoredRow:
@@ -63,8 +63,8 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
     point = PointId(
         benchmark=of.benchmark, title="T", kernel=kernel, board="board", cores=of.cores, window_ms=5, config={}
     )  # fmt: skip
-    band = Band(numbers)
-    value = Value(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
+    band = PlacementBand(numbers)
+    value = MeasuredValue(point, "r", 1_000_000, {}, of.benchmark, of.metric, of.stat, band.median, of.unit, 9)
     return StoredRow(
         point, kernel, "1.0", (replace(value, band=band if len(numbers) > 1 else None),), single_placement=single
     )
@@ -72,7 +72,7 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
 
 def comparison_of(
     figures: Mapping[str, Mapping[str, tuple[float, ...]]],
-    question: Question = EVEN,
+    question: ChoiceQuestion = EVEN,
     lacks: Mapping[str, Mapping[str, str]] | None = None,
     *,
     single: bool = False,
@@ -129,16 +129,16 @@ def test_difference_within_the_bands_does_not_count(
 
 def test_higher_is_better_for_rates() -> None:
     result = comparison_of(
-        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, Question("smp", {"smp_switch": 1})
+        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, ChoiceQuestion("smp", {"smp_switch": 1})
     )
     assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
-    assert result.ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
+    assert result.figure_ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
     assert answer_sentences(result, NAMES)[0].startswith("For smp on the BOARD Beta leads")
 
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = answer_sentences(comparison_of(figures, Question("general", {"switch": 1})), NAMES)
+    lead, against = answer_sentences(comparison_of(figures, ChoiceQuestion("general", {"switch": 1})), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha and Beta are equally good: their figures differ by less than the placement "
         "of the code changes them."
@@ -164,7 +164,7 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     assert "Beta leads" in lead
     assert left_out == "Alpha is not ranked: it has no queue."
     assert against == "In no measured operation is Beta worse.", "who cannot be chosen is no argument"
-    assert result.cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
+    assert result.operation_cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
 
 
 def test_missing_operation_still_compares_the_other_kernels() -> None:
@@ -174,7 +174,7 @@ def test_missing_operation_still_compares_the_other_kernels() -> None:
     assert partly_present_text(result, NAMES) == (
         "These operations are compared only between kernels that have a figure for them: queue, send (not Gamma)."
     )
-    assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.scores] == [
+    assert [(score.kernel, round(score.ratio.value, 2), score.operations) for score in result.kernel_scores] == [
         ("a", 1.0, 3), ("b", 1.26, 3), ("c", 4.0, 2),
     ]  # fmt: skip
     assert "Beta needs 1.26 times as much and Gamma 4.00 times in 2." in answer_sentences(result, NAMES)[0]
@@ -183,7 +183,7 @@ def test_missing_operation_still_compares_the_other_kernels() -> None:
 def test_kernel_with_few_figures_is_not_ranked() -> None:
     """It would lead by the one operation in which it is quick."""
     result = comparison_of({**CLEAR, "c": {"switch": (1.0,)}})
-    assert [score.kernel for score in result.scores] == ["a", "b"]
+    assert [score.kernel for score in result.kernel_scores] == ["a", "b"]
     assert answer_sentences(result, NAMES)[-1] == "Gamma is not ranked: it has figures of 1 of 3 operations."
 
 
@@ -197,7 +197,7 @@ def test_small_disadvantages_are_not_mentioned() -> None:
     result = comparison_of(
         {"a": {"switch": (105.0,), "queue_send": (1.0,)}, "b": {"switch": (100.0,), "queue_send": (9.0,)}}
     )
-    assert disadvantages(result, "a") == []
+    assert clear_disadvantages(result, "a") == []
 
 
 def test_every_operation_has_an_existing_series() -> None:
@@ -259,7 +259,7 @@ def test_matrix_file_survives_writing_and_reading(tmp_path: Path) -> None:
     path = tmp_path / "a.ndjson"
     write_matrix(path, example())
     result = read_matrix(path)
-    assert (result.boards, result.versions, result.date) == (["board"], ["1.0"], "2026-11-28")
+    assert (result.board_names, result.kernel_versions, result.date) == (["board"], ["1.0"], "2026-11-28")
     assert [stored_row.single_placement for stored_row in result.rows] == [False, False, True, False]
     assert [[tuple(value.placement_band.values) for value in stored_row.values] for stored_row in result.rows] == [
         [(100, 104)], [(50,)], [(9,)], [],
@@ -311,10 +311,10 @@ def test_figures_of_the_users_run_replace_included_ones(tmp_path: Path) -> None:
     (run,) = tmp_path.iterdir()
     known = {"a": [row("a", "synchronisation", 1.0), row("a", "switch", 10.0)], "b": [row("b", "synchronisation", 5.0)]}
     result = make_comparison("board", EVEN, KNOWN.operation, rows_of_runs([run], "board", known), {})
-    band = result.cell("a", BY_ID["synchronisation"]).band
+    band = result.operation_cell("a", BY_ID["synchronisation"]).band
     assert band is not None
     assert band.median > 1.0
-    stored = result.cell("a", BY_ID["switch"]).band
+    stored = result.operation_cell("a", BY_ID["switch"]).band
     assert stored is not None
     assert stored.median == 10.0
     with pytest.raises(StoreError, match="contains no measured point on other, so it changes no figure"):
@@ -340,7 +340,7 @@ def test_report_has_kernel_columns_and_reasons_for_gaps() -> None:
 def test_command_answers_from_included_figures() -> None:
     here = read_matrices(ROOT)
     assert here
-    board = here[0].boards[0]
+    board = here[0].board_names[0]
     done = rtoslab("choose", "--board", board, "--json")
     result = json.loads(done.stdout)
     assert result["board"] == board

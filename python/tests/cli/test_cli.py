@@ -13,7 +13,7 @@ import pytest
 import rtoslab as rtoslab_package
 from rtoslab.base.errors import ImageFileError
 from rtoslab.base.paths import find_root
-from rtoslab.targets.simulation import SimRequest, parse_script, simulate, unescape
+from rtoslab.targets.simulation import SimRequest, parse_script, simulate_image, unescape_text
 from tests.checkouts import build_apart
 from tests.command_server import is_served, run_served
 from tests.differential.engines import elf
@@ -179,7 +179,7 @@ def test_script_lines_are_prompt_and_text() -> None:
 
 
 def test_escapes_in_typed_text() -> None:
-    assert unescape(r"a\n\r\t\\\x41\q") == b"a\n\r\t\\A\\q"
+    assert unescape_text(r"a\n\r\t\\\x41\q") == b"a\n\r\t\\A\\q"
 
 
 def test_sim_collects_the_results_of_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +189,9 @@ def test_sim_collects_the_results_of_a_board(tmp_path: Path, monkeypatch: pytest
     heard: list[bytes] = []
     machine = FakeMachine([("cycles", 0, b"a", b""), ("until", 0, b"b", b"")])
     request = SimRequest(until="bench_done", between=[("bench_done", "0x10000004")])
-    result = simulate(image, board(), request, cores=1, on_output=lambda _, data: heard.append(data), machine=machine)
+    result = simulate_image(
+        image, board(), request, cores=1, on_output=lambda _, data: heard.append(data), machine=machine
+    )
     results = result.as_json()
     assert heard == [b"a", b"b"]
     assert (results["stop"], results["uart"], results["cycles"], results["instructions"]) == ("until", "ab", [200], [1])
@@ -203,7 +205,7 @@ def test_sim_reports_an_unreached_end(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("rtoslab.targets.simulation.load_image", lambda *_: None)
     image = tmp_path / "image"
     image.write_bytes(b"x")
-    result = simulate(image, board(), SimRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([]))
+    result = simulate_image(image, board(), SimRequest(until="bench_done", max_cycles=1000), machine=FakeMachine([]))
     assert (result.stop, result.reached, result.cycle) == ("cycles", False, 1000)
 
 
@@ -216,7 +218,7 @@ def test_sim_accepts_a_final_endless_loop_and_fails_on_a_fault(tmp_path: Path, c
     handler = struct.pack("<H", code)
     segments = [(0x2000_0000, start), (0x2000_0100, vectors), (0x2000_0200, handler)]
     image.write_bytes(elf(segments, 0x2000_0000))
-    result = simulate(image, board(), SimRequest(), cores=1)
+    result = simulate_image(image, board(), SimRequest(), cores=1)
     assert (result.stop, result.reached) == ("lockup", reached)
 
 

@@ -42,11 +42,11 @@ from rtoslab.worst_case import arrivals
 def end(*_):
     os.kill(os.getpid(), {number})
 
-to_end = session._Session._run_to_end
+to_end = session._ObservedSession._run_to_end
 def to_end_and_ended(self):
     self.progress = end
     to_end(self)
-session._Session._run_to_end = to_end_and_ended
+session._ObservedSession._run_to_end = to_end_and_ended
 
 batches = []
 def frombuffer(*args):
@@ -180,7 +180,7 @@ def test_interrupted_run_stores_and_shows_its_points(as_json: bool, tmp_path: Pa
         run.send_signal(signal.SIGTERM)
         output, errors = run.communicate(timeout=HANG_S)
     assert run.returncode == EXIT_INTERRUPTED, errors
-    stored = [point.result.model_dump(mode="json") for point in RunDirectory.open(out).points()]
+    stored = [point.result.model_dump(mode="json") for point in RunDirectory.open(out).read_points()]
     assert 0 < len(stored) < 16
     assert not list((out / "points").glob(".*"))
     if as_json:

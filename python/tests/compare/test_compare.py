@@ -8,13 +8,13 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from rtoslab.analyses.named_figures import Metric
+from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.compare.attribution import attribute_cycles
-from rtoslab.compare.comparison import Verdict, compare_sides
+from rtoslab.compare.comparison import ChangeVerdict, compare_sides
 from rtoslab.compare.document import comparison_document, extremes_sentence, summary_text
 from rtoslab.compare.machines import as_json, as_junit
 from rtoslab.compare.noise import ALPHA, claimed_shifts, has_too_few_samples, median_shift
-from rtoslab.compare.sides import PointFigures, Side, read_side
+from rtoslab.compare.sides import ComparisonSide, PointFigures, read_side
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.results.virtual_result import CoreCycles, FunctionUse, VirtualObservations
@@ -28,45 +28,45 @@ REAL = {"target": {"kind": "serial"}}
 
 def figures(cycles: float, *, kernel: str = "k", manifest: dict[str, str] | None = None, **config: str) -> PointFigures:
     where = point().model_copy(update={"kernel": kernel, "config": config})
-    metric = Metric("cycles_per_count", "cycles", cycles)
+    metric = NamedFigure("cycles_per_count", "cycles", cycles)
     return PointFigures(where, {metric.id: metric}, True, manifest or {}, manifest_tree=STEADY)
 
 
 def noisy(samples: list[float], name: str = "t2") -> PointFigures:
     where = point().model_copy(update={"benchmark": name})
-    metric = Metric("take.median", "cycles", float(np.median(samples)), samples)
+    metric = NamedFigure("take.median", "cycles", float(np.median(samples)), samples)
     return PointFigures(where, {"take.median": metric}, False, {})
 
 
 def test_run_compared_with_itself_has_no_difference(tmp_path: Path) -> None:
     for name in ("a", "b"):
         run = RunDirectory.create(tmp_path / name, None, [point(1), point(2)])
-        run.add("t2-1", measured_point(1, 5000), VIRTUAL, {})
-        run.add("t2-2", measured_point(2, 7000), VIRTUAL, {})
+        run.add_point("t2-1", measured_point(1, 5000), VIRTUAL, {})
+        run.add_point("t2-2", measured_point(2, 7000), VIRTUAL, {})
     result = compare_sides(read_side([tmp_path / "a"]), read_side([tmp_path / "b"]))
     assert len(result.changes) == 4
     assert result.claimed_changes == []
     assert result.differences == []
-    assert {change.verdict for change in result.changes} == {Verdict.SAME}
+    assert {change.verdict for change in result.changes} == {ChangeVerdict.SAME}
     done = rtoslab("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
     assert {load["verdict"] for load in json.loads(done.stdout)["comparisons"][0]["changes"]} == {"same"}
 
 
 def test_one_cycle_is_a_difference_and_the_largest_comes_first() -> None:
-    before = Side("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
-    after = Side("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
+    before = ComparisonSide("a", [figures(100.0, opt="1"), figures(200.0, opt="2"), figures(300.0, opt="3")])
+    after = ComparisonSide("b", [figures(101.0, opt="1"), figures(190.0, opt="2"), figures(300.0, opt="3")])
     result = compare_sides(before, after)
-    assert [(change.delta, change.verdict) for change in result.changes] == [
-        (-10.0, Verdict.BETTER),
-        (1.0, Verdict.WORSE),
-        (0.0, Verdict.SAME),
+    assert [(change.figure_change, change.verdict) for change in result.changes] == [
+        (-10.0, ChangeVerdict.BETTER),
+        (1.0, ChangeVerdict.WORSE),
+        (0.0, ChangeVerdict.SAME),
     ]
     assert "1 of 3 figures is worse and 1 better" in summary_text(result)
 
 
 def test_runs_that_differ_in_one_axis_are_paired_over_it() -> None:
-    before = Side("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
-    after = Side("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
+    before = ComparisonSide("a", [figures(1.0, kernel="x", window="1"), figures(2.0, kernel="x", window="2")])
+    after = ComparisonSide("b", [figures(3.0, kernel="y", window="1"), figures(2.0, kernel="y", window="3")])
     result = compare_sides(before, after).matching
     assert result.over == {"kernel": ("x", "y")}
     assert [pair.before.point.config for pair in result.pairs] == [{"window": "1"}]
@@ -78,7 +78,9 @@ def test_runs_that_differ_in_one_axis_are_paired_over_it() -> None:
 def test_figures_are_shown_before_manifest_differences() -> None:
     mine = {"build.compiler.banner": "gcc 12", "build.sources.a.c": "1", "elf_sha256": "2", "board.title": "B"}
     other = {"build.compiler.banner": "gcc 13", "build.sources.a.c": "3", "elf_sha256": "4", "board.title": "B"}
-    result = compare_sides(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    result = compare_sides(
+        ComparisonSide("a", [figures(1.0, manifest=mine)]), ComparisonSide("b", [figures(1.0, manifest=other)])
+    )
     assert [(difference.key, difference.before, difference.after) for difference in result.differences] == [
         ("build.compiler.banner", "gcc 12", "gcc 13"),
         ("build.sources.a.c", "1", "3"),
@@ -99,9 +101,9 @@ def test_figures_are_shown_before_manifest_differences() -> None:
     ],
 )  # fmt: skip
 def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float, float]], sentence: str) -> None:
-    def side(name: str, place: int) -> Side:
+    def side(name: str, place: int) -> ComparisonSide:
         built = [figures(pair[place], kernel="xy"[place], test=f"t{n}") for n, pair in enumerate(pairs, start=1)]
-        return Side(name, built)
+        return ComparisonSide(name, built)
 
     result = extremes_sentence(compare_sides(side("a", 0), side("b", 1)))
     assert re.sub(r"\([^)]*?(t\d)?, cycles_per_count\)", r"(\1, time)", result) == sentence
@@ -110,7 +112,9 @@ def test_last_line_states_the_faster_side_and_exceptions(pairs: list[tuple[float
 def test_settings_of_one_kernel_are_listed_last() -> None:
     mine = {"build.kernel_config.A": "1", "build.kernel_config.S": "1", "target.kind": "virtual"}
     other = {"build.kernel_config.B": "2", "build.kernel_config.S": "2", "target.kind": "real"}
-    result = compare_sides(Side("a", [figures(1.0, manifest=mine)]), Side("b", [figures(1.0, manifest=other)]))
+    result = compare_sides(
+        ComparisonSide("a", [figures(1.0, manifest=mine)]), ComparisonSide("b", [figures(1.0, manifest=other)])
+    )
     keys = [difference.key for difference in result.differences]
     assert keys == ["build.kernel_config.S", "target.kind", "build.kernel_config.A", "build.kernel_config.B"]
 
@@ -139,7 +143,10 @@ def profiled_point(counts: int, functions: dict[str, tuple[int, int]]) -> Measur
 def test_cycles_are_attributed_to_functions() -> None:
     before = profiled_point(1000, {"give": (40_000, 1000), "take": (10_000, 1000)})
     after = profiled_point(500, {"give": (20_500, 500), "take": (5_000, 500)})
-    sides = [Side(name, [PointFigures(one.point, {}, True, {}, one)]) for name, one in (("a", before), ("b", after))]
+    sides = [
+        ComparisonSide(name, [PointFigures(one.point, {}, True, {}, one)])
+        for name, one in (("a", before), ("b", after))
+    ]
     (pair,) = compare_sides(*sides).matching.pairs
     (only,) = attribute_cycles(pair)
     assert (only.function, only.before, only.after, only.per_call_delta) == ("give", 40.0, 41.0, 1.0)
@@ -174,8 +181,8 @@ def test_too_few_samples_give_no_verdict() -> None:
     assert has_too_few_samples(report, 1)
     assert not has_too_few_samples(median_shift([1.0] * 6, [2.0] * 6), 1)
     assert has_too_few_samples(median_shift([1.0] * 6, [2.0] * 6), 100), "many comparisons need more"
-    result = compare_sides(Side("a", [noisy([1, 2, 3])]), Side("b", [noisy([101, 102, 103])]))
-    assert [change.verdict for change in result.changes] == [Verdict.TOO_FEW]
+    result = compare_sides(ComparisonSide("a", [noisy([1, 2, 3])]), ComparisonSide("b", [noisy([101, 102, 103])]))
+    assert [change.verdict for change in result.changes] == [ChangeVerdict.TOO_FEW]
     assert "Warning: 1 of them rest on fewer than 20 samples" in report_formats()["md"](comparison_document([result]))
 
 
@@ -186,17 +193,19 @@ def test_no_sample_is_discarded() -> None:
 
 def test_repeats_of_a_real_board_are_pooled(tmp_path: Path) -> None:
     for index, counts in enumerate((1000, 1010, 1020)):
-        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add("t2-1", measured_point(1, counts), REAL, {})
+        RunDirectory.create(tmp_path / str(index), None, [point(1)]).add_point(
+            "t2-1", measured_point(1, counts), REAL, {}
+        )
     (pooled,) = read_side([tmp_path / str(index) for index in range(3)]).figures
     assert len(pooled.metrics["cycles_per_count"].samples) == 3
-    result = compare_sides(Side("a", [pooled]), Side("b", [pooled]))
-    assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {Verdict.TOO_FEW}
+    result = compare_sides(ComparisonSide("a", [pooled]), ComparisonSide("b", [pooled]))
+    assert {change.verdict for change in result.changes if change.before.unit == "cycles"} == {ChangeVerdict.TOO_FEW}
 
 
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
     for name, counts in (("a", 5000), ("b", 4900)):
-        RunDirectory.create(tmp_path / name, None, [point(1)]).add("t2-1", measured_point(1, counts), VIRTUAL, {})
+        RunDirectory.create(tmp_path / name, None, [point(1)]).add_point("t2-1", measured_point(1, counts), VIRTUAL, {})
     return tmp_path / "a", tmp_path / "b"
 
 
@@ -220,7 +229,7 @@ def test_every_format_contains_the_same_comparison(two: tuple[Path, Path], tmp_p
 def test_nothing_to_compare_exits_with_an_error(two: tuple[Path, Path], tmp_path: Path) -> None:
     another = point().model_copy(update={"benchmark": "t3"})
     other = RunDirectory.create(tmp_path / "c", None, [another])
-    other.add("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
+    other.add_point("t3-1", measured_point().model_copy(update={"point": another}), VIRTUAL, {})
     done = rtoslab("compare", two[0], tmp_path / "c", "--format", "xml")
     assert done.returncode == 3
     assert "Nothing was compared" in done.stderr
@@ -234,6 +243,6 @@ def test_wrong_use_is_reported_in_one_sentence(two: tuple[Path, Path], tmp_path:
 
 def test_point_that_failed_is_an_error_in_junit() -> None:
     lost = PointFigures(point(), {}, True, {}, missing_reason="failed: no proof")
-    result = compare_sides(Side("a", [figures(1.0)]), Side("b", [lost]))
+    result = compare_sides(ComparisonSide("a", [figures(1.0)]), ComparisonSide("b", [lost]))
     assert 'errors="1"' in as_junit([result])
     assert json.loads(as_json([result]))["comparisons"][0]["without_figures"] == ["t2"]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from rtoslab.analyses.named_figures import Metric
+from rtoslab.analyses.named_figures import NamedFigure
 from rtoslab.analyses.place_matters import place_matters
 from rtoslab.cli import app
-from rtoslab.compare.comparison import Verdict, compare_sides
+from rtoslab.compare.comparison import ChangeVerdict, compare_sides
 from rtoslab.compare.document import comparison_document
 from rtoslab.compare.machines import as_junit
 from rtoslab.compare.placement_pairs import join_placements
-from rtoslab.compare.sides import PointFigures, Side
+from rtoslab.compare.sides import ComparisonSide, PointFigures
 from rtoslab.reports import report_formats
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import rtoslab
@@ -27,17 +27,17 @@ TAKE = "    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;"
 
 def side(
     values: Sequence[float], *, exact: bool = True, resolution: float = 0.002, tree: dict[str, Any] | None = None
-) -> Side:
+) -> ComparisonSide:
     results = []
     for number, cycles in enumerate(values):
         where = point().model_copy(update={"config": {"placement": str(number)} if number else {}})
-        metric = Metric("cycles_per_count", "cycles", cycles, resolution=resolution)
+        metric = NamedFigure("cycles_per_count", "cycles", cycles, resolution=resolution)
         manifest = {"build.placement": str(number)}
         results.append(PointFigures(where, {metric.id: metric}, exact, manifest, measured_point(), tree or {}))
-    return join_placements(Side("s", results))
+    return join_placements(ComparisonSide("s", results))
 
 
-def verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
+def verdict(before: Sequence[float], after: Sequence[float]) -> ChangeVerdict:
     (change,) = compare_sides(side(before), side(after)).changes
     return change.verdict
 
@@ -45,19 +45,19 @@ def verdict(before: Sequence[float], after: Sequence[float]) -> Verdict:
 @pytest.mark.parametrize(
     ("before", "after", "wanted"),
     [
-        ([428.67, 439.81, 437.69], [437.09, 428.10, 441.09], Verdict.PLACEMENT),
-        ([428.67, 439.81, 437.69], [439.82, 441.00, 443.00], Verdict.WORSE),
-        ([428.67, 439.81, 437.69], [420.00, 428.00, 427.00], Verdict.BETTER),
-        ([490.73, 490.73, 490.73], [491.73, 491.73, 491.73], Verdict.WORSE),
-        ([490.73, 490.73, 490.73], [490.73, 490.731, 490.73], Verdict.SAME),
-        ([428.67, 439.81, 437.69], [445.00], Verdict.PLACEMENT),
-        ([428.67, 439.81, 437.69], [460.00], Verdict.WORSE),
-        ([445.00], [428.67, 439.81, 437.69], Verdict.PLACEMENT),
-        ([437.09], [428.67], Verdict.ONE_PLACEMENT),
-        ([437.09], [437.091], Verdict.SAME),
+        ([428.67, 439.81, 437.69], [437.09, 428.10, 441.09], ChangeVerdict.PLACEMENT),
+        ([428.67, 439.81, 437.69], [439.82, 441.00, 443.00], ChangeVerdict.WORSE),
+        ([428.67, 439.81, 437.69], [420.00, 428.00, 427.00], ChangeVerdict.BETTER),
+        ([490.73, 490.73, 490.73], [491.73, 491.73, 491.73], ChangeVerdict.WORSE),
+        ([490.73, 490.73, 490.73], [490.73, 490.731, 490.73], ChangeVerdict.SAME),
+        ([428.67, 439.81, 437.69], [445.00], ChangeVerdict.PLACEMENT),
+        ([428.67, 439.81, 437.69], [460.00], ChangeVerdict.WORSE),
+        ([445.00], [428.67, 439.81, 437.69], ChangeVerdict.PLACEMENT),
+        ([437.09], [428.67], ChangeVerdict.ONE_PLACEMENT),
+        ([437.09], [437.091], ChangeVerdict.SAME),
     ],
 )
-def test_verdict_by_bands(before: list[float], after: list[float], wanted: Verdict) -> None:
+def test_verdict_by_bands(before: list[float], after: list[float], wanted: ChangeVerdict) -> None:
     assert verdict(before, after) is wanted
 
 
@@ -76,7 +76,7 @@ def test_point_that_failed_in_a_placement_is_not_compared() -> None:
     (whole,) = side([1.0]).figures
     other = point().model_copy(update={"config": {"placement": "1"}})
     failed = replace(whole, point=other, metrics={}, result=None, missing_reason="failed: a proof")
-    assert join_placements(Side("s", [whole, failed])).figures == [whole, failed]
+    assert join_placements(ComparisonSide("s", [whole, failed])).figures == [whole, failed]
 
 
 def test_report_states_the_rule() -> None:
@@ -132,57 +132,61 @@ def test_difference_in_one_placement_counts_without_wait_states(manifest: dict[s
     assert place_matters(manifest) is matters
     sides = [side([cycles], tree=manifest) for cycles in (428.67, 437.09)]
     (change,) = compare_sides(*sides).changes
-    assert change.verdict is (Verdict.ONE_PLACEMENT if matters else Verdict.WORSE)
+    assert change.verdict is (ChangeVerdict.ONE_PLACEMENT if matters else ChangeVerdict.WORSE)
     steady = side([428.67], tree=build_record("cortex-m4f"))
     (mixed,) = compare_sides(steady, sides[1]).changes
     assert mixed.verdict is change.verdict, "one side whose place matters is enough"
     (gated,) = compare_sides(*sides, is_gate=True).changes
-    assert gated.verdict is Verdict.WORSE, "a gate is exact"
+    assert gated.verdict is ChangeVerdict.WORSE, "a gate is exact"
     assert as_junit([compare_sides(*sides)]).count("<failure") == (not matters)
 
 
 @pytest.mark.parametrize(
     ("metric", "tree", "other", "wanted"),
     [
-        ("image.text", {}, {}, Verdict.BETTER),
-        ("image.text", {}, {"build": {"placement": 3}}, Verdict.ONE_PLACEMENT),  # padded otherwise
-        ("stack.c0t0", {}, {}, Verdict.ONE_PLACEMENT),
-        ("stack.c0t0", STEADY, STEADY, Verdict.BETTER),
-        ("heap.peak", STEADY, STEADY, Verdict.ONE_PLACEMENT),  # its first block is aligned
+        ("image.text", {}, {}, ChangeVerdict.BETTER),
+        ("image.text", {}, {"build": {"placement": 3}}, ChangeVerdict.ONE_PLACEMENT),  # padded otherwise
+        ("stack.c0t0", {}, {}, ChangeVerdict.ONE_PLACEMENT),
+        ("stack.c0t0", STEADY, STEADY, ChangeVerdict.BETTER),
+        ("heap.peak", STEADY, STEADY, ChangeVerdict.ONE_PLACEMENT),  # its first block is aligned
     ],
 )
 def test_sizes_are_compared_in_one_placement(
-    metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: Verdict
+    metric: str, tree: dict[str, Any], other: dict[str, Any], wanted: ChangeVerdict
 ) -> None:
     sides = [
-        Side("s", [PointFigures(point(), {metric: Metric(metric, "bytes", size)}, True, {}, manifest_tree=item)])
+        ComparisonSide(
+            "s", [PointFigures(point(), {metric: NamedFigure(metric, "bytes", size)}, True, {}, manifest_tree=item)]
+        )
         for size, item in ((100.0, tree), (92.0, other))
     ]
     (change,) = compare_sides(*sides).changes
     assert change.verdict is wanted
     (gated,) = compare_sides(*sides, is_gate=True).changes
-    assert gated.verdict is Verdict.BETTER
+    assert gated.verdict is ChangeVerdict.BETTER
 
 
-def lying_at(digest: str, address: int, config: str = "1") -> Side:
+def lying_at(digest: str, address: int, config: str = "1") -> ComparisonSide:
     (one,) = side([437.09 if digest == "d" and address == 0x100 else 428.67]).figures
-    return Side("s", [replace(one, code=digest, places=str(address), manifest={"build.kernel_config.A": config})])
+    return ComparisonSide(
+        "s", [replace(one, code=digest, places=str(address), manifest={"build.kernel_config.A": config})]
+    )
 
 
 @pytest.mark.parametrize(
     ("after", "wanted"),
     [
-        (lying_at("d", 0x104), Verdict.PLACEMENT),
-        (lying_at("e", 0x104), Verdict.ONE_PLACEMENT),
-        (lying_at("d", 0x104, config="2"), Verdict.ONE_PLACEMENT),
+        (lying_at("d", 0x104), ChangeVerdict.PLACEMENT),
+        (lying_at("e", 0x104), ChangeVerdict.ONE_PLACEMENT),
+        (lying_at("d", 0x104, config="2"), ChangeVerdict.ONE_PLACEMENT),
     ],
 )
-def test_same_code_at_other_addresses_is_called_placement(after: Side, wanted: Verdict) -> None:
+def test_same_code_at_other_addresses_is_called_placement(after: ComparisonSide, wanted: ChangeVerdict) -> None:
     result = compare_sides(lying_at("d", 0x100), after)
     (change,) = result.changes
     assert change.verdict is wanted
     text = report_formats()["md"](comparison_document([result]))
-    assert ("So only the placement differs" in text) == (wanted is Verdict.PLACEMENT)
+    assert ("So only the placement differs" in text) == (wanted is ChangeVerdict.PLACEMENT)
 
 
 def test_planted_nop_exceeds_placement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

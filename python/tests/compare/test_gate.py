@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.analyses.named_figures import Metric, point_metrics
+from rtoslab.analyses.named_figures import NamedFigure, point_metrics
 from rtoslab.base.errors import CatalogueError, PlanError
 from rtoslab.cli import app
 from rtoslab.compare.baseline import (
@@ -21,12 +21,12 @@ from rtoslab.compare.baseline import (
     read_unsealed,
     write_baseline,
 )
-from rtoslab.compare.comparison import FigureChange, Verdict
+from rtoslab.compare.comparison import ChangeVerdict, FigureChange
 from rtoslab.compare.gate import judge_run, verdict_text
-from rtoslab.compare.matching import Pair
-from rtoslab.compare.rules import Rules, parse_limits
-from rtoslab.compare.sides import PointFigures, Side
-from rtoslab.results.results import Counter
+from rtoslab.compare.matching import PointPair
+from rtoslab.compare.rules import FigureLimits, parse_limits
+from rtoslab.compare.sides import ComparisonSide, PointFigures
+from rtoslab.results.results import TaskCount
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import ROOT, command_error, rtoslab
 from tests.fakes import measured_point, point
@@ -34,20 +34,20 @@ from tests.fakes import measured_point, point
 GCC = {"build.compiler.banner": "gcc 12"}
 
 
-def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: str) -> Side:
+def side(cycles: float, stack: float = 100.0, compiler: str = "gcc 12", **gone: str) -> ComparisonSide:
     result = {"cycles_per_count": cycles, "stack.c0t0": stack, "image.text": 1000.0}
     metrics = {
-        key: Metric(key, "cycles" if key == "cycles_per_count" else "bytes", value)
+        key: NamedFigure(key, "cycles" if key == "cycles_per_count" else "bytes", value)
         for key, value in result.items()
         if key not in gone.values()
     }
-    return Side("run", [PointFigures(point(), metrics, True, {"build.compiler.banner": compiler})])
+    return ComparisonSide("run", [PointFigures(point(), metrics, True, {"build.compiler.banner": compiler})])
 
 
 def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
     figures = PointFigures(point(), {}, True, {})
-    pair = Pair("p", figures, figures)
-    return FigureChange(pair, Metric(metric, unit, before), Metric(metric, unit, after), Verdict.WORSE)
+    pair = PointPair("p", figures, figures)
+    return FigureChange(pair, NamedFigure(metric, unit, before), NamedFigure(metric, unit, after), ChangeVerdict.WORSE)
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,15 @@ def change(metric: str, unit: str, before: float, after: float) -> FigureChange:
     ],
 )
 def test_limits_are_parsed_and_applied(rule: str, unit: str, after: float, broken: bool) -> None:
-    assert (Rules({"*": rule}).broken_limit(change("m", unit, 100.0, after)) is not None) is broken
+    assert (FigureLimits({"*": rule}).broken_limit(change("m", unit, 100.0, after)) is not None) is broken
 
 
 def test_longest_pattern_wins_and_command_line_overrides() -> None:
     stored = {"stack.*": "+8 bytes", "*": "+1 cycles"}
-    assert str(Rules.from_texts(stored, []).limits("stack.c0t0")[0]) == "+8 bytes"
-    assert str(Rules.from_texts(stored, ["stack.c0*=+16 bytes"]).limits("stack.c0t0")[0]) == "+16 bytes"
-    assert str(Rules.from_texts(stored, ["+2 %"]).limits("stack.c0t0")[0]) == "+2 %"
-    assert str(Rules.from_texts({}, []).limits("take.median")[0]) == "+0 cycles"
+    assert str(FigureLimits.from_texts(stored, []).figure_limits("stack.c0t0")[0]) == "+8 bytes"
+    assert str(FigureLimits.from_texts(stored, ["stack.c0*=+16 bytes"]).figure_limits("stack.c0t0")[0]) == "+16 bytes"
+    assert str(FigureLimits.from_texts(stored, ["+2 %"]).figure_limits("stack.c0t0")[0]) == "+2 %"
+    assert str(FigureLimits.from_texts({}, []).figure_limits("take.median")[0]) == "+0 cycles"
 
 
 @pytest.mark.parametrize("text", ["2 %", "+2 seconds", "", "+0 cycles,+2 %"])
@@ -91,7 +91,7 @@ def test_baseline_survives_writing_and_reading(tmp_path: Path) -> None:
     assert back == built
     write_baseline(back, tmp_path / "two.toml")
     assert (tmp_path / "one.toml").read_bytes() == (tmp_path / "two.toml").read_bytes()
-    assert not judge_run(back, "main", side(142.615267045937), Rules.from_texts(back.rules, [])).regressions
+    assert not judge_run(back, "main", side(142.615267045937), FigureLimits.from_texts(back.rules, [])).regressions
     assert baseline_side(back, "main").figures[0].metrics["stack.c0t0"].unit == "bytes"
 
 
@@ -105,17 +105,19 @@ def test_baseline_with_unknown_keys_is_refused(tmp_path: Path) -> None:
 
 def test_regressions_missing_figures_and_other_compilers_are_distinguished() -> None:
     baseline = make_baseline(side(100.0), {})
-    worse = judge_run(baseline, "main", side(101.0, 108.0), Rules.from_texts({}, []))
-    assert [(regression.before.id, regression.delta) for regression, _ in worse.regressions] == [
+    worse = judge_run(baseline, "main", side(101.0, 108.0), FigureLimits.from_texts({}, []))
+    assert [(regression.before.id, regression.figure_change) for regression, _ in worse.regressions] == [
         ("stack.c0t0", 8.0),
         ("cycles_per_count", 1.0),
     ]
-    assert not judge_run(baseline, "main", side(99.0), Rules.from_texts({}, [])).regressions
-    lost = judge_run(baseline, "main", side(100.0, gone="image.text"), Rules.from_texts({}, []))
+    assert not judge_run(baseline, "main", side(99.0), FigureLimits.from_texts({}, [])).regressions
+    lost = judge_run(baseline, "main", side(100.0, gone="image.text"), FigureLimits.from_texts({}, []))
     assert lost.unmatched == ["t2 no longer has the figure image.text"]
-    fresh = judge_run(make_baseline(side(100.0, gone="image.text"), {}), "main", side(100.0), Rules.from_texts({}, []))
+    fresh = judge_run(
+        make_baseline(side(100.0, gone="image.text"), {}), "main", side(100.0), FigureLimits.from_texts({}, [])
+    )
     assert fresh.unmatched == ["t2: figure image.text is not in the baseline"]
-    other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), Rules.from_texts({}, []))
+    other = judge_run(baseline, "main", side(100.0, compiler="gcc 13"), FigureLimits.from_texts({}, []))
     assert other.other_compiler == ("gcc 12", "gcc 13")
 
 
@@ -123,15 +125,17 @@ def test_point_missing_in_the_baseline_does_not_pass() -> None:
     """A file of which only the first lines are left, or of an earlier suite."""
     points = [point().model_copy(update={"board": board}) for board in ("pico", "a", "b", "c", "d")]
     (figures,) = side(100.0).figures
-    run = Side("run", [replace(figures, point=point_id) for point_id in points])
+    run = ComparisonSide("run", [replace(figures, point=point_id) for point_id in points])
     baseline = make_baseline(run, {})
-    assert not judge_run(baseline, "main", run, Rules.from_texts({}, [])).unmatched
-    cut = judge_run(baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, Rules.from_texts({}, []))
+    assert not judge_run(baseline, "main", run, FigureLimits.from_texts({}, [])).unmatched
+    cut = judge_run(
+        baseline.model_copy(update={"point": baseline.point[:1]}), "main", run, FigureLimits.from_texts({}, [])
+    )
     assert len(cut.unmatched) == 4
     assert all(item.endswith("is not in the baseline") for item in cut.unmatched)
     assert verdict_text(cut).startswith("The gate has no result: ")
     assert verdict_text(cut).endswith("; and 1 more.")
-    short = judge_run(baseline, "main", Side("run", run.figures[:3]), Rules.from_texts({}, []))
+    short = judge_run(baseline, "main", ComparisonSide("run", run.figures[:3]), FigureLimits.from_texts({}, []))
     assert [item.endswith("was not measured") for item in short.unmatched] == [True, True]
 
 
@@ -184,7 +188,7 @@ def rewrite(path: Path, update: Callable[[BaselinePoint], dict[str, Any]]) -> No
     stored = read_baseline(path)
     points = tuple(baseline_point.model_copy(update=update(baseline_point)) for baseline_point in stored.point)
     changed = stored.model_copy(update={"point": points})
-    write_baseline(changed.model_copy(update={"seal": changed.digest}), path)
+    write_baseline(changed.model_copy(update={"seal": changed.content_digest}), path)
 
 
 def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
@@ -217,14 +221,16 @@ def test_code_that_only_moved_is_called_placement(tmp_path: Path) -> None:
 def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
     """Otherwise a change that pads something would be praised for what the linker did."""
 
-    def lying(cycles: float, code: str, compiler: str = "gcc 12") -> Side:
+    def lying(cycles: float, code: str, compiler: str = "gcc 12") -> ComparisonSide:
         built = side(cycles, compiler=compiler)
         places = str(cycles)
         return replace(built, figures=[replace(figure, code=code, places=places) for figure in built.figures])
 
     baseline = make_baseline(lying(100.0, "0123456789ab"), {})
     message = {
-        (cycles, code, compiler): judge_run(baseline, "main", lying(cycles, code, compiler), Rules.from_texts({}, []))
+        (cycles, code, compiler): judge_run(
+            baseline, "main", lying(cycles, code, compiler), FigureLimits.from_texts({}, [])
+        )
         for cycles in (90.0, 110.0)
         for code in ("0123456789ab", "changed")
         for compiler in ("gcc 12", "gcc 13")
@@ -232,8 +238,8 @@ def test_code_that_moved_to_a_better_place_is_called_placement() -> None:
     for (cycles, code, compiler), result in message.items():
         is_moved = (code, compiler) == ("0123456789ab", "gcc 12")
         (change,) = [item for item in result.comparison.changes if item.before.id == "cycles_per_count"]
-        plain = Verdict.WORSE if cycles > 100 else Verdict.BETTER
-        assert change.verdict is (Verdict.PLACEMENT if is_moved else plain)
+        plain = ChangeVerdict.WORSE if cycles > 100 else ChangeVerdict.BETTER
+        assert change.verdict is (ChangeVerdict.PLACEMENT if is_moved else plain)
         assert (len(result.regressions), len(result.moved)) == (cycles > 100, cycles > 100 and is_moved)
         text = verdict_text(result)
         assert ("placement" in text) == is_moved
@@ -245,8 +251,8 @@ def test_baseline_without_points_gives_no_answer(tmp_path: Path) -> None:
     path = tmp_path / "empty.toml"
     path.write_text("format = 2\npoint = []\n")
     none = read_unsealed(path)
-    path.write_text(f'format = 2\nseal = "{none.digest}"\npoint = []\n')
-    judged = judge_run(read_baseline(path), "empty", side(1.0), Rules.from_texts({}, []))
+    path.write_text(f'format = 2\nseal = "{none.content_digest}"\npoint = []\n')
+    judged = judge_run(read_baseline(path), "empty", side(1.0), FigureLimits.from_texts({}, []))
     assert "nothing was measured" in verdict_text(judged)
 
 
@@ -257,19 +263,19 @@ def test_gate_without_a_result_is_an_error(tmp_path: Path) -> None:
 def test_clock_resolution_of_the_window_is_not_a_change() -> None:
     """Its phase moves with any byte of an image; T7 of 8470 counts was 20000 ticks long, and 19999 a comment later."""
 
-    def side_of_ticks(ticks: int, count: int = 8470) -> Side:
-        counters = (Counter(core=0, index=0, count=count),)
+    def side_of_ticks(ticks: int, count: int = 8470) -> ComparisonSide:
+        counters = (TaskCount(core=0, index=0, count=count),)
         result = measured_point().model_copy(update={"window_ticks": ticks, "counters": counters})
         results = {metric.id: metric for metric in point_metrics(result)}
-        return Side("run", [PointFigures(point(), results, True, GCC)])
+        return ComparisonSide("run", [PointFigures(point(), results, True, GCC)])
 
     for before, after, better, worse in ((20_000, 19_999, 0, 0), (19_999, 20_000, 0, 0), (19_999, 20_001, 0, 1)):
         baseline = make_baseline(side_of_ticks(before), {})
-        results = judge_run(baseline, "main", side_of_ticks(after), Rules.from_texts({}, []))
+        results = judge_run(baseline, "main", side_of_ticks(after), FigureLimits.from_texts({}, []))
         verdicts = [item.verdict for item in results.comparison.changes]
-        assert (verdicts.count(Verdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
+        assert (verdicts.count(ChangeVerdict.BETTER), len(results.regressions)) == (better, worse), (before, after)
     slower = judge_run(
-        make_baseline(side_of_ticks(20_000), {}), "main", side_of_ticks(20_000, 8469), Rules.from_texts({}, [])
+        make_baseline(side_of_ticks(20_000), {}), "main", side_of_ticks(20_000, 8469), FigureLimits.from_texts({}, [])
     )
     assert [item.before.id for item, _ in slower.regressions] == ["cycles_per_count"], "one count fewer is one"
 
@@ -280,7 +286,7 @@ def test_plan_is_shown_before_measuring(tmp_path: Path) -> None:
         done = rtoslab(*command, "--dry-run")
         assert done.returncode == 0, done.stderr
         assert [line.split()[0] for line in done.stdout.splitlines()] == [
-            baseline_point.point.benchmark for baseline_point in points
+            baseline_point.point_id.benchmark for baseline_point in points
         ]
         assert re.search(
             rf"^Plan: {len(points)} points; \d+ images? to build; at most about", done.stderr, re.MULTILINE

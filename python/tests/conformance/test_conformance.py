@@ -8,18 +8,18 @@ import pytest
 from rtoslab.base.errors import ConformanceError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.catalogue.conformance_table import Check
-from rtoslab.catalogue.kernel_facts import Behaviour
-from rtoslab.conformance.examination import Conformance
-from rtoslab.conformance.judge import BrokenScene, CheckFinding, Outcome, SuiteOutput, judge_all
+from rtoslab.catalogue.conformance_table import ConformanceCheck
+from rtoslab.catalogue.kernel_facts import KernelBehaviour
+from rtoslab.conformance.examination import ConformanceVerdict
+from rtoslab.conformance.judge import BrokenScene, CheckFinding, CheckOutcome, SuiteOutput, judge_all
 from rtoslab.conformance.play import scene_hash
-from rtoslab.records.decoder import decode
+from rtoslab.records.decoder import decode_records
 from tests.fakes import EXPECTED, WIRE, Fields, board, kernel, stream
 
 
-def check(kind: str, **facts: object) -> Check:
+def check(kind: str, **facts: object) -> ConformanceCheck:
     common = {"id": "c", "title": "C", "demands": "all is well", "kind": kind}
-    return Check.model_validate({**common, **facts})
+    return ConformanceCheck.model_validate({**common, **facts})
 
 
 NOTHING: Mapping[str, object] = {}
@@ -27,7 +27,7 @@ CHECKS = Catalogue(find_root()).conformance.check
 
 
 def judge(
-    request: Check,
+    request: ConformanceCheck,
     *notes: tuple[int, ...],
     slices: int = 0,
     cycles: int = 1_250_000,
@@ -44,7 +44,7 @@ def judge(
     ]
     body += [("sample", {"metric": f"c/{core}", "n": len(note), "values": ",".join(map(str, note))}) for note in notes]
     stats = {"cores": [{"cycles": cycles, "exceptions": {15: taken}}], "locks": []}
-    decoded = decode(stream(body), WIRE, EXPECTED)
+    decoded = decode_records(stream(body), WIRE, EXPECTED)
     played = SuiteOutput(decoded, stats, broken, is_complete=whole)  # type: ignore[arg-type]
     return judge_all([request], played, kernel(**{"services": {"tasks": True}, **declared}), board())[0]
 
@@ -54,7 +54,7 @@ TIMER = check("timer", ticks=(10, 10), tolerance_percent=3, total_tolerance_perc
 SLICES = check("slices", span_ticks=7)
 GROWTH = check("growth", least=16)
 TICKS = check("ticks", tolerance_percent=0.5)
-HOLDS, FAILS, ABSENT = Outcome.HOLDS, Outcome.FAILS, Outcome.NOT_APPLICABLE
+HOLDS, FAILS, ABSENT = CheckOutcome.HOLDS, CheckOutcome.FAILS, CheckOutcome.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ HOLDS, FAILS, ABSENT = Outcome.HOLDS, Outcome.FAILS, Outcome.NOT_APPLICABLE
     ],
 )
 def test_check_judges_its_notes(
-    asked: Check, notes: list[tuple[int, ...]], facts: dict[str, Any], outcome: Outcome
+    asked: ConformanceCheck, notes: list[tuple[int, ...]], facts: dict[str, Any], outcome: CheckOutcome
 ) -> None:
     result = judge(asked, *notes, **facts)
     assert result.outcome is outcome, result.saw
@@ -127,7 +127,7 @@ LIMIT = check("sequence", notes=(1, 0), instead={"when": "limit = false", "notes
     ],
 )
 def test_expected_notes_follow_the_declared_facts(
-    asked: Check, declared: dict[str, object], notes: tuple[int, ...], outcome: Outcome
+    asked: ConformanceCheck, declared: dict[str, object], notes: tuple[int, ...], outcome: CheckOutcome
 ) -> None:
     result = judge(asked, notes, declared=declared)
     assert result.outcome is outcome, result.saw
@@ -156,7 +156,7 @@ def test_broken_scene_fails_only_its_checks() -> None:
     assert (result.outcome, result.saw) == (FAILS, "not played, because on core 1 its scene got stuck")
     assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("c", 1, "got stuck"),)).outcome is HOLDS, "noted before that"
     assert judge(SEQUENCE, (1, 2, 3), broken=(BrokenScene("d", 0, "got stuck"),)).outcome is HOLDS
-    assert judge(SEQUENCE, whole=False).outcome is Outcome.UNSEEN, "nobody knows"
+    assert judge(SEQUENCE, whole=False).outcome is CheckOutcome.UNSEEN, "nobody knows"
     assert judge(SEQUENCE, (1, 2), whole=False).outcome is FAILS
 
 
@@ -164,44 +164,46 @@ def test_declared_deviation_must_be_observed() -> None:
     declared: Mapping[str, object] = {"deviations": {"c": "its manual says so"}}
     result = judge(SEQUENCE, (2, 1), declared=declared)
     assert (result.outcome, result.saw) == (
-        Outcome.DEVIATES,
+        CheckOutcome.DEVIATES,
         "noted 2 1 where 1 2 3 was due; declared: its manual says so",
     )
-    assert judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),), declared=declared).outcome is Outcome.DEVIATES
+    assert (
+        judge(SEQUENCE, broken=(BrokenScene("c", 0, "got stuck"),), declared=declared).outcome is CheckOutcome.DEVIATES
+    )
     result = judge(SEQUENCE, (1, 2, 3), declared=declared)
     assert result.outcome is FAILS
     assert result.saw.endswith("declared to deviate, but conforms: remove it from [deviations] of kernel.toml")
-    assert judge(SEQUENCE, whole=False, declared=declared).outcome is Outcome.UNSEEN
+    assert judge(SEQUENCE, whole=False, declared=declared).outcome is CheckOutcome.UNSEEN
     assert judge(check("sequence", services=("heap",)), declared=declared).outcome is ABSENT
 
 
-def verdict(*outcomes: Outcome, failure: str | None = None) -> Conformance:
+def verdict(*outcomes: CheckOutcome, failure: str | None = None) -> ConformanceVerdict:
     findings = tuple(
         CheckFinding(check="c", title="Order", core=0, demands="all is well", saw="noted 2 1", outcome=outcome)
         for outcome in outcomes
     )
-    return Conformance(digest="0", kernel="k", board="b", cores=1, findings=findings, failure=failure)
+    return ConformanceVerdict(digest="0", kernel="k", board="b", cores=1, findings=findings, failure=failure)
 
 
 def test_verdict_needs_a_passed_check_and_no_failed_one() -> None:
-    assert verdict(HOLDS, ABSENT, Outcome.UNSEEN).holds
-    assert not verdict(HOLDS, FAILS).holds
-    assert not verdict(ABSENT).holds
-    assert not verdict(HOLDS, failure="It hung.").holds
-    assert not verdict().holds
-    assert verdict(HOLDS, Outcome.DEVIATES).holds
-    assert verdict(HOLDS, Outcome.DEVIATES).deviations == {"Order": "noted 2 1"}
-    verdict(HOLDS).require()
+    assert verdict(HOLDS, ABSENT, CheckOutcome.UNSEEN).is_conformant
+    assert not verdict(HOLDS, FAILS).is_conformant
+    assert not verdict(ABSENT).is_conformant
+    assert not verdict(HOLDS, failure="It hung.").is_conformant
+    assert not verdict().is_conformant
+    assert verdict(HOLDS, CheckOutcome.DEVIATES).is_conformant
+    assert verdict(HOLDS, CheckOutcome.DEVIATES).deviation_reasons == {"Order": "noted 2 1"}
+    verdict(HOLDS).require_conformance()
     with pytest.raises(ConformanceError, match=r"is valid: Order demands that all is well, but core 0: noted 2 1\."):
-        verdict(FAILS, HOLDS).require()
+        verdict(FAILS, HOLDS).require_conformance()
     with pytest.raises(ConformanceError, match=r"is valid: It hung\."):
-        verdict(failure="It hung.").require()
+        verdict(failure="It hung.").require_conformance()
 
 
 def test_manifest_has_every_check() -> None:
-    assert verdict(HOLDS, FAILS, HOLDS).summary() == {"digest": "0", "checks": {"c": "fails"}}
-    assert verdict(ABSENT).summary()["checks"] == {"c": "n/a: noted 2 1"}
-    assert verdict(HOLDS, Outcome.DEVIATES).summary()["checks"] == {"c": "deviates: noted 2 1"}
+    assert verdict(HOLDS, FAILS, HOLDS).check_outcomes() == {"digest": "0", "checks": {"c": "fails"}}
+    assert verdict(ABSENT).check_outcomes()["checks"] == {"c": "n/a: noted 2 1"}
+    assert verdict(HOLDS, CheckOutcome.DEVIATES).check_outcomes()["checks"] == {"c": "deviates: noted 2 1"}
 
 
 def test_table_asks_only_for_services_that_exist() -> None:
@@ -218,7 +220,7 @@ def test_table_asks_only_for_services_that_exist() -> None:
 def test_every_fact_of_the_scenes_is_checked() -> None:
     """The last six of `[behaviour]` are the proofs' matter."""
     request = {item.instead.when.split(" = ")[0] for item in Catalogue(find_root()).conformance.check if item.instead}
-    assert set(Behaviour.model_fields) - request == {
+    assert set(KernelBehaviour.model_fields) - request == {
         "heap_lock", "queue_lock", "lock_wait", "handler_entry", "switch_exceptions", "float_context",
     }  # fmt: skip
 

@@ -6,7 +6,7 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance.judge import CheckFinding, Outcome
+from rtoslab.conformance.judge import CheckFinding, CheckOutcome
 from rtoslab.plan.plan import Options, make_plan
 from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import conformance
@@ -21,14 +21,17 @@ def core_findings(root: Path, kernel: str, cores: int) -> list[CheckFinding]:
 
 def test_unpinned_task_runs_on_any_free_core() -> None:
     findings = core_findings(find_root(), "freertos", 2)
-    assert [(finding.core, finding.outcome) for finding in findings] == [(0, Outcome.HOLDS), (1, Outcome.HOLDS)]
+    assert [(finding.core, finding.outcome) for finding in findings] == [
+        (0, CheckOutcome.HOLDS),
+        (1, CheckOutcome.HOLDS),
+    ]
 
 
 def test_core_checks_do_not_apply_to_one_core() -> None:
     (single,) = core_findings(find_root(), "freertos", 1)
     (lacking,) = core_findings(find_root(), "rt", 1)
-    assert (single.outcome, single.saw) == (Outcome.NOT_APPLICABLE, "2 cores or more are needed to show it")
-    assert lacking.outcome is Outcome.NOT_APPLICABLE
+    assert (single.outcome, single.saw) == (CheckOutcome.NOT_APPLICABLE, "2 cores or more are needed to show it")
+    assert lacking.outcome is CheckOutcome.NOT_APPLICABLE
     assert "rt schedules one core" in lacking.saw
 
 
@@ -37,7 +40,7 @@ def test_core_checks_do_not_apply_to_one_core() -> None:
 def test_port_that_pins_an_unpinned_task_fails(checkout: Path, core: int) -> None:
     replace_text(checkout, PORT, FREE, f"(UBaseType_t)1u << (request->core == PORT_ANY_CORE ? {core} : request->core)")
     findings = core_findings(checkout, "freertos", 2)
-    assert [finding.core for finding in findings if finding.outcome is Outcome.FAILS] == [core]
+    assert [finding.core for finding in findings if finding.outcome is CheckOutcome.FAILS] == [core]
 
 
 @pytest.mark.parametrize(

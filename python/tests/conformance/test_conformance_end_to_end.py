@@ -8,10 +8,10 @@ import pytest
 from rtoslab import api
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance.examination import Conformance, examine_port
-from rtoslab.conformance.judge import Outcome
+from rtoslab.conformance.examination import ConformanceVerdict, examine_port
+from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.plan.plan import Options, conformance_points
-from rtoslab.results.results import Failed, MeasuredPoint
+from rtoslab.results.results import FailedPoint, MeasuredPoint
 from tests.broken_ports import BREAKS
 from tests.checkouts import replace_text
 from tests.cli.test_cli import rtoslab
@@ -31,14 +31,14 @@ def test_several_suites_print_one_line_each() -> None:
     assert "All suites" not in rtoslab("conformance", "--kernel", "bare").stdout
 
 
-def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> Conformance:
+def conformance(root: Path, kernel: str, board: str = "pico", cores: int = 1) -> ConformanceVerdict:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], [board], [cores]))
     return examine_port(catalogue, point)
 
 
-def failing(verdict: Conformance) -> set[str]:
-    return {finding.check for finding in verdict.findings if finding.outcome is Outcome.FAILS}
+def failing(verdict: ConformanceVerdict) -> set[str]:
+    return {finding.check for finding in verdict.findings if finding.outcome is CheckOutcome.FAILS}
 
 
 def test_every_check_fails_for_some_broken_port() -> None:
@@ -60,14 +60,14 @@ def test_broken_port_fails(checkout: Path, name: str) -> None:
     replace_text(checkout, what.file, what.old, what.new)
     verdict = conformance(checkout, what.kernel, what.board)
     assert what.fails <= failing(verdict), (verdict.failure, failing(verdict))
-    assert not verdict.holds
+    assert not verdict.is_conformant
 
 
 def test_nonconforming_port_gives_no_figure(checkout: Path, tmp_path: Path) -> None:
     what = BREAKS["a tick too slow"]
     replace_text(checkout, what.file, what.old, what.new)
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
-    assert isinstance(outcome.result, Failed)
+    assert isinstance(outcome.result, FailedPoint)
     assert outcome.result.stage == "conformance"
     assert "so none of its figures is valid: Tick rate by the timer demands that" in outcome.result.message
     assert (outcome.folder / "conformance.json").is_file()
@@ -77,8 +77,8 @@ def test_nonconforming_port_gives_no_figure(checkout: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("freertos", 2), ("rt", 1), ("bare", 1)])
 def test_every_port_conforms_on_the_pico(kernel: str, cores: int) -> None:
     verdict = conformance(find_root(), kernel, cores=cores)
-    verdict.require()
-    assert {finding.core for finding in verdict.findings if finding.outcome is Outcome.HOLDS} == set(range(cores))
+    verdict.require_conformance()
+    assert {finding.core for finding in verdict.findings if finding.outcome is CheckOutcome.HOLDS} == set(range(cores))
 
 
 def test_verdict_is_stored_and_reused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

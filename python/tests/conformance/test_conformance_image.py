@@ -11,8 +11,8 @@ from rtoslab.base.errors import EXIT_POINT_FAILED, BuildError, PlanError, Settin
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app, cmd_conformance
-from rtoslab.conformance.examination import Conformance, examine_image, examine_port
-from rtoslab.conformance.judge import Outcome
+from rtoslab.conformance.examination import ConformanceVerdict, examine_image, examine_port
+from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.conformance.play import scene_hash
 from rtoslab.images.builder import build_point_image
 from rtoslab.measure.own_image import measure_image
@@ -30,16 +30,16 @@ def suite(path: Path, root: Path = ROOT, kernel: str = "freertos", cores: int = 
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], ["pico"], [cores]))
     params = {"leave_out_0": str(scene_hash(left_out))} if left_out else {}
-    path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf.read_bytes())
+    path.write_bytes(build_point_image(catalogue, replace(point, params=params)).elf_path.read_bytes())
     return path
 
 
-def examine(path: Path) -> Conformance:
+def examine(path: Path) -> ConformanceVerdict:
     catalogue = Catalogue(ROOT)
     return examine_image(catalogue, read_external_image(catalogue, path, "pico", {}), {})
 
 
-def outcomes(verdict: Conformance, outcome: Outcome) -> set[str]:
+def outcomes(verdict: ConformanceVerdict, outcome: CheckOutcome) -> set[str]:
     return {finding.check for finding in verdict.findings if finding.outcome is outcome}
 
 
@@ -49,7 +49,7 @@ def test_external_image_gets_the_same_verdict(cores: int, tmp_path: Path) -> Non
     catalogue = Catalogue(ROOT)
     (point,) = conformance_points(catalogue, Options(["freertos"], ["pico"], [cores]))
     assert verdict.findings == examine_port(catalogue, point).findings
-    assert verdict.holds
+    assert verdict.is_conformant
     assert verdict.digest != examine_port(catalogue, point).digest
 
 
@@ -61,22 +61,22 @@ def test_unknown_kernel_is_checked_completely(tmp_path: Path) -> None:
     path.write_bytes(content.replace(b"\0bare\0", b"\0mine\0"))
     verdict = examine(path)
     assert verdict.kernel == "mine"
-    assert verdict.holds, verdict.failure
-    assert {"tick_rate", "semaphore_counts", "critical_masks"} <= outcomes(verdict, Outcome.HOLDS)
-    assert {"yield_order", "priority_order"} <= outcomes(verdict, Outcome.UNSEEN)
+    assert verdict.is_conformant, verdict.failure
+    assert {"tick_rate", "semaphore_counts", "critical_masks"} <= outcomes(verdict, CheckOutcome.HOLDS)
+    assert {"yield_order", "priority_order"} <= outcomes(verdict, CheckOutcome.UNSEEN)
 
 
 def test_missing_scene_is_not_observed(tmp_path: Path) -> None:
     verdict = examine(suite(tmp_path / "own.elf", left_out="yield_order"))
-    assert outcomes(verdict, Outcome.UNSEEN) == {"yield_order"}
-    (finding,) = (check_finding for check_finding in verdict.findings if check_finding.outcome is Outcome.UNSEEN)
+    assert outcomes(verdict, CheckOutcome.UNSEEN) == {"yield_order"}
+    (finding,) = (check_finding for check_finding in verdict.findings if check_finding.outcome is CheckOutcome.UNSEEN)
     assert "does not play" in finding.saw
 
 
 def test_broken_port_in_an_external_image_fails(checkout: Path, tmp_path: Path) -> None:
     replace_text(checkout, PORT, "    portYIELD_FROM_ISR(woken);\n", "    (void)woken;\n")
     path = suite(tmp_path / "own.elf", checkout)
-    assert {"isr_preempts"} <= outcomes(examine(path), Outcome.FAILS)
+    assert {"isr_preempts"} <= outcomes(examine(path), CheckOutcome.FAILS)
     done = rtoslab("conformance", "--image", path, "--json")
     assert done.returncode == 3, done.stderr
     assert not json.loads(done.stdout)[0]["holds"]
@@ -90,11 +90,11 @@ def test_stuck_scene_hides_only_later_scenes(checkout: Path, tmp_path: Path) -> 
         "    for (;;) {\n        (void)tick, (void)ticks;\n    }\n",
     )
     verdict = examine(suite(tmp_path / "own.elf", checkout))
-    assert outcomes(verdict, Outcome.FAILS) == {"sleep_until"}
+    assert outcomes(verdict, CheckOutcome.FAILS) == {"sleep_until"}
     assert verdict.failure is not None
-    assert not verdict.holds
-    assert outcomes(verdict, Outcome.HOLDS)
-    unseen = [finding.saw for finding in verdict.findings if finding.outcome is Outcome.UNSEEN]
+    assert not verdict.is_conformant
+    assert outcomes(verdict, CheckOutcome.HOLDS)
+    unseen = [finding.saw for finding in verdict.findings if finding.outcome is CheckOutcome.UNSEEN]
     assert set(unseen) == {"the suite ended before"}
 
 
@@ -116,7 +116,7 @@ def test_suite_that_cannot_be_built_does_not_stop_the_others(
 ) -> None:
     """A port that is being written fits one board before another."""
 
-    def on_one(catalogue: Catalogue, point: Point) -> Conformance:
+    def on_one(catalogue: Catalogue, point: Point) -> ConformanceVerdict:
         if point.board == "nucleo-f103rb":
             raise BuildError("Building it failed.")
         return examine_port(catalogue, point)

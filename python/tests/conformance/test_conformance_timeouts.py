@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.paths import find_root
-from rtoslab.conformance.judge import Outcome
+from rtoslab.conformance.judge import CheckOutcome
 from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import BREAKS_OF_TIMEOUTS, conformance, failing
 
@@ -39,12 +39,12 @@ EACH = [(check, *what) for check, breaks in BREAKS.items() for what in breaks]
 @pytest.mark.parametrize(("kernel", "cores"), [("freertos", 1), ("rt", 1)])
 def test_ports_with_timeouts_pass_their_checks(kernel: str, cores: int) -> None:
     result = {finding.check: finding.outcome for finding in conformance(find_root(), kernel, cores=cores).findings}
-    assert {result[check] for check in BREAKS} == {Outcome.HOLDS}
+    assert {result[check] for check in BREAKS} == {CheckOutcome.HOLDS}
 
 
 def test_kernel_without_timeouts_needs_no_checks() -> None:
     result = {finding.check: finding for finding in conformance(find_root(), "bare").findings}
-    assert {result[check].outcome for check in BREAKS} == {Outcome.NOT_APPLICABLE}
+    assert {result[check].outcome for check in BREAKS} == {CheckOutcome.NOT_APPLICABLE}
     assert "only its semaphore counts ticks" in result["event_timeout_expires"].saw
 
 

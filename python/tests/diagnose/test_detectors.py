@@ -5,18 +5,18 @@ from typing import Any, cast
 import pytest
 
 from rtoslab.diagnose.interrupt_arrivals import find_grid
-from rtoslab.diagnose.kernel_services import Service
+from rtoslab.diagnose.kernel_services import ImageService
 from rtoslab.diagnose.lock_holders import find_locks
 from rtoslab.diagnose.lost_wakeups import find_lost_wakeups
 from rtoslab.diagnose.named_places import NamedPlaces
 from rtoslab.diagnose.repeated_handlers import find_repeated_handlers
-from rtoslab.diagnose.task_history import Call, Handler, History, Run
+from rtoslab.diagnose.task_history import HandlerExecution, KernelCall, TaskHistory, TaskRun
 
 LINE = 44
 
 
-def handlers(times: list[int], exception: int = LINE) -> list[Handler]:
-    return [Handler(0, exception, time + 12, 12, end=time + 40, ended=True) for time in times]
+def handlers(times: list[int], exception: int = LINE) -> list[HandlerExecution]:
+    return [HandlerExecution(0, exception, time + 12, 12, end=time + 40, ended=True) for time in times]
 
 
 def test_lateness_is_relative_to_the_earliest_arrival_of_the_period() -> None:
@@ -69,30 +69,32 @@ def test_many_late_interrupts_do_not_change_a_known_period() -> None:
     assert find_grid(LINE, handlers(late)) is None
 
 
-TAKE = Service("take", 0x100, frozenset({"semaphore_take"}), 0xFFFF_FFFF, has_third=False, success=1)
-GIVE = Service("give", 0x200, frozenset({"semaphore_give"}), None, has_third=False, success=1)
-GIVE_FROM_ISR = Service("give_isr", 0x300, frozenset({"semaphore_give_from_isr"}), None, has_third=False, success=1)
-LOCK = Service("lock", 0x400, frozenset({"mutex_lock"}), None, has_third=False, success=None)
-UNLOCK = Service("unlock", 0x500, frozenset({"mutex_unlock"}), None, has_third=False, success=None)
+TAKE = ImageService("take", 0x100, frozenset({"semaphore_take"}), 0xFFFF_FFFF, has_third=False, success=1)
+GIVE = ImageService("give", 0x200, frozenset({"semaphore_give"}), None, has_third=False, success=1)
+GIVE_FROM_ISR = ImageService(
+    "give_isr", 0x300, frozenset({"semaphore_give_from_isr"}), None, has_third=False, success=1
+)
+LOCK = ImageService("lock", 0x400, frozenset({"mutex_lock"}), None, has_third=False, success=None)
+UNLOCK = ImageService("unlock", 0x500, frozenset({"mutex_unlock"}), None, has_third=False, success=None)
 THE_OBJECT = 0x2000_0000
 
 
-def call(task: int | None, service: Service, start: int) -> Call:
-    return Call(task, 0, service, start, THE_OBJECT, end=start + 10, ended=True, returned=1, timeout=0xFFFF_FFFF)
+def call(task: int | None, service: ImageService, start: int) -> KernelCall:
+    return KernelCall(task, 0, service, start, THE_OBJECT, end=start + 10, ended=True, returned=1, timeout=0xFFFF_FFFF)
 
 
-def history(*calls: Call) -> History:
-    return History(0, 10_000, 1_000_000, runs={1: [Run(0, 0, 10_000)]}, calls=list(calls))
+def history(*calls: KernelCall) -> TaskHistory:
+    return TaskHistory(0, 10_000, 1_000_000, runs={1: [TaskRun(0, 0, 10_000)]}, calls=list(calls))
 
 
 def test_semaphore_given_by_its_taker_is_a_lock() -> None:
     locks = find_locks(history(call(1, TAKE, 100), call(1, GIVE, 200), call(2, TAKE, 300), call(2, GIVE, 400)))
     held = [(holding.task, holding.start, holding.end) for holding in locks[THE_OBJECT].holdings]
     assert held == [(1, 110, 200), (2, 310, 400)]
-    holder = locks[THE_OBJECT].holder(150)
+    holder = locks[THE_OBJECT].holding_at(150)
     assert holder is not None
     assert holder.task == 1
-    assert locks[THE_OBJECT].holder(250) is None
+    assert locks[THE_OBJECT].holding_at(250) is None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_semaphore_given_by_its_taker_is_a_lock() -> None:
     ],
     ids=["another task gives", "given first", "a handler gives", "two hold it"],
 )
-def test_signalling_or_counting_semaphore_is_not_a_lock(calls: list[Call]) -> None:
+def test_signalling_or_counting_semaphore_is_not_a_lock(calls: list[KernelCall]) -> None:
     assert find_locks(history(*calls)) == {}
 
 
@@ -125,56 +127,56 @@ class NoNames:
 
         machine = Machine()
 
-        def word(self, _: int) -> int:
+        def read_word(self, _: int) -> int:
             return 0x101
 
     replay = Replay()
 
-    def handler(self, _: int, exception: int) -> str:
+    def handler_name(self, _: int, exception: int) -> str:
         return f"exception {exception}"
 
-    def line(self, address: int) -> str:
+    def source_line(self, address: int) -> str:
         return f"{address:#x}"
 
-    def task(self, task: int | None) -> str:
+    def task_name(self, task: int | None) -> str:
         return f"task {task}"
 
-    def call_place(self, call: Call) -> str:
+    def call_place(self, call: KernelCall) -> str:
         return f"{call.start}"
 
 
-SUSPEND = Service("suspend", 0x600, frozenset({"suspend_self"}), None, has_third=False, success=None)
-RESUME = Service("resume", 0x700, frozenset({"resume"}), None, has_third=False, success=None)
+SUSPEND = ImageService("suspend", 0x600, frozenset({"suspend_self"}), None, has_third=False, success=None)
+RESUME = ImageService("resume", 0x700, frozenset({"resume"}), None, has_third=False, success=None)
 
 
 @pytest.mark.parametrize(
     ("runs", "returns", "is_found"),
     [
-        ([Run(0, 0, 315, ended=True)], False, True),
-        ([Run(0, 0, 315, ended=True)], True, True),
-        ([Run(0, 0, 315, ended=True), Run(0, 400, 500, ended=True)], True, False),
-        ([Run(0, 0, 10_000)], True, False),
+        ([TaskRun(0, 0, 315, ended=True)], False, True),
+        ([TaskRun(0, 0, 315, ended=True)], True, True),
+        ([TaskRun(0, 0, 315, ended=True), TaskRun(0, 400, 500, ended=True)], True, False),
+        ([TaskRun(0, 0, 10_000)], True, False),
     ],
     ids=["the call never returns", "the scheduler is called behind it", "the task runs again", "the task runs on"],
 )
-def test_a_resume_before_the_last_suspension_is_lost(runs: list[Run], returns: bool, is_found: bool) -> None:
-    resume, suspend = (Call(by, 0, service, at, 1) for by, service, at in ((2, RESUME, 200), (1, SUSPEND, 300)))
+def test_a_resume_before_the_last_suspension_is_lost(runs: list[TaskRun], returns: bool, is_found: bool) -> None:
+    resume, suspend = (KernelCall(by, 0, service, at, 1) for by, service, at in ((2, RESUME, 200), (1, SUSPEND, 300)))
     suspend.ended, suspend.end = returns, 310
     result = find_lost_wakeups(
-        History(0, 10_000, 1_000_000, runs={1: runs}, calls=[resume, suspend]), cast("NamedPlaces", NoNames())
+        TaskHistory(0, 10_000, 1_000_000, runs={1: runs}, calls=[resume, suspend]), cast("NamedPlaces", NoNames())
     )
     assert [finding.kind for finding in result] == ["lost wake-up"] * is_found
 
 
 def finding_kinds(chains: list[int]) -> list[Any]:
     """The kinds of findings about a line whose handler runs so often in a row for each request."""
-    runs: list[Handler] = []
+    runs: list[HandlerExecution] = []
     for number, length in enumerate(chains):
         for turn in range(length):
             start = 10_000 * number + 40 * turn
-            runs.append(Handler(0, LINE, start, 12, end=start + 30, ended=True, follows=turn > 0))
+            runs.append(HandlerExecution(0, LINE, start, 12, end=start + 30, ended=True, follows=turn > 0))
     result = find_repeated_handlers(
-        History(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("NamedPlaces", NoNames())
+        TaskHistory(0, 10_000 * len(chains), 1_000_000, handlers=runs), cast("NamedPlaces", NoNames())
     )
     return [(finding.kind, finding.count) for finding in result]
 

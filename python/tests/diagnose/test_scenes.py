@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from rtoslab.diagnose import Diagnosis, Limits, diagnose
+from rtoslab.diagnose import Diagnosis, Limits, diagnose_image
 from tests.instruments.images import scene_subject
 
 BOARD = "nucleo-f446re"
@@ -14,7 +14,7 @@ MILLISECONDS = {"starvation": 150, "background_work": 150, "endless_handler": 12
 
 @cache
 def diagnosis_of(name: str, kernel: str = "freertos", board: str = BOARD) -> Diagnosis:
-    return diagnose(scene_subject(name, kernel, board, MILLISECONDS.get(name, 60)), Limits())
+    return diagnose_image(scene_subject(name, kernel, board, MILLISECONDS.get(name, 60)), Limits())
 
 
 def kinds(result: Diagnosis) -> list[str]:
@@ -47,7 +47,7 @@ def test_planted_fault_is_found(name: str, expected: list[str]) -> None:
     result = diagnosis_of(name)
     assert kinds(result)[: len(expected)] == expected
     assert {kind for kind in kinds(result) if kind not in expected} <= {"late interrupt"}
-    assert result.failures
+    assert result.failing_findings
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -123,7 +123,7 @@ def test_final_endless_loop_gets_a_note() -> None:
     (finding,) = result.findings
     assert (finding.kind, finding.level) == ("masked", "note")
     assert finding.title.startswith("The program ended in an endless loop.")
-    assert not result.failures
+    assert not result.failing_findings
 
 
 def test_loads_add_up_to_100_percent() -> None:

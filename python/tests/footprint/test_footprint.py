@@ -10,7 +10,7 @@ import pytest
 from rtoslab.base.errors import ImageFileError, PlanError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.footprint import Footprint, build_program, compare_footprints, read_footprint, survey_services
+from rtoslab.footprint import ImageFootprint, build_program, compare_footprints, read_footprint, survey_services
 from rtoslab.footprint.attribute import KINDS, PADDING
 from rtoslab.footprint.callgraph import StaticStack, read_callgraph
 from tests.cli.test_cli import command_error, rtoslab
@@ -29,7 +29,7 @@ def size_tool(elf: Path, *options: str) -> list[list[str]]:
     return [line.split() for line in done.stdout.splitlines()]
 
 
-def assert_conserved(image: Footprint, elf: Path) -> None:
+def assert_conserved(image: ImageFootprint, elf: Path) -> None:
     loaded = {entry.name for entry in image.sections}
     by_tool = {row[0]: int(row[1]) for row in size_tool(elf, "-A") if row and row[0] in loaded}
     assert len(by_tool) == len(loaded) >= 2
@@ -56,7 +56,7 @@ def assert_conserved(image: Footprint, elf: Path) -> None:
 @pytest.mark.parametrize(("kernel", "board", "config"), IMAGES, ids=str)
 def test_sums_equal_the_image_size(kernel: str, board: str, config: dict[str, str]) -> None:
     weighed = build_program(CATALOGUE, kernel, board, config=config)
-    assert_conserved(weighed.footprint, weighed.build.elf)
+    assert_conserved(weighed.footprint, weighed.build.elf_path)
     origins = {item.origin for item in weighed.footprint.items}
     assert origins - {"kernel", "library", "linker"} == {"board", "cpu", "port", "program"}
     assert ("kernel" in origins) == (kernel != "bare")
@@ -67,7 +67,7 @@ def test_sums_equal_the_image_size(kernel: str, board: str, config: dict[str, st
 @pytest.mark.parametrize("kernel", sorted(CATALOGUE.buildable_kernels))
 def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
     result = survey_services(CATALOGUE, kernel, board)
-    assert_conserved(result.minimal.footprint, result.minimal.build.elf)
+    assert_conserved(result.minimal.footprint, result.minimal.build.elf_path)
     assert {cost.program for cost in result.costs} == set(CATALOGUE.footprint_programs)
     for stack in result.stacks:
         assert 0 < stack.used_bytes < stack.size_bytes, stack
@@ -75,9 +75,9 @@ def test_every_kernel_on_every_board(kernel: str, board: str) -> None:
 
 def test_sums_hold_without_a_map_file(tmp_path: Path) -> None:
     weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
-    (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf.read_bytes())
+    (elf := tmp_path / "alone.elf").write_bytes(weighed.build.elf_path.read_bytes())
     single = read_footprint(elf)
-    assert_conserved(single, weighed.build.elf)
+    assert_conserved(single, weighed.build.elf_path)
     assert {item.origin for item in single.items} == {"(no map file)"}
     assert "isr_systick" in {item.symbol for item in single.items}
     assert set(single.memories) == {"code region", "SRAM region"}
@@ -216,14 +216,14 @@ def damage_elf(elf: bytes, how: str) -> bytes:
     ],
 )
 def test_non_image_file_is_refused(how: str, sentence: str, tmp_path: Path) -> None:
-    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf.read_bytes()
+    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path.read_bytes()
     (path := tmp_path / "bad.elf").write_bytes(damage_elf(elf, how))
     with pytest.raises(ImageFileError, match=sentence):
         read_footprint(path)
 
 
 def test_stripped_image_is_refused(tmp_path: Path) -> None:
-    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf
+    elf = build_program(CATALOGUE, "bare", "nucleo-l053r8").build.elf_path
     subprocess.run(["arm-none-eabi-strip", elf, "-o", tmp_path / "stripped.elf"], check=True)
     with pytest.raises(ImageFileError, match="its functions are not known"):
         read_footprint(tmp_path / "stripped.elf")
@@ -231,12 +231,12 @@ def test_stripped_image_is_refused(tmp_path: Path) -> None:
 
 def test_footprint_command_shows_tables() -> None:
     weighed = build_program(CATALOGUE, "bare", "nucleo-l053r8")
-    done = rtoslab("footprint", weighed.build.elf, "--board", "nucleo-l053r8", "--json")
+    done = rtoslab("footprint", weighed.build.elf_path, "--board", "nucleo-l053r8", "--json")
     tables = json.loads(done.stdout)
     assert tables["sections"][-1]["bytes"] == sum(table["bytes"] for table in tables["symbols"])
     assert {table["memory"] for table in tables["memories"]} == {"flash", "sram"}
     rows = list(
-        csv.DictReader(rtoslab("footprint", weighed.build.elf, "--csv", "--table", "objects").stdout.splitlines())
+        csv.DictReader(rtoslab("footprint", weighed.build.elf_path, "--csv", "--table", "objects").stdout.splitlines())
     )
     assert sum(int(row["total"]) for row in rows) == tables["sections"][-1]["bytes"]
     both = rtoslab("footprint", "--kernel", "bare", "--board", "nucleo-l053r8", "--against-config", "opt=-O0", "--json")

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import CatalogueError, ImageFileError, PortError, UnknownNameError
-from rtoslab.hardware.bench import Bench, read_bench
-from rtoslab.hardware.choosing import Target, choose_target
+from rtoslab.hardware.bench import HardwareMap, read_bench
+from rtoslab.hardware.choosing import ConnectedBoard, choose_target
 from rtoslab.hardware.flash_tools import TOOLS, FlashJob
 from rtoslab.hardware.image_forms import flat_image, uf2_blocks
 from rtoslab.hardware.usb import UsbDevice, connected_devices, probe_kind
@@ -23,7 +23,9 @@ def every_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rtoslab.hardware.choosing.is_installed", lambda _: True)
 
 
-def chosen(request: str, *devices: UsbDevice, port: str | None = None, bench: Bench | None = None) -> Target:
+def chosen(
+    request: str, *devices: UsbDevice, port: str | None = None, bench: HardwareMap | None = None
+) -> ConnectedBoard:
     return choose_target(request, NUCLEO, NAMES, devices, port, bench)
 
 
@@ -56,9 +58,9 @@ def test_only_or_named_probe_is_chosen() -> None:
         chosen("auto", STLINK, other)
 
 
-def bench(**changes: object) -> Bench:
+def bench(**changes: object) -> HardwareMap:
     entry = {"name": "left", "board": NUCLEO.id, "probe": STLINK.serial, **changes}
-    return Bench.model_validate({"target": [entry]})
+    return HardwareMap.model_validate({"target": [entry]})
 
 
 def test_hardware_map_decides() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from rtoslab.base.errors import BoardResetError, BoardSilentError, PortError
-from rtoslab.hardware.listening import Listener, listen_to_board, open_port
+from rtoslab.hardware.listening import PortListener, listen_to_board, open_port
 from tests.fakes import EXPECTED, stream
 
 
@@ -19,8 +19,8 @@ class FakePort:
         self.closed = True
 
 
-def listener(*pieces: bytes) -> Listener:
-    return Listener("p", 115_200, EXPECTED.run, lambda *_: FakePort(list(pieces)))
+def listener(*pieces: bytes) -> PortListener:
+    return PortListener("p", 115_200, EXPECTED.run, lambda *_: FakePort(list(pieces)))
 
 
 def listen_without_flashing(port: FakePort, limit_s: float = 0.01) -> bytes:
@@ -56,21 +56,21 @@ def test_last_run_counts_if_flashed_by_hand() -> None:
 def test_end_record_of_another_image_is_ignored() -> None:
     other = stream().replace(EXPECTED.run.encode(), b"f" * 16)
     heard = listener(other, stream())
-    heard.receive()
+    heard.receive_bytes()
     heard.mark_flashed()
     assert heard.read_run(1) == stream()
 
 
 def test_output_during_flashing_is_received() -> None:
     heard = listener(stream()[:200], stream()[200:])
-    heard.receive()
+    heard.receive_bytes()
     heard.mark_flashed()
     assert heard.read_run(1) == stream()
 
 
 def test_reset_by_the_flash_program_is_not_an_error() -> None:
     heard = listener(stream()[:200], stream())
-    heard.receive()
+    heard.receive_bytes()
     heard.mark_flashed()
     assert heard.read_run(1) == stream()
 

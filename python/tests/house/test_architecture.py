@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import CatalogueError, architecture, code_address, cross_tool_name, find_root, tools
+from rtoslab.base import CatalogueError, load_architecture, code_address, cross_tool_name, find_root, tools
 from rtoslab.base.architecture_facts import read_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK
@@ -15,7 +15,7 @@ FILE = Path("firmware") / "cpus" / "cortexm" / "arch.toml"
 
 def test_architecture_facts_equal_the_manuals() -> None:
     """ARMv6-M and ARMv7-M Architecture Reference Manuals, B1.5.2: exception numbers; B1.5.8: EXC_RETURN."""
-    facts = architecture()
+    facts = load_architecture()
     assert (facts.exception.nmi, facts.exception.hardfault) == (2, 3)
     assert (SVCALL, PENDSV, SYSTICK, FIRST_EXTERNAL) == (11, 14, 15, 16)
     assert facts.code.exception_return_from == 0xF0000000
@@ -24,7 +24,7 @@ def test_architecture_facts_equal_the_manuals() -> None:
 
 
 def test_priorities_are_the_uppermost_bits() -> None:
-    facts = architecture()
+    facts = load_architecture()
     assert facts.interrupt_priorities(2) == (0, 64, 128, 192)
     assert facts.interrupt_priorities(4) == tuple(range(0, 256, 16))
     for board in Catalogue(find_root()).boards.values():

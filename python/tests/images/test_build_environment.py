@@ -82,7 +82,7 @@ def test_image_does_not_depend_on_the_users_environment(tmp_path: Path, monkeypa
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("RTOSLAB_BUILD", str(tmp_path / "hostile"))
     hostile = build_point_image(catalogue, point)
-    assert hostile.elf.read_bytes() == plain.elf.read_bytes()
+    assert hostile.elf_path.read_bytes() == plain.elf_path.read_bytes()
     assert hostile.info == plain.info
     for name in HOSTILE:
         monkeypatch.delenv(name)
@@ -90,7 +90,7 @@ def test_image_does_not_depend_on_the_users_environment(tmp_path: Path, monkeypa
         for file in folder.iterdir():
             file.unlink()
         folder.rmdir()
-    assert build_point_image(catalogue, point).elf.read_bytes() == plain.elf.read_bytes()
+    assert build_point_image(catalogue, point).elf_path.read_bytes() == plain.elf_path.read_bytes()
 
 
 def test_property_on_one_file_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,10 +75,10 @@ def test_placements_and_options_reach_the_image(
 ) -> None:
     board = CATALOGUE.board(name).facts
     built = build_point_image(CATALOGUE, _point("t1", name, "bare", **config))
-    stack, reset, *_ = _vectors(built.elf, tmp_path, 4)
+    stack, reset, *_ = _vectors(built.elf_path, tmp_path, 4)
     assert stack == _memory(board, config.get("data", board.memory.data)).stop
     assert reset in _memory(board, "flash_itcm" if runs_in == "flash_itcm" else "flash"), "start-up code lies in flash"
-    symbols = subprocess.run(["arm-none-eabi-nm", built.elf], check=True, capture_output=True, text=True).stdout
+    symbols = subprocess.run(["arm-none-eabi-nm", built.elf_path], check=True, capture_output=True, text=True).stdout
     main = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T main"))
     assert main in _memory(board, runs_in)
     output = {"code": built.info["code"], "data": built.info["data"], "clock_hz": str(built.info["clock_hz"])}

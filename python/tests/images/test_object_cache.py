@@ -56,9 +56,9 @@ class Place:
         steps = compile_steps._StepRunner(
             ObjectCache(work, self.folder, ObjectStore(self.kept), compiler_identity(clang=False)), log
         )
-        steps.compile(call)
+        steps.compile_or_copy(call)
         self.said = log.getvalue()
-        return "Compiled" in log.getvalue(), call.object.read_bytes()
+        return "Compiled" in log.getvalue(), call.object_path.read_bytes()
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def test_compilations_and_libraries_are_recognised(tmp_path: Path) -> None:
     result = parse_compilation(tmp_path, line, tmp_path)
     assert result is not None
     assert result.arguments[1] == '-DX="a.h"'
-    assert (result.source, result.object) == (Path("/src/a.c"), tmp_path / "a.obj")
+    assert (result.source_path, result.object_path) == (Path("/src/a.c"), tmp_path / "a.obj")
     assert parse_compilation(tmp_path, f": && {line} && :", tmp_path) is None
     assert parse_compilation(tmp_path, "bin/arm-none-eabi-gcc -o image.elf a.obj", tmp_path) is None
     library = ": && bin/cmake -E rm -f k/libk.a && bin/ar qc k/libk.a  a.obj b.obj && bin/ranlib k/libk.a && :"

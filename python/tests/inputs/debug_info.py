@@ -10,7 +10,7 @@ from typing import Final
 
 from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines
-from rtoslab.intake import Elf
+from rtoslab.intake import ElfFile
 from rtoslab.targets import member_places
 from tests.inputs.mutate import damage_input
 
@@ -49,7 +49,7 @@ def _compile_example(*options: str) -> bytes:
 
 def damage_debug_section(data: bytes, random: Random, _: bytes) -> bytes:
     """Damage to a section of debug information, no byte of which moves; at times more of it."""
-    parts = [section for section in Elf(data).sections if section.name.startswith(".debug")]
+    parts = [section for section in ElfFile(data).sections if section.name.startswith(".debug")]
     for _round in range(random.choice((1, 1, 2, 4, 16))):
         part = random.choice(parts)
         end = part.offset + part.size

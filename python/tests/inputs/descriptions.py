@@ -8,7 +8,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from rtoslab.base import canonical
+from rtoslab.base import to_canonical_json
 from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.calibrate.silicon_file import read_silicon
@@ -106,7 +106,7 @@ def read_published(data: bytes) -> None:
 
 def silicon() -> bytes:
     """A calibration with its seal."""
-    return _reseal(canonical(SILICON).encode())
+    return _reseal(to_canonical_json(SILICON).encode())
 
 
 def damage_silicon_file(data: bytes, random: Random, other: bytes) -> bytes:
@@ -122,7 +122,9 @@ def _reseal(data: bytes) -> bytes:
         return data
     body = {key: value for key, value in body.items() if key != "sha256"}
     try:
-        return canonical({**body, "sha256": hashlib.sha256(canonical(body).encode()).hexdigest()}).encode()
+        return to_canonical_json(
+            {**body, "sha256": hashlib.sha256(to_canonical_json(body).encode()).hexdigest()}
+        ).encode()
     except ValueError:  # a number that canonical text does not have
         return data
 
@@ -132,7 +134,7 @@ def read_calibration(data: bytes) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "silicon.json"
         path.write_bytes(data)
-        read_silicon(path).readings()
+        read_silicon(path).calibration_readings()
 
 
 def references() -> Sequence[bytes]:

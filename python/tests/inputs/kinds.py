@@ -22,20 +22,20 @@ from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.paper_schemas import Paper, SlipFile
 from rtoslab.catalogue.schemas import Board, FlashNames
 from rtoslab.catalogue.suites import Suite
-from rtoslab.catalogue.trees import Tree
-from rtoslab.cli.names import CoreCountsParam, Duration, Frequency, IsoDate, KeyValue, parse_option_integer
+from rtoslab.catalogue.trees import SourceTree
+from rtoslab.cli.names import CoreCountsParam, DurationParam, FrequencyParam, IsoDate, KeyValue, parse_option_integer
 from rtoslab.compare.baseline import Baseline
 from rtoslab.compare.rules import parse_limits
 from rtoslab.footprint.callgraph import parse_callgraph
 from rtoslab.footprint.linkmap import parse_map
-from rtoslab.hardware.bench import Bench
+from rtoslab.hardware.bench import HardwareMap
 from rtoslab.images.elf import parse_elf
 from rtoslab.instruments.profiler import parse_profile, profile_digest
 from rtoslab.intake.objects import parse_object
 from rtoslab.intake.tables import parse_table
 from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.plan.configuration import require_config
-from rtoslab.records.decoder import decode
+from rtoslab.records.decoder import decode_records
 from rtoslab.rta.overheads import parse_overheads
 from rtoslab.rta.system import make_system
 from rtoslab.rta.taskcsv import parse_csv
@@ -93,7 +93,7 @@ def _capture(data: bytes) -> None:
 
 def _head(form: str, head: bytes) -> Read:
     """One form at a time: what it does not recognise gets its head back."""
-    return lambda data: _capture(data if capture_forms()[form].recognises(data) else head + data)
+    return lambda data: _capture(data if capture_forms()[form].recognises_format(data) else head + data)
 
 
 def _damage_stream(data: bytes, random: Random, other: bytes) -> bytes:
@@ -178,7 +178,7 @@ def _words() -> Sequence[bytes]:
 def _options(data: bytes) -> None:
     """Each kind of option; what one refuses the next may take."""
     text = data.decode("utf-8", "surrogateescape")
-    types = (CoreCountsParam(), Duration(), Frequency(), IsoDate())
+    types = (CoreCountsParam(), DurationParam(), FrequencyParam(), IsoDate())
     for reader in (*(type_.convert for type_ in types), _pair):
         try:
             reader(text, None, None)
@@ -208,7 +208,12 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("Saleae binary", lambda: SALEAE_BINARY, _head("saleae_binary", b"<SALEAE>")),
         Kind("oscilloscope CSV", lambda: OSCILLOSCOPES, _head("oscilloscope", b"x-axis,1\n")),
         Kind("PulseView CSV", lambda: [PULSEVIEW, DSVIEW], _head("pulseview", b"; ")),
-        Kind("record stream", lambda: [stream(), *runs()], lambda data: decode(data, WIRE), alter=_damage_stream),
+        Kind(
+            "record stream",
+            lambda: [stream(), *runs()],
+            lambda data: decode_records(data, WIRE),
+            alter=_damage_stream,
+        ),
         Kind("task set, TOML", _bare("examples/response-time/[ct]*.toml"), _tasks),
         Kind("task set, CSV", lambda: [TASKS_CSV], _tasks_csv),
         Kind("overheads, TOML", lambda: [OVERHEADS], _overheads),
@@ -226,11 +231,11 @@ KINDS: Final[dict[str, Kind]] = {
         Kind("map file", lambda: [MAP], lambda data: parse_map(data, "x")),
         Kind("call graph", lambda: [GRAPH], _callgraph),
         Kind("options", _words, _options),
-        Kind("hardware map", lambda: [descriptions.BENCH], model(Bench)),
+        Kind("hardware map", lambda: [descriptions.BENCH], model(HardwareMap)),
         Kind("names for flashing", _bare("firmware/boards/*/flash.toml"), model(FlashNames)),
         Kind("calibration", lambda: [descriptions.silicon()], descriptions.read_calibration,
              alter=descriptions.damage_silicon_file),
-        Kind("tree", lambda: [descriptions.TREE], model(Tree)),
+        Kind("tree", lambda: [descriptions.TREE], model(SourceTree)),
         Kind("project", lambda: [descriptions.PROJECT], descriptions.read_project),
         Kind("export's settings", lambda: [descriptions.EXPORT], lambda data: parse_settings(text_of(data))),
         Kind("paper", lambda: descriptions.papers("paper.toml"), model(Paper)),

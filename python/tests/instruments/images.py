@@ -10,7 +10,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.compile_steps import run_build_steps
 from rtoslab.images.object_cache import ObjectCache, compiler_identity
 from rtoslab.images.object_store import ObjectStore
-from rtoslab.instruments.subject import Stretch, Subject, make_subject
+from rtoslab.instruments.subject import ObservedImage, RunSection, make_subject
 
 ROOT = find_root()
 CATALOGUE = Catalogue(ROOT)
@@ -33,9 +33,9 @@ def scene(name: str, kernel: str, board: str) -> Path:
     return folder / "image.elf"
 
 
-def scene_subject(name: str, kernel: str, board: str, milliseconds: int, start: str | None = None) -> Subject:
+def scene_subject(name: str, kernel: str, board: str, milliseconds: int, start: str | None = None) -> ObservedImage:
     """So much of a scene, from reset or from a function on."""
     cycles = milliseconds * CATALOGUE.board(board).facts.clock.sys_hz // 1000
-    stretch = Stretch(start=start, cycles=cycles)
+    stretch = RunSection(start=start, cycles=cycles)
     image = str(scene(name, kernel, board))
     return make_subject(CATALOGUE, image, kernel=kernel, board=board, cores=1, stretch=stretch)

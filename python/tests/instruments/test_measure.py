@@ -12,13 +12,13 @@ from click.testing import CliRunner
 
 from rtoslab.base import SymbolError
 from rtoslab.cli import app
-from rtoslab.instruments.call_counts import Distribution, Spread
+from rtoslab.instruments.call_counts import CallStatistics, ValueDistribution
 from rtoslab.instruments.functions import ImageFunctions
 from rtoslab.instruments.measured_calls import MeasuredCalls, MeasuredFunction, measure_calls
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.profiler import profile_subject
 from rtoslab.instruments.records import CALL, RETURNED, WAYS
-from rtoslab.instruments.subject import Stretch, make_subject
+from rtoslab.instruments.subject import RunSection, make_subject
 from rtoslab.targets.board import load_image, make_machine
 from tests.board_images import Program
 from tests.instruments.images import CATALOGUE
@@ -35,12 +35,14 @@ INSTRUCTIONS = {"leaf": (11, 11), "outer": (19, 8), "jumping": (12, 1)}
 
 @cache
 def measure_example(board: str, *names: str) -> dict[str, MeasuredFunction]:
-    subject = make_subject(CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=Stretch(cycles=100_000))
+    subject = make_subject(
+        CATALOGUE, str(small_program(board)), board=board, cores=1, stretch=RunSection(cycles=100_000)
+    )
     return {function.function.requested[0]: function for function in measure_calls(subject, names).functions}
 
 
-def constant_spread(value: int, calls: int) -> Spread:
-    return Spread(value, value, value, value, value * calls)
+def constant_spread(value: int, calls: int) -> CallStatistics:
+    return CallStatistics(value, value, value, value, value * calls)
 
 
 @pytest.mark.parametrize("board", WITHOUT_WAITS)
@@ -57,8 +59,8 @@ def test_cycles_equal_a_manual_count(board: str) -> None:
     recursive = result["recursive"]
     assert (recursive.tally.calls, recursive.tally.recursive, recursive.tally.stack_bytes) == (3 * CALLS, 2 * CALLS, 12)
     # PUSH 2, SUBS 1, BEQ 1 or 2, BL 3, POP 4: 9 of the innermost, 11 of each other.
-    assert recursive.cycles["inclusive"] == Spread(9, 20, 31, 31, (9 + 20 + 31) * CALLS)
-    assert recursive.cycles["exclusive"] == Spread(9, 11, 11, 11, 31 * CALLS)
+    assert recursive.cycles["inclusive"] == CallStatistics(9, 20, 31, 31, (9 + 20 + 31) * CALLS)
+    assert recursive.cycles["exclusive"] == CallStatistics(9, 11, 11, 11, 31 * CALLS)
 
 
 @pytest.mark.parametrize("board", CPUS)
@@ -148,7 +150,7 @@ def test_longest_call_is_described_completely() -> None:
 
 def test_calls_begun_before_the_interval_are_not_counted() -> None:
     inside = f"{measure_example('pico', 'leaf')['leaf'].function.address + 4:#x}"
-    stretch = Stretch(start=inside, cycles=100_000)
+    stretch = RunSection(start=inside, cycles=100_000)
     subject = make_subject(CATALOGUE, str(small_program("pico")), board="pico", cores=1, stretch=stretch)
     leaf, outer = measure_calls(subject, ["leaf", "outer"]).functions
     assert (leaf.tally.begun_before, leaf.tally.calls) == (1, 3 * CALLS - 1)
@@ -183,14 +185,14 @@ def test_functions_are_named_by_symbol_address_or_line() -> None:
 def test_quantiles_equal_those_of_a_sorted_list() -> None:
     values = np.random.default_rng(1).integers(0, 40, 1001).astype(np.uint64)
     for number in (1, 2, 99, 100, 101, 1000):
-        distribution = Distribution()
+        distribution = ValueDistribution()
         for piece in np.array_split(values[:number], 7):
             distribution.add_values(piece)
         ordered = sorted(values[:number].tolist())
         p99 = ordered[-(-99 * number // 100) - 1]
-        expected = Spread(ordered[0], float(np.median(values[:number])), p99, ordered[-1], sum(ordered))
+        expected = CallStatistics(ordered[0], float(np.median(values[:number])), p99, ordered[-1], sum(ordered))
         assert distribution.spread() == expected
-    assert Distribution().spread() is None
+    assert ValueDistribution().spread() is None
 
 
 PROGRAMS = [
@@ -203,7 +205,7 @@ PROGRAMS = [
 def kernel_calls(program: Program, *names: str) -> tuple[MeasuredCalls, Mapping[str, Any]]:
     """Functions of a kernel, and the profile of the same stretch."""
     subject = make_subject(
-        CATALOGUE, str(program.elf()), board=program.board, cores=program.cores, stretch=Stretch(cycles=8_000_000)
+        CATALOGUE, str(program.elf()), board=program.board, cores=program.cores, stretch=RunSection(cycles=8_000_000)
     )
     own: dict[str, int] = {}
     for spent in profile_subject(subject).spent:

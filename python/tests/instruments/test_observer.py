@@ -8,7 +8,7 @@ import pytest
 
 from rtoslab.instruments.observed_machine import ObservedMachine
 from rtoslab.instruments.records import INTERVAL, LOCK, ROW, WAYS
-from rtoslab.instruments.subject import Subject, make_subject
+from rtoslab.instruments.subject import ObservedImage, make_subject
 from rtoslab.targets.board import find_address, load_image, make_machine
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.virtual import WINDOW_SYMBOL
@@ -26,13 +26,13 @@ CASES = [
 ]
 
 
-def subject(benchmark: str, kernel: str, board: str, cores: int) -> Subject:
+def subject(benchmark: str, kernel: str, board: str, cores: int) -> ObservedImage:
     """Of images that other tests have built."""
     image = Program(benchmark, board, cores, kernel).elf()
     return make_subject(CATALOGUE, str(image), kernel=kernel, board=board, cores=cores)
 
 
-def machine_of(chosen: Subject) -> ObservedMachine:
+def machine_of(chosen: ObservedImage) -> ObservedMachine:
     machine = cast("ObservedMachine", make_machine(chosen.board, cores=chosen.cores))
     load_image(machine, chosen.image, chosen.label)
     return machine

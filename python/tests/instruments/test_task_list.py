@@ -26,7 +26,7 @@ def tasks_of(image: Path) -> dict[str, tuple[int | None, dict[str, int]]]:
     # Data with values is where it is linked; `reset` sets the rest.
     machine.run(2_000)
     tasks = TaskList(CATALOGUE, image, BOARD.cpu, 1)
-    return {about: (core, dict(registers)) for _, about, core, registers in tasks.of(machine.snapshot())}
+    return {about: (core, dict(registers)) for _, about, core, registers in tasks.tasks_at(machine.snapshot())}
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -56,7 +56,7 @@ def test_a_tree_named_like_its_port_leaves_the_kernel_known(
     (tmp_path / "threadx.toml").write_text(description)
     catalogue = Catalogue(find_root())
     assert catalogue.kernels["threadx"].tree is not None
-    assert TaskList(catalogue, image, BOARD.cpu, 1).kernel == "ThreadX"
+    assert TaskList(catalogue, image, BOARD.cpu, 1).kernel_name == "ThreadX"
 
 
 def test_task_description(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 import rtoslab
-from rtoslab.base.strict import Strict
+from rtoslab.base.strict import StrictModel
 from rtoslab.instruments.profiler import Profile
 from rtoslab.intake.numbers import exact_fraction
-from rtoslab.results.column import Column
+from rtoslab.results.column import CompactIntegers
 from rtoslab.results.virtual_result import CoreCycles
 
 SCALARS: tuple[Any, ...] = (True, False, 0, 1, 2, 1.0, 0.0, 0.5, "", "0", "1", "1.0", "true", "a")
@@ -35,7 +35,7 @@ def forms() -> list[type[BaseModel]]:
 def _leaves(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [leaf for item in value.values() for leaf in _leaves(item)]
-    if isinstance(value, list | tuple | set | frozenset | Column):
+    if isinstance(value, list | tuple | set | frozenset | CompactIntegers):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value]
 
@@ -50,7 +50,7 @@ def _is_unconverted(given: Any, got: Any) -> bool:
 def test_every_model_has_the_strict_base() -> None:
     result = forms()
     assert len(result) > 70
-    assert [model.__qualname__ for model in result if not issubclass(model, Strict)] == []
+    assert [model.__qualname__ for model in result if not issubclass(model, StrictModel)] == []
 
 
 def test_no_scalar_is_converted_to_another_type() -> None:
@@ -58,7 +58,7 @@ def test_no_scalar_is_converted_to_another_type() -> None:
     tried = 0
     for form in forms():
         for name, field in form.model_fields.items():
-            one = create_model("One", __base__=Strict, x=(field.rebuild_annotation(), ...))
+            one = create_model("One", __base__=StrictModel, x=(field.rebuild_annotation(), ...))
             for scalar in SCALARS:
                 for table in (scalar, [scalar], [[scalar]], [scalar, scalar], {"1": scalar}, {"1": {"1": scalar}}):
                     try:
@@ -78,7 +78,7 @@ def test_no_scalar_is_converted_to_another_type() -> None:
 @pytest.mark.parametrize("name", ["type", "default", "metadata", "serialization", "fields"])
 def test_fields_may_be_named_as_parts_of_a_schema(name: str) -> None:
     fields: dict[str, Any] = {name: (int, ...)}
-    odd = create_model("Odd", __base__=Strict, **fields)
+    odd = create_model("Odd", __base__=StrictModel, **fields)
     odd.model_validate({name: 1})
     with pytest.raises(ValidationError):
         odd.model_validate({name: True})

@@ -17,10 +17,10 @@ from rtoslab import api
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import Outcome, run_point
+from rtoslab.measure.pipeline import PointOutcome, run_point
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.reference import row_from_points
-from rtoslab.results.results import Failed, MeasuredPoint
+from rtoslab.results.results import FailedPoint, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart, copy_checkout, replace_text
 from tests.cli.test_cli import HANG_S, ROOT, command_error, rtoslab
@@ -58,13 +58,13 @@ def break_source(checkout: Path, file: str, old: str, new: str) -> None:
     replace_text(checkout, file, old, new)
 
 
-def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[Outcome]:
+def measure(name: str, cores: int, window_ms: int, out: Path, **options: object) -> list[PointOutcome]:
     """One kernel on one board: every other kernel and board would be measured too."""
     fixed = {"kernels": ["freertos"], "boards": ["pico"], "cores": [cores], "window_ms": window_ms, "out": out}
     return api.run(name, **{**fixed, **options})  # type: ignore[arg-type]
 
 
-def single_result(outcomes: list[Outcome]) -> object:
+def single_result(outcomes: list[PointOutcome]) -> object:
     (outcome,) = outcomes
     return outcome.result
 
@@ -113,12 +113,12 @@ def test_interrupted_run_keeps_what_is_finished_and_resumes(tmp_path: Path, monk
     assert re.search(r"points? (was|were) already in the folder", done.stderr)
     for name, stamp in finished.items():
         assert (out / "points" / name / "result.json").stat().st_mtime_ns == stamp
-    assert len(RunDirectory.open(out).points()) == 4
+    assert len(RunDirectory.open(out).read_points()) == 4
 
 
-def measure_failure(tmp_path: Path, name: str, **options: object) -> Failed:
+def measure_failure(tmp_path: Path, name: str, **options: object) -> FailedPoint:
     result = single_result(measure(name, 1, 10, tmp_path / "run", **options))
-    assert isinstance(result, Failed), result
+    assert isinstance(result, FailedPoint), result
     return result
 
 
@@ -152,7 +152,7 @@ def test_collisions_are_counted_from_outside(tmp_path: Path) -> None:
 def test_missing_stress_is_an_error(checkout: Path, tmp_path: Path) -> None:
     break_source(checkout, CONTENTION, "access_semaphore(self);\n            tallies", "tallies")
     failed = single_result(measure("contention", 2, 10, tmp_path / "run", **STRESS))
-    assert isinstance(failed, Failed), failed
+    assert isinstance(failed, FailedPoint), failed
     broken_rules = {proof.rule for proof in failed.proofs if proof.verdict == "fails"}
     assert broken_rules == {"stress_share", "object_shared", "collisions", "course"}
 
@@ -241,7 +241,7 @@ def test_kernels_settings_reach_the_manifest(tmp_path: Path, monkeypatch: pytest
     run = RunDirectory.create(tmp_path / "run", None, [point_id(catalogue, request)])
     outcome = run_point(catalogue, request, run)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    (point,) = RunDirectory.open(tmp_path / "run").points()
+    (point,) = RunDirectory.open(tmp_path / "run").read_points()
     text = json.dumps(point.manifest)
     assert '"configTICK_RATE_HZ": "500"' in text
     assert '"-O3"' in text

@@ -67,7 +67,7 @@ def test_runs_take_about_the_estimated_time(name: str, board: str, cores: int, w
     request = plan(name, board, cores, window_ms)
     (point,) = request.points
     built = build_point_image(CATALOGUE, point)
-    job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), built.elf.name)
+    job = virtual_job(CATALOGUE, point, built.elf_path.read_bytes(), built.elf_path.name)
     began = time.process_time()
     assert run_virtual(job).failure is None
     assert 1 / 4 < (time.process_time() - began) / seconds(request) < 4

@@ -12,7 +12,7 @@ import pytest
 
 from rtoslab.base.paths import find_root
 from rtoslab.measure.own_image import measure_image
-from rtoslab.results.finding import Verdict
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.results.results import MeasuredPoint
 from tests.cli.test_cli import rtoslab
 
@@ -80,7 +80,7 @@ def test_image_of_another_build_is_measured(
     assert isinstance(message.result, MeasuredPoint), message.result
     assert message.result.counters == outcome.result.counters
     assert message.result.proofs_held > outcome.result.proofs_held
-    assert sum(proof.verdict is Verdict.UNSEEN for proof in message.result.proofs) <= 2
+    assert sum(proof.verdict is ProofVerdict.UNSEEN for proof in message.result.proofs) <= 2
     output = rtoslab("show", tmp_path / "alone").stdout
     assert "do not apply" in output
 

@@ -26,7 +26,7 @@ def measure(
     chosen = {key.replace("param_", "param.").replace("feature_", "feature."): value for key, value in config.items()}
     (point,) = make_plan(CATALOGUE, [benchmark], Options([kernel], [board_id], None, window_ms, chosen)).points
     built = build_point_image(CATALOGUE, point)
-    job = virtual_job(CATALOGUE, point, built.elf.read_bytes(), "image.elf")
+    job = virtual_job(CATALOGUE, point, built.elf_path.read_bytes(), "image.elf")
     result = evaluate_output(CATALOGUE, point_id(CATALOGUE, point), "0" * 16, run_virtual(job), built.expected)
     assert isinstance(result, MeasuredPoint), result
     return result

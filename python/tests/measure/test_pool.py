@@ -14,10 +14,10 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.measure import pool
 from rtoslab.measure.identity import point_id
-from rtoslab.measure.pipeline import MeasureOptions, Outcome
+from rtoslab.measure.pipeline import MeasureOptions, PointOutcome
 from rtoslab.measure.pool import PointProgress
 from rtoslab.plan.plan import Options, make_plan
-from rtoslab.results.results import Failed, MeasuredPoint
+from rtoslab.results.results import FailedPoint, MeasuredPoint
 from rtoslab.store.store import RunDirectory
 from tests.checkouts import build_apart
 
@@ -38,7 +38,7 @@ def test_dead_process_loses_one_point(tmp_path: Path, monkeypatch: pytest.Monkey
     )  # fmt: skip
     assert killed
     assert isinstance(first.result, MeasuredPoint)
-    assert isinstance(second.result, Failed)
+    assert isinstance(second.result, FailedPoint)
     assert second.result.message.endswith("ended unexpectedly (exit code -9); run the same command again to retry it.")
     assert isinstance(third.result, MeasuredPoint)
     assert len(list((tmp_path / "run" / "points").iterdir())) == 2, "what died left nothing"
@@ -100,8 +100,8 @@ def test_simulator_failure_loses_one_point_and_is_reported(tmp_path: Path, monke
 
     monkeypatch.setattr(pool, "run_point", panics)
     outcome = pool._measure_point(find_root(), run.path, plan.points[0], lambda *_: None, MeasureOptions())
-    assert isinstance(outcome, Outcome)
-    assert isinstance(outcome.result, Failed)
+    assert isinstance(outcome, PointOutcome)
+    assert isinstance(outcome.result, FailedPoint)
     assert outcome.result.message.startswith(
         f"The simulator failed while it measured {plan.points[0].label}: index out of"
     )

@@ -114,7 +114,7 @@ def test_preemption_without_queues_keeps_its_other_series(checkout: Path) -> Non
     chosen = {"samples": "5", "instrument": "probe"}
     (point,) = make_plan(catalogue, ["preemption"], Options(["freertos"], ["pico"], [1], config=chosen)).points
     built = build_point_image(catalogue, point)
-    output = run_virtual(virtual_job(catalogue, point, built.elf.read_bytes(), "image.elf"))
+    output = run_virtual(virtual_job(catalogue, point, built.elf_path.read_bytes(), "image.elf"))
     result = evaluate_output(catalogue, point_id(catalogue, point), "0" * 16, output, built.expected)
     assert isinstance(result, MeasuredPoint), result
     assert [samples.id for samples in result.series] == [

@@ -10,8 +10,8 @@ from rtoslab.catalogue import Catalogue
 from rtoslab.images import build_point_image, read_elf
 from rtoslab.measure import run_plan
 from rtoslab.plan import Options, Plan, make_plan
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
-from rtoslab.results.finding import Verdict
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.store import RunDirectory
 from rtoslab.verify import verify_folder
 
@@ -34,7 +34,7 @@ def test_both_kernels_are_measured_and_proved(tmp_path: Path, kernels: str, benc
     for result in results:
         assert isinstance(result, MeasuredPoint), result
         overlap = next(proof for proof in result.proofs if proof.rule == "windows_overlap")
-        assert overlap.verdict is Verdict.HOLDS
+        assert overlap.verdict is ProofVerdict.HOLDS
         assert sum(counter.count for counter in result.counters) > 1000
     assert [point.differences for point in verify_folder(CATALOGUE, tmp_path / "run")] == [(), ()]
 
@@ -74,7 +74,7 @@ def test_a_test_of_two_kernels_is_none_of_one() -> None:
 
 def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
     run_plan(ROOT, pair_plan("freertos+rt", "t1"), tmp_path / "run", jobs=1)
-    stored = RunDirectory.open(tmp_path / "run").points()
+    stored = RunDirectory.open(tmp_path / "run").read_points()
     by_kernel = {point.result.point.kernel: json.loads(json.dumps(point.manifest)) for point in stored}
     for kernel, other in (("freertos", "rt"), ("rt", "freertos")):
         beside = by_kernel[kernel]["beside"]
@@ -87,7 +87,7 @@ def test_the_manifest_names_the_other_image_and_the_map(tmp_path: Path) -> None:
 
 def test_one_elf_contains_both_images() -> None:
     one, other = pair_plan("freertos+rt", "t1").points
-    whole, second = build_point_image(CATALOGUE, one).elf, build_point_image(CATALOGUE, other).elf
+    whole, second = build_point_image(CATALOGUE, one).elf_path, build_point_image(CATALOGUE, other).elf_path
     contents = whole.read_bytes()
     text = {symbol.name: symbol.address for symbol in read_elf(second).symbols}
     assert 0x1010_0000 <= text["bench_done"] < 0x1020_0000
@@ -100,7 +100,7 @@ def test_images_that_end_early_say_why(tmp_path: Path) -> None:
     plan = pair_plan("freertos+freertos", "t2", configTOTAL_HEAP_SIZE="2048")
     results = [outcome.result for outcome in run_plan(ROOT, plan, tmp_path / "run", jobs=1)]
     for result in results:
-        assert isinstance(result, Failed)
+        assert isinstance(result, FailedPoint)
         assert "heap is used up" in result.message
 
 

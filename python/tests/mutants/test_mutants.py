@@ -9,7 +9,14 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import build_folder, find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.mutants.measure import UNBROKEN, try_mutants
-from rtoslab.mutants.mutants import BenchmarkMutants, Mutant, SourceEdit, break_sources, read_mutants, restore_sources
+from rtoslab.mutants.mutants import (
+    BenchmarkMutant,
+    BenchmarkMutants,
+    SourceEdit,
+    break_sources,
+    read_mutants,
+    restore_sources,
+)
 from rtoslab.proofs.rules import all_rules
 
 ROOT = find_root()
@@ -54,7 +61,7 @@ def test_every_mutant_applies_and_names_a_rule(benchmark: str, tmp_path: Path) -
 def test_mutant_that_does_not_apply_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "b.c").write_text("one two one")
     for old in ("three", "one"):
-        mutant = Mutant(
+        mutant = BenchmarkMutant(
             id="m",
             mistake="-",
             edit=(SourceEdit(old="two", new="2"), SourceEdit(old=old, new="")),
@@ -71,7 +78,7 @@ def test_sample_of_mutants_is_refused_by_proofs(benchmark: str, monkeypatch: pyt
     of = EVERY[benchmark]
     only = SAMPLE[benchmark]
     if benchmark == "p5_set_clear":  # and what is no mutant survives, which is a failure
-        nothing = Mutant(
+        nothing = BenchmarkMutant(
             id="nothing",
             mistake="A remark.",
             edit=(SourceEdit(old="/* 2 */", new="/* two */"),),
@@ -93,7 +100,7 @@ def test_sample_of_mutants_is_refused_by_proofs(benchmark: str, monkeypatch: pyt
 
 def test_mutant_that_does_not_build_is_reported_without_a_deleted_log(tmp_path: Path) -> None:
     of = EVERY["t4_interrupt"]
-    broken = Mutant(
+    broken = BenchmarkMutant(
         id="broken",
         mistake="-",
         edit=(SourceEdit(old=of.mutant[0].edit[0].old, new="int = ;"),),

@@ -11,13 +11,13 @@ import pytest
 from rtoslab.base import EXIT_POINT_FAILED
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
-from rtoslab.catalogue import Setup
+from rtoslab.catalogue import PaperSetup
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.cli import explain_changes
 from rtoslab.cli.explain_changes import best_change_sentence, explain_paper
-from rtoslab.measure import Outcome
+from rtoslab.measure import PointOutcome
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
 from rtoslab.papers.explain import (
@@ -31,7 +31,7 @@ from rtoslab.papers.explain import (
 )
 from rtoslab.papers.setups import equivalent_point
 from rtoslab.plan import Options
-from rtoslab.results.results import Failed, MeasuredPoint
+from rtoslab.results.results import FailedPoint, MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from tests.cli.test_cli import command_error, rtoslab
 from tests.fakes import measured_point
@@ -52,7 +52,7 @@ def paper_of(tmp_path: Path, value: str) -> PaperFolder:
 
 
 @functools.cache
-def candidates_of() -> tuple[Setup, ...]:
+def candidates_of() -> tuple[PaperSetup, ...]:
     """Those of every `paper_of`: what it prints is no part of them. CMake is asked what the kernel has."""
     with tempfile.TemporaryDirectory() as empty:
         return tuple(candidate_setups(CATALOGUE, paper_of(Path(empty), "1")))
@@ -94,7 +94,7 @@ def test_set_ups_of_the_paper_are_tried_unchanged(tmp_path: Path) -> None:
     """An option alone may come no closer, and with the rest of its set-up closest."""
     paper = paper_of(tmp_path, "2000")
     axes = {"evidence": "", "boards": ("pico",)}
-    here = Setup(id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes)
+    here = PaperSetup(id="a", title="A", kernel={"freertos": {"opt": "-Os", "configBENCH_ASSERT": "1"}}, **axes)
     facts = paper.facts.model_copy(update={"setup": (here,)})
     paper = PaperFolder(paper.key, paper.folder, facts, paper.suites)
     own = paper_setups(paper)
@@ -125,8 +125,8 @@ def test_point_that_failed_is_named(
     paper = paper_of(tmp_path, "2000")
     points = points_of(paper, {"opt=-Os": 1600})
     lost = next(point.result.point for point in points if point.result.point.config.get("opt") == "-O0")
-    failed = Failed(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
-    monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [Outcome(failed, tmp_path, fresh=True)])
+    failed = FailedPoint(run_id="0" * 16, point=lost, stage="proof", error="ProofError", message="It did not work.")
+    monkeypatch.setattr(explain_changes, "run_plan", lambda *_, **__: [PointOutcome(failed, tmp_path, fresh=True)])
     monkeypatch.setattr(explain_changes, "load", lambda _: [point for point in points if point.result.point != lost])
     request = {"full": False, "dry_run": False}
     assert explain_paper(CATALOGUE, paper, tmp_path, 1, as_json=False, **request) == EXIT_POINT_FAILED

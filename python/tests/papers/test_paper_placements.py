@@ -15,9 +15,9 @@ from rtoslab.catalogue.paper_schemas import RedrawnFigure, RedrawnTable
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import print_paper
 from rtoslab.papers.paper_charts import redraw_figure
-from rtoslab.papers.reproduction import Reproduction, reproduce_paper
+from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.tables import here_text, pairs_chart, ratio_text, redraw_table
-from rtoslab.results.results import Failed, NotApplicable
+from rtoslab.results.results import FailedPoint, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.cli.test_cli import rtoslab
 from tests.fakes import measured_point
@@ -43,7 +43,7 @@ def _folder(tmp_path: Path) -> PaperFolder:
     return replace(paper, facts=paper.facts.model_copy(update={"part": ()}))
 
 
-def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> Reproduction:
+def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> PaperReproduction:
     """T2 of FreeRTOS on one core and two, each in as many placements as there are counts; the paper has 2,000 1/s."""
     paper = _folder(tmp_path)
     points = [_point_at(place, 1, count) for place, count in enumerate(one_core)]
@@ -54,7 +54,7 @@ def _paper(tmp_path: Path, one_core: list[int], two_cores: list[int]) -> Reprodu
 def test_figure_is_the_median_and_its_ratio_has_a_band(tmp_path: Path) -> None:
     done = _paper(tmp_path, [450, 500, 600], [200, 200, 200])
     figure = done.compared[1]
-    assert (figure.our_value, figure.ratio, figure.ratios) == (2000, 1, (0.9, 1.2))
+    assert (figure.our_value, figure.ratio, figure.ratio_range) == (2000, 1, (0.9, 1.2))
     assert (here_text(figure), ratio_text(figure)) == ("2,000 (1,800 to 2,400)", "1.00 (0.90 to 1.20)")
     (rate,) = [
         value for value in done.values if (value.metric, value.stat, value.point.cores) == ("throughput", "total", 1)
@@ -96,7 +96,7 @@ def test_statement_is_judged_in_every_placement(
 ) -> None:
     done = _paper(tmp_path, one_core, two_cores)
     (verdict,) = done.verdicts
-    assert verdict.outcome == outcome
+    assert verdict.overall_outcome == outcome
     assert verdict.numbers_text.startswith(seen)
     assert ("placement" in verdict.numbers_text) == (len(one_core) > 1)
     summary = paper_document(CATALOGUE, done).summary
@@ -129,7 +129,9 @@ def test_point_in_one_placement_is_compared_with_all_of_another(tmp_path: Path) 
 
 def test_placement_that_fails_is_not_counted(tmp_path: Path) -> None:
     """Its proof gave no number; the table says of how many placements the median is."""
-    failed = Failed(run_id="f", point=_point_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited")
+    failed = FailedPoint(
+        run_id="f", point=_point_at(1, 1, 1).point, stage="proof", error="ProofError", message="it waited"
+    )
     done = reproduce_paper(
         CATALOGUE, _folder(tmp_path), _stored_points(_point_at(0, 1, 500), failed, _point_at(2, 1, 600))
     )

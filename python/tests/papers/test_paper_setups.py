@@ -12,7 +12,7 @@ from rtoslab.base.errors import UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, read_papers
-from rtoslab.catalogue.paper_schemas import KernelVersion, Setup
+from rtoslab.catalogue.paper_schemas import KernelVersion, PaperSetup
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.measure.identity import point_id
 from rtoslab.papers.experiment import paper_plan
@@ -30,11 +30,11 @@ CATALOGUE = Catalogue(find_root())
 PAPERS = read_papers(CATALOGUE)
 
 
-def _setup(**facts: Any) -> Setup:
-    return Setup.model_validate({"id": "s", "title": "S", "evidence": "a guess", **facts})
+def _setup(**facts: Any) -> PaperSetup:
+    return PaperSetup.model_validate({"id": "s", "title": "S", "evidence": "a guess", **facts})
 
 
-def _paper(base: PaperFolder, setup: Setup, config: Mapping[str, str]) -> PaperFolder:
+def _paper(base: PaperFolder, setup: PaperSetup, config: Mapping[str, str]) -> PaperFolder:
     """The paper with one set-up and one experiment: t2 with two kernels on board b."""
     experiment = Experiment(benchmarks=("t2",), kernels=("k", "freertos"), boards=("b",), config=dict(config))
     suite = Suite(id="x", title="X", paper="X", experiment=(experiment,))
@@ -113,7 +113,7 @@ def test_report_shows_what_a_setup_changes(tmp_path: Path) -> None:
     (setup,) = done.setups
     assert (done.compared[1].ratio, setup.compared[1].ratio) == (2, 1)
     assert (mean_distance(done.compared), mean_distance(setup.changed_rows())) == (2, 1)
-    assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, setup)] == [
+    assert [(above.overall_outcome, present.overall_outcome) for above, present in changed_verdicts(done, setup)] == [
         ("same", "different")
     ]
     (section,) = setups_section(done)
@@ -190,9 +190,9 @@ def test_authors_version_is_judged_and_the_current_one_is_shown(lent: bool, tmp_
     assert (done.today.compared[1].our_value, done.today.setup.title) == (
         2000, "the kernels' current versions: freertos V-freertos"
     )  # fmt: skip
-    assert [(above.outcome, present.outcome) for above, present in changed_verdicts(done, done.today)] == [
-        ("same", "different")
-    ]
+    assert [
+        (above.overall_outcome, present.overall_outcome) for above, present in changed_verdicts(done, done.today)
+    ] == [("same", "different")]
     assert "today" in [row[0].partition(":")[0] for row in setups_section(done)[0].tables[0].rows]
 
 
@@ -251,9 +251,11 @@ def test_reference_footprint_judges_a_statement_and_is_marked(tmp_path: Path) ->
     paper = folder(tmp_path, [row], claims)
     lent = [_weight("other", 14_000), _weight("k", 7_000)]
     done = reproduce_paper(CATALOGUE, paper, [], reference_weights=lent)
-    assert [(verdict.outcome, "14,000" in verdict.numbers_text) for verdict in done.verdicts] == [("same", True)]
+    assert [(verdict.overall_outcome, "14,000" in verdict.numbers_text) for verdict in done.verdicts] == [
+        ("same", True)
+    ]
     assert (done.compared[1].our_value, done.compared[1].state) == (14_000, "reference")
-    assert reproduce_paper(CATALOGUE, paper, []).verdicts[0].outcome == "not computed"
+    assert reproduce_paper(CATALOGUE, paper, []).verdicts[0].overall_outcome == "not computed"
 
 
 def test_without_a_point_of_a_setup_the_report_has_no_section_for_it(tmp_path: Path) -> None:

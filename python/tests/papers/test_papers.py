@@ -16,15 +16,15 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import PaperFolder, PublishedRow
 from rtoslab.catalogue.paper_schemas import Paper, RedrawnFigure, RedrawnTable
-from rtoslab.papers.absences import Absences
+from rtoslab.papers.absences import AbsenceReasons
 from rtoslab.papers.arithmetic import evaluate_expression
 from rtoslab.papers.compare import ComparedRow, compare_rows
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import print_paper
 from rtoslab.papers.paper_charts import redraw_figure
-from rtoslab.papers.reproduction import Reproduction, reproduce_paper
+from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.papers.setup_report import mean_distance
-from rtoslab.papers.sources import Source
+from rtoslab.papers.sources import ValueSource
 from rtoslab.papers.tables import pairs_chart, ratio_text, redraw_table
 from rtoslab.reports import report_formats
 from rtoslab.results import results
@@ -77,14 +77,14 @@ LOSES = (
 """Two cores count less than one in total."""
 
 
-def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> Reproduction:
+def done_with(paper: PaperFolder, *result: results.MeasuredPoint) -> PaperReproduction:
     """The paper against these points, of kernel `k` alone."""
     report = list(point_values(result))
     compared = compare_rows(paper, result, report, KERNELS, {})
-    absences = Absences(paper, result, KERNELS)
+    absences = AbsenceReasons(paper, result, KERNELS)
     names = {"k": "K"}
-    sources = {point.run_id: Source("k", "", is_reference=False, is_authors_version=True) for point in result}
-    return Reproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
+    sources = {point.run_id: ValueSource("k", "", is_reference=False, is_authors_version=True) for point in result}
+    return PaperReproduction(paper, (), (), result, tuple(report), compared, (), sources, absences, names)
 
 
 def measured_results(stored: Iterable[AnyResult]) -> list[results.MeasuredPoint]:
@@ -120,7 +120,11 @@ def test_missing_kernel_is_shown_as_not_available(tmp_path: Path) -> None:
         ([], "not yet measured", "the run has no throughput with cores=1"),
         ([measured_point(2)], "not yet measured", "the run has no throughput with cores=1"),
         (
-            [results.Failed(run_id="0" * 16, point=point(1), stage="proof", error="ProofError", message="no switch")],
+            [
+                results.FailedPoint(
+                    run_id="0" * 16, point=point(1), stage="proof", error="ProofError", message="no switch"
+                )
+            ],
             "failed",
             "proof: no switch",
         ),
@@ -157,7 +161,7 @@ def test_table_is_redrawn_with_its_groups(tmp_path: Path) -> None:
         RedrawnTable(title="Table 1", rows=(1, 2), across=("kernel",)), done_with(paper, measured_point(1, 1000))
     )
     assert table.title == "Table 1, 1/s"
-    assert [name for name, _ in table.heads] == [
+    assert [name for name, _ in table.column_heads] == [
         "metric", "K: paper", "K: here", "K: ratio", "Other: paper", "Other: here", "Other: ratio",
     ]  # fmt: skip
     assert table.rows == [["rate", "2000", "4,000", "2.00", "900", "n/a [1]", "\N{EN DASH}"]]

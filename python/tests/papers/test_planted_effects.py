@@ -23,7 +23,7 @@ from rtoslab.cli import app
 from rtoslab.papers.reproduction import reproduce_paper
 from rtoslab.parity.concepts import CONCEPTS
 from rtoslab.parity.costs import costs_from_runs
-from rtoslab.parity.unfairness import Unfairness
+from rtoslab.parity.unfairness import UnfairDifference
 from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
@@ -63,7 +63,7 @@ def planted_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Pa
 
 
 def points(run: Path) -> list[MeasuredPoint]:
-    return [point.result for point in RunDirectory.open(run).points() if isinstance(point.result, MeasuredPoint)]
+    return [point.result for point in RunDirectory.open(run).read_points() if isinstance(point.result, MeasuredPoint)]
 
 
 def label_points(runs: tuple[Path, Path], **axes: Any) -> list[StoredPoint]:
@@ -113,7 +113,7 @@ def test_lint_finds_the_planted_difference(planted_runs: dict[str, tuple[Path, P
     for what, runs in planted_runs.items():
         stored = label_points(runs, config={"planted": "1"})
         (cost,) = costs_from_runs(point.result for point in stored if isinstance(point.result, MeasuredPoint))
-        output[what] = Unfairness(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost_text
+        output[what] = UnfairDifference(CONCEPTS[0], "b", {}, (BENCHMARKS[what],), (("k", cost),)).cost_text
     assert output["move"].endswith("; placement)")
     assert re.fullmatch(rf"k: {BENCHMARKS['nop']} \+0\.\d %( \(\+0\.\d to \+0\.\d\))?", output["nop"]), output["nop"]
 
@@ -134,7 +134,7 @@ def test_paper_report_finds_the_planted_effect(planted_runs: dict[str, tuple[Pat
     for what, runs in planted_runs.items():
         done = reproduce_paper(catalogue, paper_of(tmp_path / what, BENCHMARKS[what]), label_points(runs, cores=2))
         (verdict,) = done.verdicts
-        outcomes[what] = verdict.outcome
+        outcomes[what] = verdict.overall_outcome
     assert outcomes == {"move": "tie", "nop": "same"}
 
 

@@ -14,7 +14,7 @@ from rtoslab.cli import app
 from rtoslab.parity.concepts import CONCEPTS, KERNEL_CONCEPTS, concept_values, kernel_of_point
 from rtoslab.parity.costs import (
     COSTS_FILE,
-    Cost,
+    ConfigurationCost,
     costs_from_runs,
     find_cost,
     read_cost_file,
@@ -237,7 +237,7 @@ def test_measured_cost_is_shown() -> None:
 
 
 def test_costs_are_shown_for_the_compared_benchmarks() -> None:
-    cost = Cost(
+    cost = ConfigurationCost(
         kernel="freertos", board="b", key="configBENCH_ASSERT", before="0", after="1", percent={"t2": 1.0, "t7": 50.0}
     )
     unequal = group_comparable([subject("a"), subject("b", **macros(configBENCH_ASSERT="1"))])

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rtoslab.parity.board_settings import STATE_PREFIX, state_concept
-from rtoslab.parity.unfairness import LintSubject, Unfairness, find_unfairness, group_comparable
+from rtoslab.parity.unfairness import LintSubject, UnfairDifference, find_unfairness, group_comparable
 from rtoslab.targets import board_state
 from tests.fakes import point
 from tests.parity.test_parity import BUILD, CATALOGUE
@@ -23,7 +23,7 @@ def subject(who: str, kernel: Any = "freertos", build: Any = None, **state: int)
     return LintSubject(who, where, {"build": {**BUILD, **(build or {})}}, {**STATE_F446, **read})
 
 
-def findings(*subjects: LintSubject) -> list[Unfairness]:
+def findings(*subjects: LintSubject) -> list[UnfairDifference]:
     return [
         unfairness
         for unfairness in find_unfairness(CATALOGUE, group_comparable(subjects))

@@ -16,12 +16,12 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.parity.concepts import CONCEPTS
-from rtoslab.parity.costs import Cost, CostFile, costs_from_runs, read_costs, update_cost_file
-from rtoslab.parity.unfairness import Unfairness
+from rtoslab.parity.costs import ConfigurationCost, CostFile, costs_from_runs, read_costs, update_cost_file
+from rtoslab.parity.unfairness import UnfairDifference
 from rtoslab.reports import make_document, report_formats, show_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
-from rtoslab.sweep.effects import Observations
+from rtoslab.sweep.effects import SweepObservations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
 from tests.sweep.test_sweep import PLAN, point_taking, write_plan
@@ -57,30 +57,32 @@ def test_point_in_several_placements_is_one_point_with_a_band() -> None:
     assert len(result) == 6
     band = result["t", ("a", "1"), ("b", "0")].seconds
     assert len(band.values) == 3
-    assert band.median / band.least == pytest.approx(1.06 / 1.05, rel=1e-3)
+    assert band.median / band.smallest == pytest.approx(1.06 / 1.05, rel=1e-3)
 
 
 def test_effect_is_reported_if_no_placement_reverses_it() -> None:
-    effects = {(effect.option, effect.level): effect for effect in Observations(swept()).effects()}
+    effects = {(effect.option, effect.level): effect for effect in SweepObservations(swept()).effects()}
     assert set(effects) == {("a", "1"), ("b", "1")}, "the placement is no option"
     assert effects["a", "1"].claimed_targets == ["t"]
     assert effects["a", "1"].median_ratios["t"] == pytest.approx(1.06 / 1.01, rel=1e-3)
-    assert effects["a", "1"].ratios["t"].least == pytest.approx(1.05 / 1.02, rel=1e-3)
+    assert effects["a", "1"].ratios["t"].smallest == pytest.approx(1.05 / 1.02, rel=1e-3)
     assert effects["a", "1"].pairs == 2
     assert effects["b", "1"].claimed_targets == []
 
 
 def test_every_change_counts_without_wait_states() -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
-    assert Observations(single).max_placements == 1
-    assert [effect.claimed_targets for effect in Observations(single).effects() if effect.option == "a"] == [["t", "u"]]
+    assert SweepObservations(single).max_placements == 1
+    assert [effect.claimed_targets for effect in SweepObservations(single).effects() if effect.option == "a"] == [
+        ["t", "u"]
+    ]
 
 
 def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path) -> None:
     single = [loop for loop in swept() if loop.point.config["placement"] == "0"]
     stored = [StoredPoint(Path("x"), loop, FLASH) for loop in single]
     bound = place_dependent_results(stored)
-    effects = {effect.option: effect for effect in Observations(single, bound).effects()}
+    effects = {effect.option: effect for effect in SweepObservations(single, bound).effects()}
     assert (effects["a"].claimed_targets, effects["a"].undecided_targets) == ([], ["t", "u"])
     document = sweep_document("T", stored)
     assert "In one placement each the largest change is that of a 0 to 1: +3.0 % of time on average" in document.summary
@@ -91,7 +93,7 @@ def test_no_effect_is_reported_in_one_placement_with_wait_states(tmp_path: Path)
     costs = {cost.key: cost for cost in costs_from_runs(single, bound)}
     assert (costs["a"].placement, costs["a"].one_placement) == ((), ("t", "u"))
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (one placement), u +1.0 % (one placement)"
-    assert costs["a"].reverse().one_placement == ("t", "u")
+    assert costs["a"].reversed_cost().one_placement == ("t", "u")
     update_cost_file([costs["a"]], tmp_path / "costs.toml")
     assert read_toml(tmp_path / "costs.toml", CostFile).cost == (costs["a"],)
     several = sweep_document("T", [StoredPoint(Path("x"), loop, FLASH) for loop in swept()])
@@ -116,9 +118,9 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
     assert costs["a"].placement == ("u",)
     assert costs["a"].percent["t"] == pytest.approx(4.95, abs=0.05)
     assert costs["b"].placement == ("u",), "the medians of t are the same: no change to explain"
-    assert costs["a"].reverse().placement == ("u",)
+    assert costs["a"].reversed_cost().placement == ("u",)
     assert costs["a"].band["t"] == pytest.approx((2.94, 7.0), abs=0.05)
-    turned = costs["a"].reverse()
+    turned = costs["a"].reversed_cost()
     assert turned.band["t"][0] < turned.percent["t"] < turned.band["t"][1] < 0
     assert unfairness("a", costs["a"]).cost_text == "k, a: t +5.0 % (+2.9 to +7.0), u +1.5 % (-1.0 to +3.0; placement)"
     narrow = costs["a"].model_copy(update={"band": {"t": (4.96, 5.04)}})
@@ -131,8 +133,8 @@ def test_costs_list_benchmarks_within_placement(tmp_path: Path, monkeypatch: pyt
     assert read_costs(tmp_path) == tuple(costs.values())
 
 
-def unfairness(change: str, cost: Cost) -> Unfairness:
-    return Unfairness(CONCEPTS[0], "b", {}, ("t", "u"), ((f"k, {change}", cost),))
+def unfairness(change: str, cost: ConfigurationCost) -> UnfairDifference:
+    return UnfairDifference(CONCEPTS[0], "b", {}, ("t", "u"), ((f"k, {change}", cost),))
 
 
 def squares(extra: float) -> list[MeasuredPoint]:
@@ -146,7 +148,7 @@ def squares(extra: float) -> list[MeasuredPoint]:
 
 
 def test_interaction_within_the_bands_is_placement() -> None:
-    (inside,), (beyond,) = (Observations(squares(extra)).interactions() for extra in (1.0, 6.0))
+    (inside,), (beyond,) = (SweepObservations(squares(extra)).interactions() for extra in (1.0, 6.0))
     assert inside.ratio.value == pytest.approx(1.01, rel=1e-3)
     assert (inside.ratio.is_claimed, beyond.ratio.is_claimed) == (False, True)
     texts = [
@@ -162,7 +164,7 @@ def test_interaction_within_the_bands_is_placement() -> None:
 
 
 def test_fastest_configuration_lists_equally_fast_ones() -> None:
-    seen = Observations(swept())
+    seen = SweepObservations(swept())
     assert [seen.count_equally_quick(target) for target in ("t", "u")] == [1, 2]
     text = report_formats()["md"](sweep_document("T", [StoredPoint(Path("x"), loop, {}) for loop in swept()]))
     assert "As quick: the number of other configurations" in text
@@ -190,11 +192,11 @@ def test_figures_are_medians_with_bands() -> None:
     assert first.middle.run_id == points[2].run_id
     assert first.middle.counters == points[2].counters, "of an even number the lower one of the middle"
     assert first.middle.point.config == {"a": "0"}
-    ((metric, band),) = first.bands
+    ((metric, band),) = first.figure_ranges
     assert (metric.id, len(band.values)) == ("cycles_per_count", 4)
-    assert band.most / band.least == pytest.approx(1.09 / 1.01, rel=1e-3)
+    assert band.largest / band.smallest == pytest.approx(1.09 / 1.01, rel=1e-3)
     assert single.middle is points[4]
-    assert single.bands == []
+    assert single.figure_ranges == []
 
 
 def test_reports_and_terminal_have_one_row_for_a_point_in_several_placements() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
-from rtoslab.analyses.bands import Band
+from rtoslab.analyses.bands import PlacementBand
 from rtoslab.analyses.counts_per_second import throughput
 from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
@@ -19,7 +19,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.defaults import DEFAULT_BOARD
 from rtoslab.cli import app
 from rtoslab.images.builder import build_point_image
-from rtoslab.images.elf import Symbol, read_elf
+from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pool import run_plan
 from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
@@ -39,7 +39,7 @@ def _point(benchmark: str, board: str, **config: str) -> Point:
     return point
 
 
-Linked = tuple[bytes, tuple[Symbol, ...]]
+Linked = tuple[bytes, tuple[ImageSymbol, ...]]
 """What an image loads, and its symbols."""
 
 
@@ -59,7 +59,7 @@ def built_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _symbols(elf: Path) -> tuple[Symbol, ...]:
+def _symbols(elf: Path) -> tuple[ImageSymbol, ...]:
     return read_elf(elf).symbols
 
 
@@ -91,9 +91,9 @@ def test_placement_is_reproducible_and_differs_from_the_next(built_folder: Path,
 def test_placement_moves_all_code_and_changes_nothing_else(board: str) -> None:
     usual, placed = (build_point_image(CATALOGUE, _point("t8", board, placement=number)) for number in ("0", "2"))
     assert (usual.info["placement"], placed.info["placement"]) == (0, 2)
-    before, after = _symbols(usual.elf), _symbols(placed.elf)
+    before, after = _symbols(usual.elf_path), _symbols(placed.elf_path)
 
-    def sizes(result: tuple[Symbol, ...]) -> list[tuple[str, int]]:
+    def sizes(result: tuple[ImageSymbol, ...]) -> list[tuple[str, int]]:
         return sorted((symbol.name, symbol.size) for symbol in result)
 
     assert sizes(before) == sizes(after), "the same functions and objects, byte for byte as long"
@@ -105,7 +105,7 @@ def test_placement_moves_all_code_and_changes_nothing_else(board: str) -> None:
         assert _symbol_address(before, part) != _symbol_address(after, part), part
 
 
-def _symbol_address(result: tuple[Symbol, ...], name: str) -> int:
+def _symbol_address(result: tuple[ImageSymbol, ...], name: str) -> int:
     return next(symbol.address for symbol in result if symbol.name == name)
 
 
@@ -140,9 +140,9 @@ def test_all_proofs_hold_in_another_placement(board: str, benchmarks: list[str],
 
 
 def _function(cycles: list[float], addresses: list[int] | None, figure: list[float]) -> PlacedFunction:
-    symbols = [[Symbol("f", address, 8, True, True)] for address in addresses or [0] * len(cycles)]
+    symbols = [[ImageSymbol("f", address, 8, True, True)] for address in addresses or [0] * len(cycles)]
     if addresses is None:
-        symbols = [[*symbol, Symbol("f", 64, 8, True, False)] for symbol in symbols]  # a second one of its name
+        symbols = [[*symbol, ImageSymbol("f", 64, 8, True, False)] for symbol in symbols]  # a second one of its name
     (result,) = functions_by_placement([{"f": cycle} for cycle in cycles], symbols, figure, 16, 0.01)
     return result
 
@@ -173,14 +173,14 @@ def test_unknown_cause_is_not_stated() -> None:
 
 
 def test_function_with_constant_cycles_is_left_out() -> None:
-    symbols = [[Symbol("f", 0, 8, True, True)]] * 2
+    symbols = [[ImageSymbol("f", 0, 8, True, True)]] * 2
     assert functions_by_placement([{"f": 10.0}, {"f": 10.009}], symbols, [1, 2], 16, 0.01) == []
 
 
 def test_band_within_the_clock_resolution_is_ignored() -> None:
-    assert Band([428.67, 428.671, 428.669], 0.002).width == 0.0
-    band = Band([428.67, 439.81, 437.0], 0.002)
-    assert (band.median, band.least, band.most) == (437.0, 428.67, 439.81)
+    assert PlacementBand([428.67, 428.671, 428.669], 0.002).width == 0.0
+    band = PlacementBand([428.67, 439.81, 437.0], 0.002)
+    assert (band.median, band.smallest, band.largest) == (437.0, 428.67, 439.81)
     assert band.width == pytest.approx(11.14)
 
 
@@ -213,7 +213,7 @@ def test_command_shows_measured_bands(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "run"), "--json"])
     assert done.exit_code in {None, 0}, done.output
     (study,) = json.loads(done.stdout)["studies"]
-    stored = RunDirectory.open(tmp_path / "run").points()
+    stored = RunDirectory.open(tmp_path / "run").read_points()
     of_run = {point.result.run_id: point.result for point in stored if isinstance(point.result, MeasuredPoint)}
     cycles = [throughput(of_run[item]).cycles_per_count for item in study["run_ids"]]
     band = study["figures"]["cycles_per_count"]
@@ -221,7 +221,9 @@ def test_command_shows_measured_bands(tmp_path: Path) -> None:
     assert band["width"] > 1, "this board's flash has waits"
     assert (band["least"], band["most"]) == (min(cycles), max(cycles))
     first = study["functions"][0]
-    elfs = [build_point_image(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf for index in range(3)]
+    elfs = [
+        build_point_image(CATALOGUE, _point("t8", "nucleo-f446re", placement=str(index))).elf_path for index in range(3)
+    ]
     assert first["addresses"] == [_symbol_address(_symbols(elf), first["name"]) for elf in elfs]
     assert len(set(first["addresses"])) == 3
 

@@ -13,7 +13,7 @@ from rtoslab import api
 from rtoslab.base.errors import CatalogueError, RefusedError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.conformance.judge import Outcome
+from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.images import build_point_image
 from rtoslab.plan.plan import Options, conformance_points
 from rtoslab.results.results import MeasuredPoint
@@ -92,7 +92,7 @@ def test_stuck_scene_fails_alone(checkout: Path) -> None:
     assert verdict.failure is None, "the suite came to its end without it"
     assert failing(verdict) == {"timeout_given"}
     assert [finding.saw for finding in verdict.findings if finding.check == "timeout_given"] == ["its scene got stuck"]
-    assert not verdict.holds
+    assert not verdict.is_conformant
 
 
 def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
@@ -102,7 +102,7 @@ def test_scenes_that_fault_or_hang_fail_alone(checkout: Path) -> None:
         checkout, "kernels/bare/port.c", "    event->bits = event->bits & ~bits;\n", "    event->bits = bits & 0u;\n"
     )
     verdict = conformance(checkout, "bare")
-    saw = {finding.check: finding.saw for finding in verdict.findings if finding.outcome is Outcome.FAILS}
+    saw = {finding.check: finding.saw for finding in verdict.findings if finding.outcome is CheckOutcome.FAILS}
     assert verdict.failure is None
     assert saw.keys() == {"mailbox_keeps", "event_bits"}
     assert saw["mailbox_keeps"].startswith("its scene ended in a fault (core=0 kind=hard")
@@ -120,9 +120,9 @@ def test_suite_that_ends_early_keeps_its_results(checkout: Path) -> None:
     assert "reported an overflow" in (verdict.failure or ""), "no scene's doing"
     assert failing(verdict) == set()
     outcomes = {finding.check: finding.outcome for finding in verdict.findings}
-    assert outcomes["priority_order"] is Outcome.HOLDS
-    assert outcomes["tick_count"] is Outcome.UNSEEN
-    assert not verdict.holds
+    assert outcomes["priority_order"] is CheckOutcome.HOLDS
+    assert outcomes["tick_count"] is CheckOutcome.UNSEEN
+    assert not verdict.is_conformant
 
 
 def test_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
@@ -131,8 +131,8 @@ def test_port_with_tasks_and_sleep_alone_is_examined(checkout: Path) -> None:
     first = re.compile(r"^(?!tasks|sleep =)(\w+) = true$", re.MULTILINE)
     path.write_text(first.sub(r"\1 = false", path.read_text()))
     verdict = conformance(checkout, "rt")
-    verdict.require()
-    held = {finding.check for finding in verdict.findings if finding.outcome is Outcome.HOLDS}
+    verdict.require_conformance()
+    held = {finding.check for finding in verdict.findings if finding.outcome is CheckOutcome.HOLDS}
     assert {"priority_order", "sleep_ticks", "tick_rate", "stack_figures"} <= held
 
 
@@ -148,8 +148,8 @@ def test_declared_deviation_is_measured_and_marked(checkout: Path, tmp_path: Pat
         "note(1u && port_queue_receive(&queue, item) && item[0] != 5u &&",
     )
     verdict = conformance(checkout, "bare")
-    assert verdict.holds
-    assert list(verdict.deviations) == ["Queue order"]
+    assert verdict.is_conformant
+    assert list(verdict.deviation_reasons) == ["Queue order"]
     (outcome,) = api.run("t7", kernels=["bare"], boards=["pico"], window_ms=10, out=tmp_path / "run")
     assert isinstance(outcome.result, MeasuredPoint)
     assert "its manual says so" in outcome.result.deviations["Queue order"]
@@ -199,7 +199,7 @@ def test_queue_of_pointers_on_a_kernel_with_tasks(checkout: Path) -> None:
     header = checkout / "firmware" / RT
     header.write_text(header.read_text() + QUEUE)
     verdict = conformance(checkout, "rt")
-    held = {finding.check for finding in verdict.findings if finding.outcome is Outcome.HOLDS}
+    held = {finding.check for finding in verdict.findings if finding.outcome is CheckOutcome.HOLDS}
     assert {"pointer_queue_order", "pointer_queue_wakes"} <= held
     replace_text(checkout, RT, "    rt_queue_pop(queue, pointer);\n",
           "    while (!rt_queue_trypop(queue, pointer)) {\n        rt_task_sleep(1);\n    }\n")  # fmt: skip
@@ -214,7 +214,7 @@ def test_suite_is_played_on_distinct_priorities(checkout: Path) -> None:
     replace_text(checkout, "kernels/freertos/config/FreeRTOSConfig.h", "(BENCH_PRIORITIES + 2)", "12")
     for kernel in ("freertos", "rt"):
         verdict = conformance(checkout, kernel)
-        verdict.require()
+        verdict.require_conformance()
         absent = {finding.check for finding in verdict.findings if "equal_priorities" in finding.saw}
         assert absent == {"ready_order", "yield_order", "time_slice", "wake_first"}
 

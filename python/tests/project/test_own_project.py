@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from rtoslab.base import CatalogueError, PlanError, ToolMissingError, find_root
 from rtoslab.cli import app, own_project
-from rtoslab.compare import Rules
+from rtoslab.compare import FigureLimits
 from rtoslab.project import read_project, read_project_baseline
 from rtoslab.project.judging import CHANGED, MOVED, OTHER_CODE, OTHER_WORK, SAME_CODE, judge_project
 from rtoslab.project.measuring import ImageFigures, ProjectItem
@@ -50,7 +50,7 @@ def rewrite(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     changed = text.replace(old, new)
-    digest = ProjectBaseline.model_validate(tomllib.loads(changed)).digest
+    digest = ProjectBaseline.model_validate(tomllib.loads(changed)).content_digest
     path.write_text(re.sub(r'^seal = "\w+"', f'seal = "{digest}"', changed, flags=re.MULTILINE))
 
 
@@ -290,10 +290,10 @@ def an_image(cycles: float, code: str = "c", places: str = "p", others: str = "o
 def test_only_code_that_differs_in_addresses_counts_as_moved(
     after: ImageFigures, cause: str, functions: tuple[str, ...]
 ) -> None:
-    judged = judge_project({"app": an_image(10.0)}, {"app": after}, Rules.from_texts({}, []), moved="pass")
+    judged = judge_project({"app": an_image(10.0)}, {"app": after}, FigureLimits.from_texts({}, []), moved="pass")
     (change,) = [figure_change for figure_change in judged.changes if figure_change.figure == "max"]
     assert (change.cause, change.functions) == (cause, functions)
-    assert judged.failed == (cause is not MOVED)
+    assert judged.has_failed == (cause is not MOVED)
     assert [regression.figure for regression, _ in judged.regressions] == ([] if cause is MOVED else ["max"])
 
 

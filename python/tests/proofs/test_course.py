@@ -9,9 +9,9 @@ import pytest
 from rtoslab.base.errors import CatalogueError
 from rtoslab.proofs import Evidence, judge_all
 from rtoslab.proofs.expected_steps import parse_steps
-from rtoslab.results.finding import Finding, Verdict
+from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
-from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, Step
+from rtoslab.targets.steps import CALL, FILL, HANDLER, INTERRUPT, SWITCH, TICK, RunStep
 from tests.fakes import BODY, Fields, benchmark, board, decoded_run, handle, judge_one, kernel
 
 ONE, OTHER, IDLE = handle(0), handle(1), 0x2000_F000
@@ -29,23 +29,27 @@ FACTS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def call(name: str, who: int = ONE, first: int = 0x500, second: int = 0, result: int | None = 1, own: int = 5) -> Step:
-    return Step(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+def call(
+    name: str, who: int = ONE, first: int = 0x500, second: int = 0, result: int | None = 1, own: int = 5
+) -> RunStep:
+    return RunStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
 
 
-def take(who: int = ONE, **changes: Any) -> Step:
+def take(who: int = ONE, **changes: Any) -> RunStep:
     return replace(call("take", who, 0x500, 0xFFFF_FFFF), **changes)
 
 
-def give(who: int = ONE, **changes: Any) -> Step:
+def give(who: int = ONE, **changes: Any) -> RunStep:
     return replace(call("send", who), **changes)
 
 
-def switch(before: int, after: int, cause: str = "send") -> Step:
-    return Step(0, 0, SWITCH, before, cause, after)
+def switch(before: int, after: int, cause: str = "send") -> RunStep:
+    return RunStep(0, 0, SWITCH, before, cause, after)
 
 
-def judge(rule: dict[str, Any], steps: Sequence[Step] = (), facts: dict[str, Any] = FACTS, **seen: Any) -> Finding:
+def judge(
+    rule: dict[str, Any], steps: Sequence[RunStep] = (), facts: dict[str, Any] = FACTS, **seen: Any
+) -> ProofFinding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), **seen)
     return judge_one(Evidence(decoded_run(BODY), observed, benchmark([rule]), board(), kernel(**facts)))
 
@@ -61,15 +65,15 @@ BOUND = {"rule": "own_code", "instructions": 34}
 @pytest.mark.parametrize(
     ("bound", "cycles", "own_cycles", "verdict"),
     [
-        (BOUND, 700, 373, Verdict.HOLDS),  # its code is driven out of the cache
-        (BOUND, 180, 373, Verdict.FAILS),  # it is not
-        (BOUND, 700, 900, Verdict.FAILS),  # for longer than that explains
-        ({"rule": "own_code"}, 700, 373, Verdict.FAILS),  # how many instructions it is, nobody says
-        ({**BOUND, "when": ["cores > 1"]}, 700, 373, Verdict.FAILS),
+        (BOUND, 700, 373, ProofVerdict.HOLDS),  # its code is driven out of the cache
+        (BOUND, 180, 373, ProofVerdict.FAILS),  # it is not
+        (BOUND, 700, 900, ProofVerdict.FAILS),  # for longer than that explains
+        ({"rule": "own_code"}, 700, 373, ProofVerdict.FAILS),  # how many instructions it is, nobody says
+        ({**BOUND, "when": ["cores > 1"]}, 700, 373, ProofVerdict.FAILS),
     ],
 )
 def test_own_code_limit_grows_with_its_instructions(
-    bound: dict[str, Any], cycles: int, own_cycles: int, verdict: Verdict
+    bound: dict[str, Any], cycles: int, own_cycles: int, verdict: ProofVerdict
 ) -> None:
     own = (OwnFunction(0, "body", 1, (CodeSpan(0x100, 10, 10, cycles),), ()),)
     observed = WindowObservations(steps=tuple([take(own_cycles=own_cycles), give()] * 5), own=own)
@@ -80,12 +84,12 @@ def test_own_code_limit_grows_with_its_instructions(
 
 def test_rounds_of_the_named_steps_hold() -> None:
     result = judge(PAIR, [take(), give()] * 5)
-    assert result.verdict is Verdict.HOLDS, result.saw
+    assert result.verdict is ProofVerdict.HOLDS, result.saw
     assert "5 rounds" in result.saw
-    assert judge(PAIR, [give(), *[take(), give()] * 5, take()]).verdict is Verdict.HOLDS, (
+    assert judge(PAIR, [give(), *[take(), give()] * 5, take()]).verdict is ProofVerdict.HOLDS, (
         "a window begins and ends anywhere"
     )
-    assert judge(CHAIN, CHAINED * 5).verdict is Verdict.HOLDS
+    assert judge(CHAIN, CHAINED * 5).verdict is ProofVerdict.HOLDS
 
 
 @pytest.mark.parametrize(
@@ -104,9 +108,9 @@ def test_rounds_of_the_named_steps_hold() -> None:
         ([give(), take(second=3)], "a time-out"),
     ],
 )
-def test_any_other_round_fails(broken: list[Step], what: str) -> None:
+def test_any_other_round_fails(broken: list[RunStep], what: str) -> None:
     result = judge(PAIR, broken * 8)
-    assert result.verdict is Verdict.FAILS, what
+    assert result.verdict is ProofVerdict.FAILS, what
 
 
 @pytest.mark.parametrize(
@@ -117,36 +121,36 @@ def test_any_other_round_fails(broken: list[Step], what: str) -> None:
         [give(), take(), switch(ONE, OTHER), switch(OTHER, ONE)],
         [
             give(),
-            Step(0, 0, INTERRUPT, ONE, first=16 + 26),
+            RunStep(0, 0, INTERRUPT, ONE, first=16 + 26),
             switch(ONE, OTHER),
             take(OTHER),
             switch(OTHER, ONE, "take"),
         ],
     ],
 )
-def test_switch_must_happen_inside_its_call(broken: list[Step]) -> None:
-    assert judge(CHAIN, broken * 8).verdict is Verdict.FAILS
+def test_switch_must_happen_inside_its_call(broken: list[RunStep]) -> None:
+    assert judge(CHAIN, broken * 8).verdict is ProofVerdict.FAILS
 
 
 def test_kernel_may_know_a_task_by_its_priority() -> None:
     facts = {"symbols": {"resume": ["resume"]}, "arguments": {"resume": ["task_priority"]}}
     rule = {"rule": "course", "round": ["0 resume T1"]}
     known_as = {ONE: 9, OTHER: 8}
-    assert judge(rule, [call("resume", first=8)] * 9, facts, priorities=known_as).verdict is Verdict.HOLDS
-    assert judge(rule, [call("resume", first=9)] * 9, facts, priorities=known_as).verdict is Verdict.FAILS
-    assert judge(rule, [call("resume", first=OTHER)] * 9, facts, priorities=known_as).verdict is Verdict.FAILS
-    assert judge(rule, [call("resume", first=8)] * 9, facts).verdict is Verdict.FAILS, "priorities were not seen"
+    assert judge(rule, [call("resume", first=8)] * 9, facts, priorities=known_as).verdict is ProofVerdict.HOLDS
+    assert judge(rule, [call("resume", first=9)] * 9, facts, priorities=known_as).verdict is ProofVerdict.FAILS
+    assert judge(rule, [call("resume", first=OTHER)] * 9, facts, priorities=known_as).verdict is ProofVerdict.FAILS
+    assert judge(rule, [call("resume", first=8)] * 9, facts).verdict is ProofVerdict.FAILS, "priorities were not seen"
 
 
 def test_single_wrong_round_is_found_and_may_be_accepted() -> None:
     steps = [*[take(), give()] * 20, call("yield"), *[take(), give()] * 20]
-    assert judge(PAIR, steps).verdict is Verdict.FAILS
-    assert judge({**PAIR, "tolerance": 1}, steps).verdict is Verdict.HOLDS
+    assert judge(PAIR, steps).verdict is ProofVerdict.FAILS
+    assert judge({**PAIR, "tolerance": 1}, steps).verdict is ProofVerdict.HOLDS
 
 
 def test_no_calls_give_no_round() -> None:
-    assert judge(PAIR).verdict is Verdict.FAILS
-    assert judge(PAIR, [take(), give()]).verdict is Verdict.FAILS, "fewer than at_least"
+    assert judge(PAIR).verdict is ProofVerdict.FAILS
+    assert judge(PAIR, [take(), give()]).verdict is ProofVerdict.FAILS, "fewer than at_least"
 
 
 def test_inlined_yield_is_a_switch_outside_calls() -> None:
@@ -156,28 +160,33 @@ def test_inlined_yield_is_a_switch_outside_calls() -> None:
         "symbols": {"yield": ["pendsv"]},
         "probes": {"current_task_single": "c", "switch_symbol": "pendsv"},
     }
-    assert judge(rule, [switch(ONE, OTHER, ""), switch(OTHER, ONE, "")] * 5, facts).verdict is Verdict.HOLDS
-    assert judge(rule, [switch(ONE, OTHER, "take"), switch(OTHER, ONE, "")] * 5, facts).verdict is Verdict.FAILS
+    assert judge(rule, [switch(ONE, OTHER, ""), switch(OTHER, ONE, "")] * 5, facts).verdict is ProofVerdict.HOLDS
+    assert judge(rule, [switch(ONE, OTHER, "take"), switch(OTHER, ONE, "")] * 5, facts).verdict is ProofVerdict.FAILS
 
 
 def test_blocks_are_allocated_filled_and_freed() -> None:
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
     good = [
         call("malloc", first=32, result=0x9000),
-        Step(0, 0, FILL, ONE, first=0x9000, second=32),
+        RunStep(0, 0, FILL, ONE, first=0x9000, second=32),
         call("free", first=0x9000),
     ]
-    assert judge(rule, good * 5).verdict is Verdict.HOLDS
+    assert judge(rule, good * 5).verdict is ProofVerdict.HOLDS
     small = [replace(good[0], first=8), *good[1:]]
     unfilled = [good[0], good[2]]
     another = [*good[:2], replace(good[2], first=0x9100)]
     shorter = [good[0], replace(good[1], second=8), good[2]]
     for broken in (small, unfilled, another, shorter):
-        assert judge(rule, broken * 5).verdict is Verdict.FAILS
+        assert judge(rule, broken * 5).verdict is ProofVerdict.FAILS
 
 
 def test_alternatives_groups_and_repeats() -> None:
-    nap = [call("sleep", first=2), switch(ONE, IDLE, "sleep"), Step(0, 0, TICK, IDLE, first=15), switch(IDLE, ONE, "")]
+    nap = [
+        call("sleep", first=2),
+        switch(ONE, IDLE, "sleep"),
+        RunStep(0, 0, TICK, IDLE, first=15),
+        switch(IDLE, ONE, ""),
+    ]
     rule = {
         "rule": "course",
         "round": [
@@ -190,18 +199,18 @@ def test_alternatives_groups_and_repeats() -> None:
         ],
     }
     good = [*nap, *[take(), give()] * 3, *[call("yield")] * 4]
-    assert judge(rule, good * 4).verdict is Verdict.HOLDS
-    assert judge(rule, [*nap, take(), give(), call("yield")] * 4).verdict is Verdict.FAILS, "one yield is too few"
-    assert judge(rule, [*nap, take(), *[call("yield")] * 2] * 4).verdict is Verdict.FAILS, "half a group"
+    assert judge(rule, good * 4).verdict is ProofVerdict.HOLDS
+    assert judge(rule, [*nap, take(), give(), call("yield")] * 4).verdict is ProofVerdict.FAILS, "one yield is too few"
+    assert judge(rule, [*nap, take(), *[call("yield")] * 2] * 4).verdict is ProofVerdict.FAILS, "half a group"
     either = {"rule": "course", "rounds": [["0 semaphore_take S | 0 semaphore_give S"], ["0 yield"]]}
-    assert judge(either, [take(), call("yield"), give(), give()]).verdict is Verdict.HOLDS
+    assert judge(either, [take(), call("yield"), give(), give()]).verdict is ProofVerdict.HOLDS
 
 
 def test_kernel_that_slices_may_break_the_order_at_its_ticks() -> None:
-    tick = Step(0, 0, TICK, ONE, first=15)
+    tick = RunStep(0, 0, TICK, ONE, first=15)
     steps = [*CHAINED * 5, give(), tick, *CHAINED * 5]
-    assert judge(CHAIN, steps).verdict is Verdict.FAILS
-    assert judge(CHAIN, steps, {**FACTS, "time_slice_ticks": 1}).verdict is Verdict.HOLDS
+    assert judge(CHAIN, steps).verdict is ProofVerdict.FAILS
+    assert judge(CHAIN, steps, {**FACTS, "time_slice_ticks": 1}).verdict is ProofVerdict.HOLDS
 
 
 @pytest.mark.parametrize("text", ["", "0", "switch 0", "interrupt usb", "0 take {nothing}", "nobody take S"])
@@ -224,22 +233,22 @@ PARAMS: list[tuple[str, Fields]] = [("param", {"name": name, "value": value}) fo
           (("places", "2"), ("period_0_ms", "2"), ("work_0_us", "80"))]  # fmt: skip
 
 
-def interrupts(*distances: int) -> list[Step]:
+def interrupts(*distances: int) -> list[RunStep]:
     cycles = [sum(distances[:index]) for index in range(len(distances) + 1)]
-    return [Step(cycle, 0, INTERRUPT, ONE, first=16 + 4) for cycle in cycles]
+    return [RunStep(cycle, 0, INTERRUPT, ONE, first=16 + 4) for cycle in cycles]
 
 
-def blocks(*sizes: int, held: int = 2) -> list[Step]:
+def blocks(*sizes: int, held: int = 2) -> list[RunStep]:
     taken = [call("malloc", first=size, result=0x9000 + 0x100 * index) for index, size in enumerate(sizes)]
     freed = [call("free", first=item.result or 0) for item in taken]
     return [*taken, *freed] if held > 1 else [step for pair in zip(taken, freed, strict=True) for step in pair]
 
 
-def periods(ticks_each: int) -> list[Step]:
-    return [call("sleep"), *[Step(0, 0, TICK, ONE, first=15)] * ticks_each] * 10
+def periods(ticks_each: int) -> list[RunStep]:
+    return [call("sleep"), *[RunStep(0, 0, TICK, ONE, first=15)] * ticks_each] * 10
 
 
-def jobs(cycles: int) -> list[Step]:
+def jobs(cycles: int) -> list[RunStep]:
     """Task 0 works for so long after each sleep; a cycle is 8 ns."""
     results = []
     for at in range(0, 200_000, 20_000):
@@ -248,44 +257,46 @@ def jobs(cycles: int) -> list[Step]:
     return results
 
 
-CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
-    (PAIR, {"steps": [take(), give()] * 5}, Verdict.HOLDS),
-    (PAIR, {"steps": [give(), give()] * 5}, Verdict.FAILS),
-    (RIGHT, {"priorities": {ONE: 5, OTHER: 5}}, Verdict.HOLDS),
-    (RIGHT, {"priorities": {ONE: 5, OTHER: 6}}, Verdict.FAILS),
-    (RIGHT, {"priorities": {ONE: 5}}, Verdict.FAILS),  # one never ran
-    ({**RIGHT, "of": [2, 1]}, {"priorities": {ONE: 6, OTHER: 5}}, Verdict.FAILS),  # the image says 1 and 1
-    (HOLDING, {"steps": [take()], "objects_at_open": GIVEN}, Verdict.HOLDS),
-    (HOLDING, {"steps": [give()], "objects_at_open": GIVEN}, Verdict.FAILS),  # it was not called
-    (HOLDING, {"steps": [take(first=0x600)], "objects_at_open": GIVEN}, Verdict.FAILS),
-    (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 9, "used": 1}}}, Verdict.FAILS),
-    (HOLDING, {"steps": [take()], "objects_at_open": SEMAPHORE}, Verdict.HOLDS),
-    (HOLDING, {"steps": [take()], "objects_at_open": MUTEX}, Verdict.FAILS),
-    (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 1, "used": 0}}}, Verdict.FAILS),
-    (BUSY, {"loads": {0: CoreLoad(1000, 10, 24_000)}}, Verdict.HOLDS),
-    (BUSY, {"loads": {0: CoreLoad(1000, 30, 24_000)}}, Verdict.FAILS),
-    (BUSY, {"loads": {0: CoreLoad(1000, 10, 240_000)}}, Verdict.FAILS),
-    (BUSY, {"loads": {0: CoreLoad(1000, 10, 2_400)}}, Verdict.FAILS),
-    (DRAWN, {"steps": interrupts(*range(1000, 9000, 500))}, Verdict.HOLDS),
-    (DRAWN, {"steps": interrupts(*[5000] * 16)}, Verdict.FAILS),
-    (DRAWN, {"steps": interrupts(*range(1000, 2000, 50))}, Verdict.FAILS),
-    (DRAWN, {"steps": interrupts(*range(1000, 90_000, 5000))}, Verdict.FAILS),
-    (DRAWN, {"steps": []}, Verdict.FAILS),
-    (MIX, {"steps": blocks(8, 16), "samples": 20}, Verdict.HOLDS),
-    (MIX, {"steps": blocks(8, 8), "samples": 20}, Verdict.FAILS),
-    (MIX, {"steps": blocks(8, 16, 24), "samples": 20}, Verdict.FAILS),
-    (MIX, {"steps": blocks(8, 16, held=1), "samples": 20}, Verdict.FAILS),
-    (PERIODS, {"steps": periods(2)}, Verdict.HOLDS),
-    (PERIODS, {"steps": periods(4)}, Verdict.FAILS),
-    (PERIODS, {"steps": periods(0)}, Verdict.FAILS),
-    (WORK, {"steps": jobs(10_000)}, Verdict.HOLDS),
-    (WORK, {"steps": jobs(5_000)}, Verdict.FAILS),
-    (WORK, {"steps": []}, Verdict.FAILS),
+CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
+    (PAIR, {"steps": [take(), give()] * 5}, ProofVerdict.HOLDS),
+    (PAIR, {"steps": [give(), give()] * 5}, ProofVerdict.FAILS),
+    (RIGHT, {"priorities": {ONE: 5, OTHER: 5}}, ProofVerdict.HOLDS),
+    (RIGHT, {"priorities": {ONE: 5, OTHER: 6}}, ProofVerdict.FAILS),
+    (RIGHT, {"priorities": {ONE: 5}}, ProofVerdict.FAILS),  # one never ran
+    ({**RIGHT, "of": [2, 1]}, {"priorities": {ONE: 6, OTHER: 5}}, ProofVerdict.FAILS),  # the image says 1 and 1
+    (HOLDING, {"steps": [take()], "objects_at_open": GIVEN}, ProofVerdict.HOLDS),
+    (HOLDING, {"steps": [give()], "objects_at_open": GIVEN}, ProofVerdict.FAILS),  # it was not called
+    (HOLDING, {"steps": [take(first=0x600)], "objects_at_open": GIVEN}, ProofVerdict.FAILS),
+    (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 9, "used": 1}}},
+        ProofVerdict.FAILS),
+    (HOLDING, {"steps": [take()], "objects_at_open": SEMAPHORE}, ProofVerdict.HOLDS),
+    (HOLDING, {"steps": [take()], "objects_at_open": MUTEX}, ProofVerdict.FAILS),
+    (HOLDING, {"steps": [take()], "objects_at_open": {("semaphore", 0x500): {"maximum": 1, "used": 0}}},
+        ProofVerdict.FAILS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 10, 24_000)}}, ProofVerdict.HOLDS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 30, 24_000)}}, ProofVerdict.FAILS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 10, 240_000)}}, ProofVerdict.FAILS),
+    (BUSY, {"loads": {0: CoreLoad(1000, 10, 2_400)}}, ProofVerdict.FAILS),
+    (DRAWN, {"steps": interrupts(*range(1000, 9000, 500))}, ProofVerdict.HOLDS),
+    (DRAWN, {"steps": interrupts(*[5000] * 16)}, ProofVerdict.FAILS),
+    (DRAWN, {"steps": interrupts(*range(1000, 2000, 50))}, ProofVerdict.FAILS),
+    (DRAWN, {"steps": interrupts(*range(1000, 90_000, 5000))}, ProofVerdict.FAILS),
+    (DRAWN, {"steps": []}, ProofVerdict.FAILS),
+    (MIX, {"steps": blocks(8, 16), "samples": 20}, ProofVerdict.HOLDS),
+    (MIX, {"steps": blocks(8, 8), "samples": 20}, ProofVerdict.FAILS),
+    (MIX, {"steps": blocks(8, 16, 24), "samples": 20}, ProofVerdict.FAILS),
+    (MIX, {"steps": blocks(8, 16, held=1), "samples": 20}, ProofVerdict.FAILS),
+    (PERIODS, {"steps": periods(2)}, ProofVerdict.HOLDS),
+    (PERIODS, {"steps": periods(4)}, ProofVerdict.FAILS),
+    (PERIODS, {"steps": periods(0)}, ProofVerdict.FAILS),
+    (WORK, {"steps": jobs(10_000)}, ProofVerdict.HOLDS),
+    (WORK, {"steps": jobs(5_000)}, ProofVerdict.FAILS),
+    (WORK, {"steps": []}, ProofVerdict.FAILS),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rule", "seen", "verdict"), CASES)
-def test_sequence_rule_holds_and_fails(rule: dict[str, Any], seen: dict[str, Any], verdict: Verdict) -> None:
+def test_sequence_rule_holds_and_fails(rule: dict[str, Any], seen: dict[str, Any], verdict: ProofVerdict) -> None:
     observed = WindowObservations(**{name: item for name, item in seen.items() if name not in {"samples", "steps"}})
     observed.steps = tuple(seen.get("steps", ()))
     facts = decoded_run([*BODY[:2], *PARAMS, *BODY[2:]])
@@ -305,13 +316,13 @@ def test_block_without_a_returned_address_is_known_by_its_writer() -> None:
     rule = {"rule": "course", "round": ["0 malloc {words}", "0 fill", "0 free"]}
     good = [
         call("malloc", first=0x700, second=32, result=0),
-        Step(0, 0, FILL, ONE, first=0x9000, second=32),
+        RunStep(0, 0, FILL, ONE, first=0x9000, second=32),
         call("free", first=0x9000),
     ]
-    assert judge(rule, good * 5, facts).verdict is Verdict.HOLDS
+    assert judge(rule, good * 5, facts).verdict is ProofVerdict.HOLDS
     small = [replace(good[0], second=8), *good[1:]]
     refused = [replace(good[0], result=1), *good[1:]]
     unfilled = [good[0], good[2]]
     another = [*good[:2], replace(good[2], first=0x9100)]
     for broken in (small, refused, unfilled, another):
-        assert judge(rule, broken * 5, facts).verdict is Verdict.FAILS
+        assert judge(rule, broken * 5, facts).verdict is ProofVerdict.FAILS

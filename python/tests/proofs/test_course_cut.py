@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.results.finding import Verdict
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.steps import Step
+from rtoslab.targets.steps import RunStep
 from tests import latency_fakes
 from tests.fakes import BODY, board, decoded_run, kernel
 from tests.proofs.test_course import FACTS, give, take
@@ -21,16 +21,16 @@ GIVEN: dict[str, Any] = {"rule": "objects", "service": "semaphore_give", "are": 
 @pytest.mark.parametrize(
     ("rule", "steps", "cut", "verdict"),
     [
-        (LOOP, LOOPING, True, Verdict.HOLDS),
-        (LOOP, LOOPING, False, Verdict.FAILS),
-        (LOOP, [*LOOPING, take()], True, Verdict.FAILS),
-        (GIVEN, [take()], True, Verdict.UNSEEN),
-        (GIVEN, [take()], False, Verdict.FAILS),
-        (GIVEN, [take(), give()], True, Verdict.FAILS),
+        (LOOP, LOOPING, True, ProofVerdict.HOLDS),
+        (LOOP, LOOPING, False, ProofVerdict.FAILS),
+        (LOOP, [*LOOPING, take()], True, ProofVerdict.FAILS),
+        (GIVEN, [take()], True, ProofVerdict.UNSEEN),
+        (GIVEN, [take()], False, ProofVerdict.FAILS),
+        (GIVEN, [take(), give()], True, ProofVerdict.FAILS),
     ],
 )
 def test_long_round_is_judged_by_its_recorded_beginning(
-    rule: dict[str, Any], steps: list[Step], cut: bool, verdict: Verdict
+    rule: dict[str, Any], steps: list[RunStep], cut: bool, verdict: ProofVerdict
 ) -> None:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)), steps_cut=cut)
     built = Evidence(decoded_run(BODY), observed, latency_fakes.benchmark([rule]), board(), kernel(**FACTS), 2)

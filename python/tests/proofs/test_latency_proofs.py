@@ -7,8 +7,8 @@ import pytest
 from rtoslab.base.errors import UnknownNameError
 from rtoslab.proofs import judge_all, services_to_watch
 from rtoslab.proofs.judge import IMPLIED_PROOFS
-from rtoslab.proofs.rules import all_rules
-from rtoslab.results.finding import Verdict
+from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets import SYSTICK
 from tests.fakes import BODY
 from tests.latency_fakes import (
@@ -51,59 +51,59 @@ PASSES = {**CALLS, "per": "samples", "calls": 2}
 """Four calls a sample: the image says samples = 2."""
 
 PIN_RECORDS = records_of_instrument("pin")
-CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
-    (SWITCHES, {"rows": TWO_SWITCHES}, Verdict.HOLDS),
-    (SWITCHES, {"rows": ONE_SWITCH}, Verdict.FAILS),  # the second sample has none
-    (SWITCHES, {"rows": orderly(inside=[switch(50, 2), switch(60, 1)])}, Verdict.FAILS),  # there and back
-    (SWITCHES, {}, Verdict.FAILS),  # no switch
-    ({**SWITCHES, "switches": 0}, {}, Verdict.HOLDS),
-    ({**SWITCHES, "switches": 0}, {"rows": ONE_SWITCH}, Verdict.FAILS),
-    ({**SWITCHES, "switches": 0}, {"rows": orderly(())}, Verdict.FAILS),  # nothing was measured
-    ({**SWITCHES, "switches": 0, "tolerance": 1}, {"rows": ONE_SWITCH}, Verdict.HOLDS),
-    (CALLS, {"rows": orderly(inside=[call(1)])}, Verdict.HOLDS),
-    (CALLS, {"rows": orderly(inside=[call(1), call(2)])}, Verdict.FAILS),
-    (CALLS, {"rows": orderly(inside=[call(1), enter(2), call(3)])}, Verdict.HOLDS),  # the entry was interrupted
-    (CALLS, {"rows": [call(1), *orderly()]}, Verdict.FAILS),  # outside
-    ({**CALLS, "calls": 2}, {"rows": orderly(inside=[call(1), call(2)])}, Verdict.HOLDS),
-    (CALLS, {"rows": []}, Verdict.FAILS),
-    (CALLS, {"rows": orderly(inside=[enter(2)]), "slices": True}, Verdict.HOLDS),  # the tick switched, not the call
-    (CALLS, {"rows": orderly(inside=[enter(2)])}, Verdict.FAILS),
-    (CALLS, {"rows": orderly(), "slices": True}, Verdict.FAILS),  # no tick
-    (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(4)])}, Verdict.HOLDS),
-    (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, Verdict.FAILS),
-    ({**PASSES, "slack": 1}, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, Verdict.HOLDS),
-    ({**PASSES, "slack": 1}, {"rows": orderly(inside=[call(cycle) for cycle in range(2)])}, Verdict.FAILS),
-    (TAKEN, {"rows": orderly(inside=[enter(5, 22)])}, Verdict.HOLDS),
-    (TAKEN, {"rows": orderly(inside=[enter(5, 22), enter(6, 22)])}, Verdict.FAILS),
-    (TAKEN, {"rows": orderly(inside=[enter(5)])}, Verdict.FAILS),  # a tick is no interrupt of the chip's
-    (TAKEN, {"rows": []}, Verdict.FAILS),
-    (COMPLETE, {}, Verdict.HOLDS),
-    (COMPLETE, {"rows": orderly()[:-2]}, Verdict.FAILS),  # a sample without its interval
-    (COMPLETE, {"rows": [*orderly(), start(30_000, 1), start(30_100, 1)]}, Verdict.FAILS),  # overlap
-    (COMPLETE, {"rows": [stop(0, 1), *orderly()]}, Verdict.FAILS),  # an end without its start
-    (COMPLETE, {"probes": False}, Verdict.HOLDS),  # a counter is read on a real board too
-    (COMPLETE, {"body": PIN_RECORDS, "rows": TIMED}, Verdict.HOLDS),
+CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
+    (SWITCHES, {"rows": TWO_SWITCHES}, ProofVerdict.HOLDS),
+    (SWITCHES, {"rows": ONE_SWITCH}, ProofVerdict.FAILS),  # the second sample has none
+    (SWITCHES, {"rows": orderly(inside=[switch(50, 2), switch(60, 1)])}, ProofVerdict.FAILS),  # there and back
+    (SWITCHES, {}, ProofVerdict.FAILS),  # no switch
+    ({**SWITCHES, "switches": 0}, {}, ProofVerdict.HOLDS),
+    ({**SWITCHES, "switches": 0}, {"rows": ONE_SWITCH}, ProofVerdict.FAILS),
+    ({**SWITCHES, "switches": 0}, {"rows": orderly(())}, ProofVerdict.FAILS),  # nothing was measured
+    ({**SWITCHES, "switches": 0, "tolerance": 1}, {"rows": ONE_SWITCH}, ProofVerdict.HOLDS),
+    (CALLS, {"rows": orderly(inside=[call(1)])}, ProofVerdict.HOLDS),
+    (CALLS, {"rows": orderly(inside=[call(1), call(2)])}, ProofVerdict.FAILS),
+    (CALLS, {"rows": orderly(inside=[call(1), enter(2), call(3)])}, ProofVerdict.HOLDS),  # the entry was interrupted
+    (CALLS, {"rows": [call(1), *orderly()]}, ProofVerdict.FAILS),  # outside
+    ({**CALLS, "calls": 2}, {"rows": orderly(inside=[call(1), call(2)])}, ProofVerdict.HOLDS),
+    (CALLS, {"rows": []}, ProofVerdict.FAILS),
+    (CALLS, {"rows": orderly(inside=[enter(2)]), "slices": True}, ProofVerdict.HOLDS),  # the tick switched
+    (CALLS, {"rows": orderly(inside=[enter(2)])}, ProofVerdict.FAILS),
+    (CALLS, {"rows": orderly(), "slices": True}, ProofVerdict.FAILS),  # no tick
+    (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(4)])}, ProofVerdict.HOLDS),
+    (PASSES, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, ProofVerdict.FAILS),
+    ({**PASSES, "slack": 1}, {"rows": orderly(inside=[call(cycle) for cycle in range(5)])}, ProofVerdict.HOLDS),
+    ({**PASSES, "slack": 1}, {"rows": orderly(inside=[call(cycle) for cycle in range(2)])}, ProofVerdict.FAILS),
+    (TAKEN, {"rows": orderly(inside=[enter(5, 22)])}, ProofVerdict.HOLDS),
+    (TAKEN, {"rows": orderly(inside=[enter(5, 22), enter(6, 22)])}, ProofVerdict.FAILS),
+    (TAKEN, {"rows": orderly(inside=[enter(5)])}, ProofVerdict.FAILS),  # a tick is no interrupt of the chip's
+    (TAKEN, {"rows": []}, ProofVerdict.FAILS),
+    (COMPLETE, {}, ProofVerdict.HOLDS),
+    (COMPLETE, {"rows": orderly()[:-2]}, ProofVerdict.FAILS),  # a sample without its interval
+    (COMPLETE, {"rows": [*orderly(), start(30_000, 1), start(30_100, 1)]}, ProofVerdict.FAILS),  # overlap
+    (COMPLETE, {"rows": [stop(0, 1), *orderly()]}, ProofVerdict.FAILS),  # an end without its start
+    (COMPLETE, {"probes": False}, ProofVerdict.HOLDS),  # a counter is read on a real board too
+    (COMPLETE, {"body": PIN_RECORDS, "rows": TIMED}, ProofVerdict.HOLDS),
     (COMPLETE, {"body": PIN_RECORDS, "rows": sorted([*orderly(), *PULSES[:-4]], key=lambda row: row[0])},
-     Verdict.FAILS),
-    (COMPLETE, {"body": records_of_instrument("probe")}, Verdict.HOLDS),
-    (AGREES, {}, Verdict.HOLDS),
-    (AGREES, {"body": counter_records(give="307,327")}, Verdict.FAILS),
-    (AGREES, {"body": counter_records("30x2", "130,150")}, Verdict.HOLDS),
-    (AGREES, {"body": counter_records("100x2", "107,127")}, Verdict.FAILS),  # shorter than the instrument's own cost
-    (AGREES, {"body": counter_records("140x2", "240,260")}, Verdict.FAILS),  # an instrument that takes too long itself
-    (AGREES, {"body": counter_records(give="7,27")}, Verdict.FAILS),  # shorter than between the marks
-    (AGREES, {"body": counter_records(give="307,327"), "rows": TICKS_BEHIND}, Verdict.HOLDS),
-    (AGREES, {"body": counter_records(give="307,327"), "rows": TICKS_BEFORE}, Verdict.HOLDS),
-    (AGREES, {"body": PIN_RECORDS, "rows": TIMED}, Verdict.HOLDS),
-    (AGREES, {"body": PIN_RECORDS, "rows": late_pin_rows(6)}, Verdict.HOLDS),  # 3 cycles shorter than by marks
-    (AGREES, {"body": PIN_RECORDS, "rows": late_pin_rows(12)}, Verdict.FAILS),
+     ProofVerdict.FAILS),
+    (COMPLETE, {"body": records_of_instrument("probe")}, ProofVerdict.HOLDS),
+    (AGREES, {}, ProofVerdict.HOLDS),
+    (AGREES, {"body": counter_records(give="307,327")}, ProofVerdict.FAILS),
+    (AGREES, {"body": counter_records("30x2", "130,150")}, ProofVerdict.HOLDS),
+    (AGREES, {"body": counter_records("100x2", "107,127")}, ProofVerdict.FAILS),  # less than the instrument's cost
+    (AGREES, {"body": counter_records("140x2", "240,260")}, ProofVerdict.FAILS),  # an instrument that takes too long
+    (AGREES, {"body": counter_records(give="7,27")}, ProofVerdict.FAILS),  # shorter than between the marks
+    (AGREES, {"body": counter_records(give="307,327"), "rows": TICKS_BEHIND}, ProofVerdict.HOLDS),
+    (AGREES, {"body": counter_records(give="307,327"), "rows": TICKS_BEFORE}, ProofVerdict.HOLDS),
+    (AGREES, {"body": PIN_RECORDS, "rows": TIMED}, ProofVerdict.HOLDS),
+    (AGREES, {"body": PIN_RECORDS, "rows": late_pin_rows(6)}, ProofVerdict.HOLDS),  # 3 cycles shorter than by marks
+    (AGREES, {"body": PIN_RECORDS, "rows": late_pin_rows(12)}, ProofVerdict.FAILS),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     result = all_rules()[rule["rule"]]
-    finding = result.judge(result.Params.model_validate(rule), evidence(rule, **facts))
+    finding = result.judge_evidence(rule_parameters(result).model_validate(rule), evidence(rule, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
 
@@ -111,14 +111,14 @@ def test_latency_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any
 @pytest.mark.parametrize(
     ("masked_cycles", "ticks", "verdict"),
     [
-        (1_000, 250, Verdict.HOLDS),
-        (1_000, 247, Verdict.FAILS),
-        (400_000, 247, Verdict.HOLDS),  # three ticks of 125 000 cycles, and one at an edge
-        (400_000, 245, Verdict.FAILS),
-        (400_000, 252, Verdict.FAILS),
+        (1_000, 250, ProofVerdict.HOLDS),
+        (1_000, 247, ProofVerdict.FAILS),
+        (400_000, 247, ProofVerdict.HOLDS),  # three ticks of 125 000 cycles, and one at an edge
+        (400_000, 245, ProofVerdict.FAILS),
+        (400_000, 252, ProofVerdict.FAILS),
     ],
 )
-def test_ticks_are_lost_while_the_instrument_is_measured(masked_cycles: int, ticks: int, verdict: Verdict) -> None:
+def test_ticks_are_lost_while_the_instrument_is_measured(masked_cycles: int, ticks: int, verdict: ProofVerdict) -> None:
     rows = [start(0, 0), stop(10, 0), start(masked_cycles - 10, 0), stop(masked_cycles, 0)]
     rows += [start(500_000, 1), stop(500_100, 1)]
     records = [record for record in BODY if record[0] in {"window", "param", "task"}] + counter_records()
@@ -126,14 +126,17 @@ def test_ticks_are_lost_while_the_instrument_is_measured(masked_cycles: int, tic
     assert given.observed is not None
     given.observed.exceptions = {0: {SYSTICK: ticks}}
     result = all_rules()["interrupts_told"]
-    finding = result.judge(result.Params(rule="interrupts_told"), given)
+    finding = result.judge_evidence(rule_parameters(result)(rule="interrupts_told"), given)
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize("rule", [SWITCHES, CALLS, TAKEN, AGREES])
 def test_rules_about_intervals_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
-    assert result.judge(result.Params.model_validate(rule), evidence(rule, probes=False)).verdict is Verdict.UNSEEN
+    assert (
+        result.judge_evidence(rule_parameters(result).model_validate(rule), evidence(rule, probes=False)).verdict
+        is ProofVerdict.UNSEEN
+    )
 
 
 def test_every_latency_benchmark_proves_its_samples() -> None:

@@ -8,7 +8,7 @@ import pytest
 from rtoslab.base.errors import CatalogueError, UnknownNameError
 from rtoslab.proofs import judge_all, services_to_watch
 from rtoslab.proofs.rules import all_rules
-from rtoslab.results.finding import Verdict
+from rtoslab.results.finding import ProofVerdict
 from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task
 from tests.proofs import test_course, test_latency_proofs, test_window_proofs
 from tests.proofs.test_proofs_not_pinned import CASES as NOT_PINNED
@@ -45,52 +45,56 @@ def jobs(*counts: int) -> list[tuple[str, dict[str, Any]]]:
 NO_COUNTS = [WINDOW, task(0), task(1), task(2)]
 TOTAL = 3003  # counts of the three tasks of BODY
 
-CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
-    (ROTATION, {"switches": TURN}, Verdict.HOLDS),
-    (ROTATION, {"switches": {**TURN, (0, CONTROL, ""): 1, (CONTROL, 0, ""): 1}}, Verdict.HOLDS),
-    (ROTATION, {"switches": {**TURN, (0, 2, ""): 1}}, Verdict.FAILS),  # one out of turn
-    (ROTATION, {"switches": {(0, 1, ""): 1000, (1, 0, ""): 1000}}, Verdict.FAILS),  # one task never runs
-    (ROTATION, {"switches": {}}, Verdict.FAILS),  # never switched
-    (ROTATION, {"switches": TURN, "body": [WINDOW, *(count(i, 9) for i in range(3))]}, Verdict.FAILS),  # tasks unknown
-    (CHAIN, {"switches": UP}, Verdict.HOLDS),
-    (CHAIN, {"switches": {**UP, (0, 1, "notify_give"): 900}}, Verdict.FAILS),  # some did not preempt
-    (CHAIN, {"switches": {**UP, (0, 1, "notify_take"): 50}}, Verdict.FAILS),  # upwards by blocking
-    (CHAIN, {"switches": {(0, 1, ""): 1001, (1, 2, ""): 1002}}, Verdict.FAILS),  # not out of the giving call
-    (CHAIN, {"switches": {}}, Verdict.FAILS),
-    (SPREAD, {}, Verdict.HOLDS),
-    ({**SPREAD, "max_spread": 1}, {}, Verdict.FAILS),
-    (SPREAD, {"body": [WINDOW, count(0, 5), count(1, 5)]}, Verdict.FAILS),  # a task is silent
-    (SPREAD, {"body": [WINDOW, count(0, 0), count(1, 0), count(2, 0)]}, Verdict.FAILS),  # nobody counted
-    (IRQ, {"exceptions": {42: TOTAL - 1}}, Verdict.HOLDS),
-    (IRQ, {"exceptions": {42: TOTAL - 2}}, Verdict.FAILS),
-    (IRQ, {"exceptions": {15: TOTAL}}, Verdict.FAILS),  # another interrupt
-    (IRQ, {"exceptions": {}, "body": NO_COUNTS}, Verdict.FAILS),  # nothing happened at all
-    (SWITCHES, {"switches": {(0, 1, ""): TOTAL}}, Verdict.HOLDS),
-    (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 3}}, Verdict.FAILS),
-    (SWITCHES, {"switches": {(0, CONTROL, ""): TOTAL}}, Verdict.FAILS),  # the control task's do not count
-    (CALLS, {"calls": {"yield": 2 * TOTAL}}, Verdict.HOLDS),
-    (CALLS, {"calls": {"yield": TOTAL}}, Verdict.FAILS),
-    (CALLS, {"calls": {"malloc": 2 * TOTAL}}, Verdict.FAILS),
-    (NONE, {"switches": {(CONTROL, 0, ""): 1, (0, CONTROL, ""): 1}}, Verdict.HOLDS),
-    (NONE, {"switches": {(0, 1, ""): 1}}, Verdict.FAILS),
-    (NONE, {"body": NO_COUNTS}, Verdict.FAILS),  # still, because nothing ran
-    (PERIODS, {"body": jobs(125, 83, 35)}, Verdict.HOLDS),
-    (PERIODS, {"body": jobs(124, 83, 36)}, Verdict.HOLDS),
-    (PERIODS, {"body": jobs(122, 83, 35)}, Verdict.FAILS),  # some periods without a job
-    (PERIODS, {"body": jobs(125, 83, 0)}, Verdict.FAILS),
-    (PERIODS, {"body": [*jobs(125, 83, 35)[:2], *NO_COUNTS]}, Verdict.FAILS),
-    (ZERO, {}, Verdict.HOLDS),
-    ({**ZERO, "checks": ["a"]}, {}, Verdict.FAILS),
-    ({**ZERO, "checks": ["failures", "absent"]}, {}, Verdict.FAILS),  # not reported is not zero
-    (EQUAL, {}, Verdict.HOLDS),
-    ({**EQUAL, "checks": ["a", "failures"]}, {}, Verdict.FAILS),
-    ({**EQUAL, "checks": ["a", "absent"]}, {}, Verdict.FAILS),
-    ({**EQUAL, "checks": ["failures"]}, {}, Verdict.FAILS),  # equal, but nothing happened
+CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
+    (ROTATION, {"switches": TURN}, ProofVerdict.HOLDS),
+    (ROTATION, {"switches": {**TURN, (0, CONTROL, ""): 1, (CONTROL, 0, ""): 1}}, ProofVerdict.HOLDS),
+    (ROTATION, {"switches": {**TURN, (0, 2, ""): 1}}, ProofVerdict.FAILS),  # one out of turn
+    (ROTATION, {"switches": {(0, 1, ""): 1000, (1, 0, ""): 1000}}, ProofVerdict.FAILS),  # one task never runs
+    (ROTATION, {"switches": {}}, ProofVerdict.FAILS),  # never switched
+    (
+        ROTATION,
+        {"switches": TURN, "body": [WINDOW, *(count(i, 9) for i in range(3))]},
+        ProofVerdict.FAILS,
+    ),  # tasks unknown
+    (CHAIN, {"switches": UP}, ProofVerdict.HOLDS),
+    (CHAIN, {"switches": {**UP, (0, 1, "notify_give"): 900}}, ProofVerdict.FAILS),  # some did not preempt
+    (CHAIN, {"switches": {**UP, (0, 1, "notify_take"): 50}}, ProofVerdict.FAILS),  # upwards by blocking
+    (CHAIN, {"switches": {(0, 1, ""): 1001, (1, 2, ""): 1002}}, ProofVerdict.FAILS),  # not out of the giving call
+    (CHAIN, {"switches": {}}, ProofVerdict.FAILS),
+    (SPREAD, {}, ProofVerdict.HOLDS),
+    ({**SPREAD, "max_spread": 1}, {}, ProofVerdict.FAILS),
+    (SPREAD, {"body": [WINDOW, count(0, 5), count(1, 5)]}, ProofVerdict.FAILS),  # a task is silent
+    (SPREAD, {"body": [WINDOW, count(0, 0), count(1, 0), count(2, 0)]}, ProofVerdict.FAILS),  # nobody counted
+    (IRQ, {"exceptions": {42: TOTAL - 1}}, ProofVerdict.HOLDS),
+    (IRQ, {"exceptions": {42: TOTAL - 2}}, ProofVerdict.FAILS),
+    (IRQ, {"exceptions": {15: TOTAL}}, ProofVerdict.FAILS),  # another interrupt
+    (IRQ, {"exceptions": {}, "body": NO_COUNTS}, ProofVerdict.FAILS),  # nothing happened at all
+    (SWITCHES, {"switches": {(0, 1, ""): TOTAL}}, ProofVerdict.HOLDS),
+    (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 3}}, ProofVerdict.FAILS),
+    (SWITCHES, {"switches": {(0, CONTROL, ""): TOTAL}}, ProofVerdict.FAILS),  # the control task's do not count
+    (CALLS, {"calls": {"yield": 2 * TOTAL}}, ProofVerdict.HOLDS),
+    (CALLS, {"calls": {"yield": TOTAL}}, ProofVerdict.FAILS),
+    (CALLS, {"calls": {"malloc": 2 * TOTAL}}, ProofVerdict.FAILS),
+    (NONE, {"switches": {(CONTROL, 0, ""): 1, (0, CONTROL, ""): 1}}, ProofVerdict.HOLDS),
+    (NONE, {"switches": {(0, 1, ""): 1}}, ProofVerdict.FAILS),
+    (NONE, {"body": NO_COUNTS}, ProofVerdict.FAILS),  # still, because nothing ran
+    (PERIODS, {"body": jobs(125, 83, 35)}, ProofVerdict.HOLDS),
+    (PERIODS, {"body": jobs(124, 83, 36)}, ProofVerdict.HOLDS),
+    (PERIODS, {"body": jobs(122, 83, 35)}, ProofVerdict.FAILS),  # some periods without a job
+    (PERIODS, {"body": jobs(125, 83, 0)}, ProofVerdict.FAILS),
+    (PERIODS, {"body": [*jobs(125, 83, 35)[:2], *NO_COUNTS]}, ProofVerdict.FAILS),
+    (ZERO, {}, ProofVerdict.HOLDS),
+    ({**ZERO, "checks": ["a"]}, {}, ProofVerdict.FAILS),
+    ({**ZERO, "checks": ["failures", "absent"]}, {}, ProofVerdict.FAILS),  # not reported is not zero
+    (EQUAL, {}, ProofVerdict.HOLDS),
+    ({**EQUAL, "checks": ["a", "failures"]}, {}, ProofVerdict.FAILS),
+    ({**EQUAL, "checks": ["a", "absent"]}, {}, ProofVerdict.FAILS),
+    ({**EQUAL, "checks": ["failures"]}, {}, ProofVerdict.FAILS),  # equal, but nothing happened
 ]
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_proof_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_proof_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     result = judge_one(evidence(rule, **facts))
     assert result.verdict is verdict
     assert result.saw
@@ -105,19 +109,19 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     shown |= {(rule["rule"], verdict) for rule, _, verdict in test_window_proofs.CASES}
     shown |= {(test_window_proofs.STRESS["rule"], verdict) for *_, verdict in test_window_proofs.STRESSED}
     shown |= {(test_window_proofs.PAIR["rule"], verdict) for _, verdict in test_window_proofs.OVERLAPS}
-    assert shown == {(name, verdict) for name in all_rules() for verdict in (Verdict.HOLDS, Verdict.FAILS)}
+    assert shown == {(name, verdict) for name in all_rules() for verdict in (ProofVerdict.HOLDS, ProofVerdict.FAILS)}
 
 
 @pytest.mark.parametrize("rule", [ROTATION, CHAIN, IRQ, SWITCHES, CALLS, NONE])
 def test_rule_that_needs_probes_reports_their_absence(rule: dict[str, Any]) -> None:
     result = judge_one(evidence(rule, probes=False))
-    assert result.verdict is Verdict.UNSEEN
+    assert result.verdict is ProofVerdict.UNSEEN
 
 
 @pytest.mark.parametrize("rule", [SPREAD, ZERO, EQUAL])
 def test_firmware_counters_are_judged_without_probes(rule: dict[str, Any]) -> None:
     result = judge_one(evidence(rule, probes=False))
-    assert result.verdict is Verdict.HOLDS
+    assert result.verdict is ProofVerdict.HOLDS
 
 
 def test_unknown_rule_is_refused_with_the_nearest_known() -> None:
@@ -148,30 +152,32 @@ SLICED = [WINDOW, ("param", {"name": "tick_hz", "value": "1000"}), *(task(index)
     ("rule", "facts", "slices", "verdict"),
     [
         # The window of BODY lasts 250 ticks, its 3003 counts are one switch each.
-        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 1, Verdict.HOLDS),
-        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251 + 3}}, 1, Verdict.FAILS),
-        (SWITCHES, {"switches": {(0, 1, ""): TOTAL - 3}}, 1, Verdict.FAILS),  # a slice adds, it never takes away
-        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 0, Verdict.FAILS),
-        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 2, Verdict.FAILS),
-        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 120 * index) for index in range(3))]}, 1, Verdict.HOLDS),
-        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 130 * index) for index in range(3))]}, 1, Verdict.FAILS),
-        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 120 * index) for index in range(3))]}, 0, Verdict.FAILS),
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 1, ProofVerdict.HOLDS),
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251 + 3}}, 1, ProofVerdict.FAILS),
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL - 3}}, 1, ProofVerdict.FAILS),  # a slice adds, it never takes away
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 0, ProofVerdict.FAILS),
+        (SWITCHES, {"switches": {(0, 1, ""): TOTAL + 251}}, 2, ProofVerdict.FAILS),
+        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 120 * index) for index in range(3))]}, 1, ProofVerdict.HOLDS),
+        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 130 * index) for index in range(3))]}, 1, ProofVerdict.FAILS),
+        (SPREAD, {"body": [*SLICED, *(count(index, 1000 + 120 * index) for index in range(3))]}, 0, ProofVerdict.FAILS),
     ],
 )
 def test_time_slicing_kernel_may_switch_once_more_per_tick(
-    rule: dict[str, Any], facts: dict[str, Any], slices: int, verdict: Verdict
+    rule: dict[str, Any], facts: dict[str, Any], slices: int, verdict: ProofVerdict
 ) -> None:
     result = judge_one(evidence(rule, time_slice_ticks=slices, **facts))
     assert result.verdict is verdict, result.saw
 
 
 @pytest.mark.parametrize(("function", "calls", "verdict"), [
-    ("post", 2 * TOTAL, Verdict.HOLDS),
-    ("post", TOTAL, Verdict.FAILS),
-    ("clear", TOTAL, Verdict.HOLDS),
-    ("clear", 2 * TOTAL, Verdict.FAILS),
+    ("post", 2 * TOTAL, ProofVerdict.HOLDS),
+    ("post", TOTAL, ProofVerdict.FAILS),
+    ("clear", TOTAL, ProofVerdict.HOLDS),
+    ("clear", 2 * TOTAL, ProofVerdict.FAILS),
 ])  # fmt: skip
-def test_services_that_end_in_one_function_are_counted_together(function: str, calls: int, verdict: Verdict) -> None:
+def test_services_that_end_in_one_function_are_counted_together(
+    function: str, calls: int, verdict: ProofVerdict
+) -> None:
     rules: list[dict[str, Any]] = [
         {"rule": "calls_per_count", "service": service, "ratio": 1} for service in ("event_set", "event_clear")
     ]

@@ -9,9 +9,9 @@ import pytest
 from rtoslab.base.errors import CatalogueError
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.proofs import Evidence, judge_all
-from rtoslab.records.decoder import decode
-from rtoslab.results.finding import Verdict
-from rtoslab.targets.observe import BlockingCalls, Switch, WindowObservations
+from rtoslab.records.decoder import decode_records
+from rtoslab.results.finding import ProofVerdict
+from rtoslab.targets.observe import BlockingCalls, TaskSwitch, WindowObservations
 from tests.fakes import (
     BODY,
     EXPECTED,
@@ -59,7 +59,7 @@ def two_cores(
         *(("check", {"name": name, "core": core, "value": value}) for name, core, value in checks),
     ]  # fmt: skip
     observed = WindowObservations(
-        switches=Counter({Switch(1, handle(0, 1), IDLE, "take"): waited}),
+        switches=Counter({TaskSwitch(1, handle(0, 1), IDLE, "take"): waited}),
         calls=Counter({(0, "take"): 50, (1, "take"): calls}),
         objects=Counter({(core, "take", address): 9 for core, address in objects}),
         waits={core: BlockingCalls(min(1, failure), failure, 0) for core, failure in enumerate(failed)}
@@ -71,44 +71,44 @@ def two_cores(
         "outside": "-", "services": [], "metric": {"id": "m", "unit": "counts", "tasks": [0], "cores": [0]},
         "params": {"stress": 0}, "proof": [rule],
     }  # fmt: skip
-    decoded = decode(stream(body, begin(cores=2)), WIRE, EXPECTED)
+    decoded = decode_records(stream(body, begin(cores=2)), WIRE, EXPECTED)
     built = Benchmark.model_validate(facts)
     if rule["rule"].startswith("object_per"):
         built = built.model_copy(update={"metric": built.metric.model_copy(update={"cores": None})})
     return Evidence(decoded, observed if probes else None, built, board(), kernel(waits=WAITS if failed else None))
 
 
-CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
-    (OWN, {"objects": ((0, 16), (1, 32))}, Verdict.HOLDS),
-    (OWN, {"objects": ((0, 16), (1, 16))}, Verdict.FAILS),  # the same on both
-    (OWN, {"objects": ((0, 16), (0, 24), (1, 32))}, Verdict.FAILS),  # two on one core
-    (OWN, {"objects": ((0, 16),)}, Verdict.FAILS),  # core 1 called nothing
-    (ONE, {"objects": ((0, 16), (1, 16))}, Verdict.HOLDS),
-    (ONE, {"objects": ((0, 16), (1, 32))}, Verdict.FAILS),
-    (ONE, {"objects": ((0, 16),)}, Verdict.FAILS),
-    (ONE, {"objects": ()}, Verdict.FAILS),
-    (SOME, {"failed": (3, 0)}, Verdict.HOLDS),
-    (SOME, {"failed": (0, 0), "result": 5}, Verdict.FAILS),  # the kernel's own functions know better
-    (SOME, {"failed": None, "waited": 2}, Verdict.HOLDS),  # a kernel that is seen by its switches only
-    (SOME, {"failed": None, "waited": 0}, Verdict.FAILS),
-    (SOME, {"probes": False, "result": 5}, Verdict.HOLDS),
-    (SOME, {"probes": False, "result": 0}, Verdict.FAILS),
-    (NO, {"failed": (0, 0)}, Verdict.HOLDS),
-    (NO, {"failed": (0, 1)}, Verdict.FAILS),
-    (NO, {"failed": (0, 0), "result": 1}, Verdict.FAILS),
-    (SHARE, {}, Verdict.HOLDS),
-    (SHARE, {"accesses": 139, "calls": 139}, Verdict.HOLDS),  # 100 expected, a deviation of draws is 9.5
-    (SHARE, {"accesses": 141, "calls": 141}, Verdict.FAILS),
-    (SHARE, {"calls": 103}, Verdict.FAILS),  # something else calls, too
-    (SHARE, {"accesses": None}, Verdict.FAILS),
-    (SHARE, {"stress": 0, "accesses": 0, "calls": 0}, Verdict.HOLDS),
-    (SHARE, {"stress": 0, "accesses": 1, "calls": 1}, Verdict.FAILS),
-    (SHARE, {"stress": 0, "accesses": 0, "calls": 1}, Verdict.FAILS),
+CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
+    (OWN, {"objects": ((0, 16), (1, 32))}, ProofVerdict.HOLDS),
+    (OWN, {"objects": ((0, 16), (1, 16))}, ProofVerdict.FAILS),  # the same on both
+    (OWN, {"objects": ((0, 16), (0, 24), (1, 32))}, ProofVerdict.FAILS),  # two on one core
+    (OWN, {"objects": ((0, 16),)}, ProofVerdict.FAILS),  # core 1 called nothing
+    (ONE, {"objects": ((0, 16), (1, 16))}, ProofVerdict.HOLDS),
+    (ONE, {"objects": ((0, 16), (1, 32))}, ProofVerdict.FAILS),
+    (ONE, {"objects": ((0, 16),)}, ProofVerdict.FAILS),
+    (ONE, {"objects": ()}, ProofVerdict.FAILS),
+    (SOME, {"failed": (3, 0)}, ProofVerdict.HOLDS),
+    (SOME, {"failed": (0, 0), "result": 5}, ProofVerdict.FAILS),  # the kernel's own functions know better
+    (SOME, {"failed": None, "waited": 2}, ProofVerdict.HOLDS),  # a kernel that is seen by its switches only
+    (SOME, {"failed": None, "waited": 0}, ProofVerdict.FAILS),
+    (SOME, {"probes": False, "result": 5}, ProofVerdict.HOLDS),
+    (SOME, {"probes": False, "result": 0}, ProofVerdict.FAILS),
+    (NO, {"failed": (0, 0)}, ProofVerdict.HOLDS),
+    (NO, {"failed": (0, 1)}, ProofVerdict.FAILS),
+    (NO, {"failed": (0, 0), "result": 1}, ProofVerdict.FAILS),
+    (SHARE, {}, ProofVerdict.HOLDS),
+    (SHARE, {"accesses": 139, "calls": 139}, ProofVerdict.HOLDS),  # 100 expected, a deviation of draws is 9.5
+    (SHARE, {"accesses": 141, "calls": 141}, ProofVerdict.FAILS),
+    (SHARE, {"calls": 103}, ProofVerdict.FAILS),  # something else calls, too
+    (SHARE, {"accesses": None}, ProofVerdict.FAILS),
+    (SHARE, {"stress": 0, "accesses": 0, "calls": 0}, ProofVerdict.HOLDS),
+    (SHARE, {"stress": 0, "accesses": 1, "calls": 1}, ProofVerdict.FAILS),
+    (SHARE, {"stress": 0, "accesses": 0, "calls": 1}, ProofVerdict.FAILS),
 ]
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_proof_rule_on_two_cores(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_proof_rule_on_two_cores(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     result = judge_one(two_cores(rule, **facts))
     assert result.verdict is verdict, result.saw
     assert result.saw
@@ -117,7 +117,7 @@ def test_proof_rule_on_two_cores(rule: dict[str, Any], facts: dict[str, Any], ve
 @pytest.mark.parametrize("rule", [OWN, ONE, {"rule": "collisions", "service": "take"}])
 def test_rules_about_objects_need_probes(rule: dict[str, Any]) -> None:
     result = judge_one(two_cores(rule, probes=False))
-    assert result.verdict is Verdict.UNSEEN
+    assert result.verdict is ProofVerdict.UNSEEN
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,19 @@ def test_condition_on_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("cores", "fewest", "own", "verdict"),
-    [(1, 1, 420, Verdict.FAILS), (2, 1, 420, Verdict.HOLDS), (2, 1, 520, Verdict.FAILS), (2, 2, 420, Verdict.FAILS)],
+    [
+        (1, 1, 420, ProofVerdict.FAILS),
+        (2, 1, 420, ProofVerdict.HOLDS),
+        (2, 1, 520, ProofVerdict.FAILS),
+        (2, 2, 420, ProofVerdict.FAILS),
+    ],
 )
 def test_cores_with_a_shared_cache_may_take_longer_between_calls(
-    cores: int, fewest: int, own: int, verdict: Verdict
+    cores: int, fewest: int, own: int, verdict: ProofVerdict
 ) -> None:
     steps = [take(own_cycles=own), give()] * 5
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     facts = benchmark([{**PAIR, "cores": [0]}]).model_copy(update={"min_cores": fewest})
-    message = decode(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
+    message = decode_records(stream(BODY, begin(cores=cores)), WIRE, EXPECTED)
     result = judge_one(Evidence(message, observed, facts, board(), kernel(**FACTS)))
     assert result.verdict is verdict, result.saw

@@ -11,9 +11,9 @@ from rtoslab.catalogue.kernel_facts import MulticoreFacts
 from rtoslab.intake import read_table
 from rtoslab.proofs import CODE_LENGTHS, Evidence, code_lengths, judge_all
 from rtoslab.proofs.code_lengths import CodeLength, CodeLengths, length_key
-from rtoslab.proofs.rules import all_rules
-from rtoslab.records.decoder import decode
-from rtoslab.results.finding import Verdict
+from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.records.decoder import decode_records
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import CodeSpan, CoreLoad, OwnFunction, WindowObservations
 from tests import latency_fakes
 from tests.fakes import BODY, EXPECTED, WIRE, begin, benchmark, board, count, decoded_run, kernel, stream
@@ -58,140 +58,144 @@ def evidence(rule: dict[str, Any], **facts: Any) -> Evidence:
 
 
 ONCE = own_function(1, TOTAL, calls={"helper": TOTAL})
-CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
-    (OWN, {}, Verdict.HOLDS),
-    (OWN, {"own": (own_function(1, 1001, 2003, TOTAL),)}, Verdict.HOLDS),  # one task, two of them, all
-    (OWN, {"own": (own_function(1, 12 * TOTAL),)}, Verdict.FAILS),  # a loop in each round
-    (OWN, {"own": (own_function(1, TOTAL, 500),)}, Verdict.FAILS),  # a branch that is taken now and then
-    (OWN, {"own": (own_function(1, TOTAL, 7),)}, Verdict.HOLDS),  # at the window's edges
-    ({**OWN, "passes": ["words"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL, 33 * TOTAL),)}, Verdict.HOLDS),
+CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
+    (OWN, {}, ProofVerdict.HOLDS),
+    (OWN, {"own": (own_function(1, 1001, 2003, TOTAL),)}, ProofVerdict.HOLDS),  # one task, two of them, all
+    (OWN, {"own": (own_function(1, 12 * TOTAL),)}, ProofVerdict.FAILS),  # a loop in each round
+    (OWN, {"own": (own_function(1, TOTAL, 500),)}, ProofVerdict.FAILS),  # a branch that is taken now and then
+    (OWN, {"own": (own_function(1, TOTAL, 7),)}, ProofVerdict.HOLDS),  # at the window's edges
+    ({**OWN, "passes": ["words"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL, 33 * TOTAL),)}, ProofVerdict.HOLDS),
     # The inner of two loops of 2 and 32 passes, its condition, and a pass more than that.
-    ({**OWN, "passes": ["2 * words"]}, {"own": (own_function(1, 64 * TOTAL, 66 * TOTAL),)}, Verdict.HOLDS),
-    ({**OWN, "passes": ["2 * words"]}, {"own": (own_function(1, 67 * TOTAL),)}, Verdict.FAILS),
-    ({**OWN, "passes": ["words / 2"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL),)}, Verdict.FAILS),
-    ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777),)}, Verdict.HOLDS),
-    ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777, 77_777),)}, Verdict.FAILS),
-    ({**OWN, "free": ["body"]}, {"own": (own_function(1, 77_777),)}, Verdict.HOLDS),
-    (OWN, {"own": (ONCE, own_function(TOTAL, TOTAL, name="helper", entries=TOTAL))}, Verdict.HOLDS),
-    (OWN, {"own": (ONCE, own_function(TOTAL, 2 * 250, name="helper", entries=TOTAL))}, Verdict.FAILS),  # a loop inside
+    ({**OWN, "passes": ["2 * words"]}, {"own": (own_function(1, 64 * TOTAL, 66 * TOTAL),)}, ProofVerdict.HOLDS),
+    ({**OWN, "passes": ["2 * words"]}, {"own": (own_function(1, 67 * TOTAL),)}, ProofVerdict.FAILS),
+    ({**OWN, "passes": ["words / 2"]}, {"own": (own_function(1, TOTAL, 32 * TOTAL),)}, ProofVerdict.FAILS),
+    ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777),)}, ProofVerdict.HOLDS),
+    ({**OWN, "waits": 2}, {"own": (own_function(1, TOTAL, 77_777, 77_777, 77_777),)}, ProofVerdict.FAILS),
+    ({**OWN, "free": ["body"]}, {"own": (own_function(1, 77_777),)}, ProofVerdict.HOLDS),
+    (OWN, {"own": (ONCE, own_function(TOTAL, TOTAL, name="helper", entries=TOTAL))}, ProofVerdict.HOLDS),
+    (
+        OWN,
+        {"own": (ONCE, own_function(TOTAL, 2 * 250, name="helper", entries=TOTAL))},
+        ProofVerdict.FAILS,
+    ),  # a loop inside
     (
         OWN,
         {"own": (own_function(1, TOTAL), own_function(TOTAL, name="helper", entries=TOTAL))},
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),  # nobody calls it
     (
         OWN,
         {"own": (own_function(1, TOTAL), own_function(250, name="hook", entries=250))},
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),  # the kernel does, at each tick
     (
         {**OWN, "entered": ["hook"]},
         {"own": (own_function(1, TOTAL), own_function(250, name="hook", entries=250))},
-        Verdict.HOLDS,
+        ProofVerdict.HOLDS,
     ),
-    (OWN, {"own": (own_function(1, TOTAL), own_function(TOTAL, name="isr_irq26", entries=TOTAL))}, Verdict.HOLDS),
+    (OWN, {"own": (own_function(1, TOTAL), own_function(TOTAL, name="isr_irq26", entries=TOTAL))}, ProofVerdict.HOLDS),
     (
         OWN,
         {"own": (own_function(1, TOTAL), own_function(TOTAL, 20 * TOTAL, name="isr_irq26", entries=TOTAL))},
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),
-    ({**OWN, "instructions": 1}, {}, Verdict.FAILS),
-    ({**OWN, "instructions": 2}, {}, Verdict.HOLDS),
-    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "kNow": 3}),)}, Verdict.HOLDS),
-    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "kNow": 100}),)}, Verdict.FAILS),
-    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "unknown": TOTAL}),)}, Verdict.FAILS),
+    ({**OWN, "instructions": 1}, {}, ProofVerdict.FAILS),
+    ({**OWN, "instructions": 2}, {}, ProofVerdict.HOLDS),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "kNow": 3}),)}, ProofVerdict.HOLDS),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "kNow": 100}),)}, ProofVerdict.FAILS),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "unknown": TOTAL}),)}, ProofVerdict.FAILS),
     (
         CALLS,
         {"own": (own_function(1, TOTAL, calls={"kYield": TOTAL, "memcpy": TOTAL}),)},
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),  # of the C library
-    ({**CALLS, "library": ["copy"]}, {"own": (own_function(1, TOTAL, calls={"memcpy": TOTAL}),)}, Verdict.HOLDS),
-    ({**CALLS, "library": ["fill"]}, {"own": (own_function(1, TOTAL, calls={"memcpy": TOTAL}),)}, Verdict.FAILS),
+    ({**CALLS, "library": ["copy"]}, {"own": (own_function(1, TOTAL, calls={"memcpy": TOTAL}),)}, ProofVerdict.HOLDS),
+    ({**CALLS, "library": ["fill"]}, {"own": (own_function(1, TOTAL, calls={"memcpy": TOTAL}),)}, ProofVerdict.FAILS),
     (
         {**CALLS, "library": ["division"]},
         {"own": (own_function(1, TOTAL, calls={"__aeabi_uidivmod": TOTAL}),)},
-        Verdict.HOLDS,
+        ProofVerdict.HOLDS,
     ),
-    (CALLS, {"own": (own_function(1, TOTAL, calls={"memset": 3}),)}, Verdict.HOLDS),  # at the window's edges
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"memset": 3}),)}, ProofVerdict.HOLDS),  # at the window's edges
     (
         CALLS,
         {"own": (own_function(1, TOTAL, calls={"mem_work": TOTAL}), own_function(TOTAL, name="mem_work"))},
-        Verdict.HOLDS,
+        ProofVerdict.HOLDS,
     ),  # its own
-    (CALLS, {"own": (own_function(1, TOTAL, calls={"svc": TOTAL, "indirect": TOTAL}),)}, Verdict.HOLDS),
-    ({**CALLS, "calling": ["tick_now"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
-    ({**CALLS, "asking": ["body"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, Verdict.HOLDS),
+    (CALLS, {"own": (own_function(1, TOTAL, calls={"svc": TOTAL, "indirect": TOTAL}),)}, ProofVerdict.HOLDS),
+    ({**CALLS, "calling": ["tick_now"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, ProofVerdict.HOLDS),
+    ({**CALLS, "asking": ["body"]}, {"own": (own_function(1, TOTAL, calls={"kNow": 100}),)}, ProofVerdict.HOLDS),
     # A sleep that ends at a tick is reckoned from the clock, once for each.
-    (SLEEPS, {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, Verdict.HOLDS),
-    (SLEEPS, {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL + 100}),)}, Verdict.FAILS),
+    (SLEEPS, {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)}, ProofVerdict.HOLDS),
+    (SLEEPS, {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL + 100}),)}, ProofVerdict.FAILS),
     (
         SLEEPS,
         {"own": (own_function(1, TOTAL, calls={"kTake": TOTAL, "kNow": TOTAL}),)},
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),  # that is told none
     (
         SLEEPS,
         {"own": (own_function(1, calls={"kNow": TOTAL}), own_function(1, name="other", calls={"kSleep": TOTAL}))},
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),
     (
         CALLS,
         {"own": (own_function(1, TOTAL, calls={"kSleep": TOTAL, "kNow": TOTAL}),)},
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),  # no proof speaks of it
-    (TOLD, {}, Verdict.HOLDS),
-    (TOLD, {"loads": {0: CoreLoad(31_252_000, 0, 0)}}, Verdict.FAILS),
-    (TOLD, {"loads": {0: CoreLoad(26_500_000, 0, 0)}}, Verdict.FAILS),  # stamped before the window opened
-    (INTERRUPTS, {}, Verdict.HOLDS),
-    (INTERRUPTS, {"exceptions": {0: {15: 250, 14: 5000}}}, Verdict.HOLDS),  # the kernel's own
-    (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 1}}}, Verdict.FAILS),  # a line that nobody asked for
-    ({**INTERRUPTS, "lines": ["soft"]}, {"exceptions": {0: {15: 250, 42: 1}}}, Verdict.HOLDS),
-    (INTERRUPTS, {"exceptions": {0: {15: 500}}}, Verdict.FAILS),  # a quicker tick than is told
-    (STATE, {}, Verdict.HOLDS),
-    (STATE, {"state": {"feature.icache": 0}}, Verdict.FAILS),
-    (STATE, {"state": {"float_contexts": 1}}, Verdict.FAILS),
-    (STATE, {"heap_blocks": 12}, Verdict.FAILS),
-    (STATE, {"heap_blocks": -11}, Verdict.FAILS),
-    (STATE, {"heap_blocks": 1}, Verdict.HOLDS),  # an entry that was interrupted is seen twice
-    (STATE, {"heap_blocks": 3}, Verdict.FAILS),
-    ({**STATE, "held_blocks": 1}, {"heap_blocks": 3}, Verdict.HOLDS),
-    (STATE, {"state": {"heap.free_pieces": 1}}, Verdict.HOLDS),
-    (STATE, {"state": {"heap.free_pieces": 0}}, Verdict.HOLDS),  # all is taken
-    (STATE, {"state": {"heap.free_pieces": 2}}, Verdict.FAILS),
-    ({**STATE, "free_pieces": 2}, {"state": {"heap.free_pieces": 2}}, Verdict.HOLDS),
-    (STATE, {"state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
-    (STATE, {"state": {"isr_urgency": 5, "urgency.irq26": 1}}, Verdict.HOLDS),  # of two bits, the lower ones
-    (STATE, {"state": {"wait_states": 3}}, Verdict.HOLDS),  # board.toml says nothing of it
-    (STATE, {"state": {"mpu": 1}}, Verdict.FAILS),
-    (STATE, {"state": {"fpu": 15, "fpu.lazy": 3}}, Verdict.HOLDS),
-    (STATE, {"state": {"fpu": 15, "fpu.lazy": 2}}, Verdict.FAILS),  # each frame is saved at once
-    (STATE, {"state": {"fpu": 0, "fpu.lazy": 0}}, Verdict.HOLDS),  # a core without the unit
-    (STATE, {"state": {"urgency.irq5": 0}}, Verdict.FAILS),  # a line that no benchmark has
-    (STATE, {"own_floats": ("isr_irq26",)}, Verdict.FAILS),
-    (STATE, {"closing_state": {"feature.icache": 0}}, Verdict.FAILS),  # switched off in the window
-    (STATE, {"closing_state": {"urgency.irq26": 1}}, Verdict.HOLDS),  # enabled in the window
-    (STATE, {"closing_state": {"isr_urgency": 1, "urgency.irq26": 0}}, Verdict.FAILS),
-    (STATE, {"closing_state": {"urgency.irq5": 1}}, Verdict.FAILS),
-    (STATE, {"setting_writes": {"feature.icache": 2}}, Verdict.FAILS),  # off and on again
-    (STATE, {"state": {"core.auxiliary": 0, "flash.buffers_off": 0}}, Verdict.HOLDS),
-    (STATE, {"state": {"core.auxiliary": 2}}, Verdict.FAILS),  # the write buffer is off
-    (STATE, {"state": {"flash.buffers_off": 1}}, Verdict.FAILS),
-    (STATE, {"state": {"flash.half_cycle": 1}}, Verdict.FAILS),
-    (STATE, {"state": {"dma": 1}}, Verdict.FAILS),  # a channel that copies takes the bus
-    (STATE, {"state": {"flash.cache_reset": 1}}, Verdict.FAILS),
-    (STATE, {"own": (OwnFunction(0, "body", 1, (CodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)}, Verdict.FAILS),
+    (TOLD, {}, ProofVerdict.HOLDS),
+    (TOLD, {"loads": {0: CoreLoad(31_252_000, 0, 0)}}, ProofVerdict.FAILS),
+    (TOLD, {"loads": {0: CoreLoad(26_500_000, 0, 0)}}, ProofVerdict.FAILS),  # stamped before the window opened
+    (INTERRUPTS, {}, ProofVerdict.HOLDS),
+    (INTERRUPTS, {"exceptions": {0: {15: 250, 14: 5000}}}, ProofVerdict.HOLDS),  # the kernel's own
+    (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 1}}}, ProofVerdict.FAILS),  # a line that nobody asked for
+    ({**INTERRUPTS, "lines": ["soft"]}, {"exceptions": {0: {15: 250, 42: 1}}}, ProofVerdict.HOLDS),
+    (INTERRUPTS, {"exceptions": {0: {15: 500}}}, ProofVerdict.FAILS),  # a quicker tick than is told
+    (STATE, {}, ProofVerdict.HOLDS),
+    (STATE, {"state": {"feature.icache": 0}}, ProofVerdict.FAILS),
+    (STATE, {"state": {"float_contexts": 1}}, ProofVerdict.FAILS),
+    (STATE, {"heap_blocks": 12}, ProofVerdict.FAILS),
+    (STATE, {"heap_blocks": -11}, ProofVerdict.FAILS),
+    (STATE, {"heap_blocks": 1}, ProofVerdict.HOLDS),  # an entry that was interrupted is seen twice
+    (STATE, {"heap_blocks": 3}, ProofVerdict.FAILS),
+    ({**STATE, "held_blocks": 1}, {"heap_blocks": 3}, ProofVerdict.HOLDS),
+    (STATE, {"state": {"heap.free_pieces": 1}}, ProofVerdict.HOLDS),
+    (STATE, {"state": {"heap.free_pieces": 0}}, ProofVerdict.HOLDS),  # all is taken
+    (STATE, {"state": {"heap.free_pieces": 2}}, ProofVerdict.FAILS),
+    ({**STATE, "free_pieces": 2}, {"state": {"heap.free_pieces": 2}}, ProofVerdict.HOLDS),
+    (STATE, {"state": {"isr_urgency": 1, "urgency.irq26": 0}}, ProofVerdict.FAILS),
+    (STATE, {"state": {"isr_urgency": 5, "urgency.irq26": 1}}, ProofVerdict.HOLDS),  # of two bits, the lower ones
+    (STATE, {"state": {"wait_states": 3}}, ProofVerdict.HOLDS),  # board.toml says nothing of it
+    (STATE, {"state": {"mpu": 1}}, ProofVerdict.FAILS),
+    (STATE, {"state": {"fpu": 15, "fpu.lazy": 3}}, ProofVerdict.HOLDS),
+    (STATE, {"state": {"fpu": 15, "fpu.lazy": 2}}, ProofVerdict.FAILS),  # each frame is saved at once
+    (STATE, {"state": {"fpu": 0, "fpu.lazy": 0}}, ProofVerdict.HOLDS),  # a core without the unit
+    (STATE, {"state": {"urgency.irq5": 0}}, ProofVerdict.FAILS),  # a line that no benchmark has
+    (STATE, {"own_floats": ("isr_irq26",)}, ProofVerdict.FAILS),
+    (STATE, {"closing_state": {"feature.icache": 0}}, ProofVerdict.FAILS),  # switched off in the window
+    (STATE, {"closing_state": {"urgency.irq26": 1}}, ProofVerdict.HOLDS),  # enabled in the window
+    (STATE, {"closing_state": {"isr_urgency": 1, "urgency.irq26": 0}}, ProofVerdict.FAILS),
+    (STATE, {"closing_state": {"urgency.irq5": 1}}, ProofVerdict.FAILS),
+    (STATE, {"setting_writes": {"feature.icache": 2}}, ProofVerdict.FAILS),  # off and on again
+    (STATE, {"state": {"core.auxiliary": 0, "flash.buffers_off": 0}}, ProofVerdict.HOLDS),
+    (STATE, {"state": {"core.auxiliary": 2}}, ProofVerdict.FAILS),  # the write buffer is off
+    (STATE, {"state": {"flash.buffers_off": 1}}, ProofVerdict.FAILS),
+    (STATE, {"state": {"flash.half_cycle": 1}}, ProofVerdict.FAILS),
+    (STATE, {"state": {"dma": 1}}, ProofVerdict.FAILS),  # a channel that copies takes the bus
+    (STATE, {"state": {"flash.cache_reset": 1}}, ProofVerdict.FAILS),
+    (STATE, {"own": (OwnFunction(0, "body", 1, (CodeSpan(0x2000_0100, 1, TOTAL, TOTAL),), ()),)}, ProofVerdict.FAILS),
 ]
 
 
 STRESS = {"rule": "pair_stress", "percent": "stress_percent", "accesses": "accesses", "found": "found_taken"}
-STRESSED: list[tuple[int, tuple[int, int, int], tuple[int, int, int], Verdict]] = [
-    (50, (1000, 1000, 300), (4000, 2010, 200), Verdict.HOLDS),
-    (50, (1000, 1000, 300), (4000, 1400, 200), Verdict.FAILS),  # too rarely
-    (50, (1000, 500, 300), (4000, 2010, 200), Verdict.FAILS),  # the target itself
-    (50, (1000, 1000, 0), (4000, 2010, 0), Verdict.FAILS),  # they never met
-    (0, (1000, 1000, 0), (4000, 0, 0), Verdict.HOLDS),
-    (0, (1000, 1000, 5), (4000, 0, 0), Verdict.FAILS),
-    (50, (1000, 1000, 300), (0, 0, 0), Verdict.FAILS),  # the stress task did not run
+STRESSED: list[tuple[int, tuple[int, int, int], tuple[int, int, int], ProofVerdict]] = [
+    (50, (1000, 1000, 300), (4000, 2010, 200), ProofVerdict.HOLDS),
+    (50, (1000, 1000, 300), (4000, 1400, 200), ProofVerdict.FAILS),  # too rarely
+    (50, (1000, 500, 300), (4000, 2010, 200), ProofVerdict.FAILS),  # the target itself
+    (50, (1000, 1000, 0), (4000, 2010, 0), ProofVerdict.FAILS),  # they never met
+    (0, (1000, 1000, 0), (4000, 0, 0), ProofVerdict.HOLDS),
+    (0, (1000, 1000, 5), (4000, 0, 0), ProofVerdict.FAILS),
+    (50, (1000, 1000, 300), (0, 0, 0), ProofVerdict.FAILS),  # the stress task did not run
 ]
 """The requested share; rounds, accesses and collisions of the target and of the stress task."""
 
@@ -199,7 +203,7 @@ STRESSED: list[tuple[int, tuple[int, int, int], tuple[int, int, int], Verdict]] 
 @pytest.mark.parametrize("core", [0, 1])
 @pytest.mark.parametrize(("percent", "target", "stress", "verdict"), STRESSED)
 def test_both_images_took_the_lock_as_often_as_asked(
-    core: int, percent: int, target: tuple[int, int, int], stress: tuple[int, int, int], verdict: Verdict
+    core: int, percent: int, target: tuple[int, int, int], stress: tuple[int, int, int], verdict: ProofVerdict
 ) -> None:
     runs = [
         decoded_run([
@@ -215,23 +219,25 @@ def test_both_images_took_the_lock_as_often_as_asked(
         evidence(OWN), decoded=runs[core], beside=runs[1 - core], settings={"core": str(core)}
     )
     rule = all_rules()["pair_stress"]
-    assert rule.judge(rule.Params.model_validate(STRESS), seen_by).verdict is verdict
-    unseen = rule.judge(rule.Params.model_validate(STRESS), dataclasses.replace(seen_by, beside=None))
-    assert unseen.verdict is Verdict.UNSEEN
+    assert rule.judge_evidence(rule_parameters(rule).model_validate(STRESS), seen_by).verdict is verdict
+    unseen = rule.judge_evidence(
+        rule_parameters(rule).model_validate(STRESS), dataclasses.replace(seen_by, beside=None)
+    )
+    assert unseen.verdict is ProofVerdict.UNSEEN
 
 
 PAIR = {"rule": "windows_overlap"}
 """Judged of a kernel beside another one."""
-OVERLAPS: list[tuple[tuple[int, int], Verdict]] = [
-    ((1000, 251_000), Verdict.HOLDS),
-    ((5900, 255_900), Verdict.HOLDS),  # 1.96 % later
-    ((6100, 256_100), Verdict.FAILS),
-    ((0, 1000), Verdict.FAILS),  # it was over
+OVERLAPS: list[tuple[tuple[int, int], ProofVerdict]] = [
+    ((1000, 251_000), ProofVerdict.HOLDS),
+    ((5900, 255_900), ProofVerdict.HOLDS),  # 1.96 % later
+    ((6100, 256_100), ProofVerdict.FAILS),
+    ((0, 1000), ProofVerdict.FAILS),  # it was over
 ]
 
 
 @pytest.mark.parametrize(("edges", "verdict"), OVERLAPS)
-def test_windows_of_two_kernels_overlap(edges: tuple[int, int], verdict: Verdict) -> None:
+def test_windows_of_two_kernels_overlap(edges: tuple[int, int], verdict: ProofVerdict) -> None:
     alone = evidence(OWN)
     fields: dict[str, str | int] = {"n": 0, "open_ticks": edges[0], "close_ticks": edges[1]}
     other = decoded_run([("window", fields), *[record for record in BODY if record[0] != "window"]])
@@ -243,15 +249,15 @@ def test_windows_of_two_kernels_overlap(edges: tuple[int, int], verdict: Verdict
 @pytest.mark.parametrize(
     ("sets", "chip", "divider", "verdict"),
     [
-        ({}, "rp2040", 2, Verdict.HOLDS),
-        ({}, "rp2040", 4, Verdict.FAILS),
-        ({"xip.divider": 4}, "rp2040", 4, Verdict.HOLDS),
-        ({"xip.divider": 4}, "rp2040", 2, Verdict.FAILS),  # not what the description says either
-        ({"xip.divider": 4}, "another", 4, Verdict.FAILS),
+        ({}, "rp2040", 2, ProofVerdict.HOLDS),
+        ({}, "rp2040", 4, ProofVerdict.FAILS),
+        ({"xip.divider": 4}, "rp2040", 4, ProofVerdict.HOLDS),
+        ({"xip.divider": 4}, "rp2040", 2, ProofVerdict.FAILS),  # not what the description says either
+        ({"xip.divider": 4}, "another", 4, ProofVerdict.FAILS),
     ],
 )
 def test_kernel_start_up_may_change_board_settings(
-    sets: dict[str, int], chip: str, divider: int, verdict: Verdict
+    sets: dict[str, int], chip: str, divider: int, verdict: ProofVerdict
 ) -> None:
     given = evidence(STATE, state={"xip.divider": divider})
     memory = given.board.memory.model_copy(update={"flash_clock_divider": 2})
@@ -264,15 +270,15 @@ def test_kernel_start_up_may_change_board_settings(
 @pytest.mark.parametrize(
     ("cores", "facts", "verdict"),
     [
-        ((), {"state": {"float_contexts": 1}}, Verdict.FAILS),
-        (("another",), {"state": {"float_contexts": 1}}, Verdict.FAILS),
-        (("cortex-m0plus",), {"state": {"float_contexts": 1}}, Verdict.HOLDS),
-        (("cortex-m0plus",), {"state": {"float_contexts": 0}}, Verdict.HOLDS),
-        (("cortex-m0plus",), {"state": {"float_contexts": 1}, "own_floats": ("body",)}, Verdict.FAILS),
+        ((), {"state": {"float_contexts": 1}}, ProofVerdict.FAILS),
+        (("another",), {"state": {"float_contexts": 1}}, ProofVerdict.FAILS),
+        (("cortex-m0plus",), {"state": {"float_contexts": 1}}, ProofVerdict.HOLDS),
+        (("cortex-m0plus",), {"state": {"float_contexts": 0}}, ProofVerdict.HOLDS),
+        (("cortex-m0plus",), {"state": {"float_contexts": 1}, "own_floats": ("body",)}, ProofVerdict.FAILS),
     ],
 )
 def test_kernel_that_moves_data_in_floating_point_registers(
-    cores: tuple[str, ...], facts: dict[str, Any], verdict: Verdict
+    cores: tuple[str, ...], facts: dict[str, Any], verdict: ProofVerdict
 ) -> None:
     """Its callers have contexts, and the benchmark's own use is looked for in its code."""
     known = kernel(symbols=SYMBOLS, services={"tasks": True}, float_code=cores)
@@ -282,7 +288,7 @@ def test_kernel_that_moves_data_in_floating_point_registers(
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     given = evidence(rule, **facts)
     (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
     assert result.verdict is verdict, result.saw
@@ -293,16 +299,16 @@ def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any]
 def test_target_without_probes_is_reported(rule: dict[str, Any]) -> None:
     given = dataclasses.replace(evidence(rule), observed=None)
     (result,) = (finding for finding in judge_all(given) if finding.rule == rule["rule"])
-    assert result.verdict is Verdict.UNSEEN
+    assert result.verdict is ProofVerdict.UNSEEN
 
 
 def test_board_settings_must_equal_the_points() -> None:
     given = evidence(STATE, state={"feature.icache": 0})
     (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
-    assert result.verdict is Verdict.FAILS
+    assert result.verdict is ProofVerdict.FAILS
     given = dataclasses.replace(given, settings={"feature.icache": "0"})
     (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
-    assert result.verdict is Verdict.HOLDS
+    assert result.verdict is ProofVerdict.HOLDS
 
 
 ASKS = {"kCore": TOTAL}
@@ -312,29 +318,41 @@ HANDLER = own_function(TOTAL, name="isr_irq26", entries=TOTAL, calls=ASKS)
 @pytest.mark.parametrize(
     ("rule", "facts", "verdict"),
     [
-        (CALLS, {"own": (own_function(1, TOTAL), HANDLER)}, Verdict.HOLDS),
+        (CALLS, {"own": (own_function(1, TOTAL), HANDLER)}, ProofVerdict.HOLDS),
         (
             CALLS,
             {"own": (own_function(TOTAL, name="isr_irq26", entries=TOTAL - 100, calls=ASKS),)},
-            Verdict.FAILS,
+            ProofVerdict.FAILS,
         ),  # twice
-        (CALLS, {"own": (own_function(1, TOTAL, calls=ASKS),)}, Verdict.FAILS),  # a task knows its core
-        (CALLS, {"own": (HANDLER, own_function(TOTAL, name="port_core", entries=TOTAL, calls=ASKS))}, Verdict.HOLDS),
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 600}}}, Verdict.HOLDS),
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 401}, 1: {32: 601}}}, Verdict.HOLDS),  # sent before the window
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 700}}}, Verdict.FAILS),  # somebody else sent them
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 600}, 1: {32: 400}}}, Verdict.FAILS),  # a core its own
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 32: 400}}}, Verdict.FAILS),  # the other core's line
-        (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 500}}}, Verdict.FAILS),
+        (CALLS, {"own": (own_function(1, TOTAL, calls=ASKS),)}, ProofVerdict.FAILS),  # a task knows its core
+        (
+            CALLS,
+            {"own": (HANDLER, own_function(TOTAL, name="port_core", entries=TOTAL, calls=ASKS))},
+            ProofVerdict.HOLDS,
+        ),
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 600}}}, ProofVerdict.HOLDS),
+        (
+            INTERRUPTS,
+            {"exceptions": {0: {15: 250, 31: 401}, 1: {32: 601}}},
+            ProofVerdict.HOLDS,
+        ),  # sent before the window
+        (
+            INTERRUPTS,
+            {"exceptions": {0: {15: 250, 31: 400}, 1: {32: 700}}},
+            ProofVerdict.FAILS,
+        ),  # somebody else sent them
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 31: 600}, 1: {32: 400}}}, ProofVerdict.FAILS),  # a core its own
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 32: 400}}}, ProofVerdict.FAILS),  # the other core's line
+        (INTERRUPTS, {"exceptions": {0: {15: 250, 42: 500}}}, ProofVerdict.FAILS),
     ],
 )
 def test_inter_core_interrupts_are_declared_by_the_kernel(
-    rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict
+    rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict
 ) -> None:
     given = evidence(rule, calls=Counter({(0, "core_interrupt"): 600, (1, "core_interrupt"): 400}), **facts)
     message = {"ask": ["kCore"], "interrupt": ["kSend"], "lines": {given.board.chip: [15, 16]}}
     known = kernel(symbols=SYMBOLS, classes={"kernel": ["k"]}, services={"tasks": True}, several_cores=message)
-    both = decode(stream(BODY, begin(cores=2)), WIRE, EXPECTED)
+    both = decode_records(stream(BODY, begin(cores=2)), WIRE, EXPECTED)
     (result,) = (
         finding
         for finding in judge_all(dataclasses.replace(given, kernel=known, decoded=both))
@@ -350,7 +368,7 @@ def test_single_core_has_no_inter_core_interrupt() -> None:
     (result,) = (
         finding for finding in judge_all(dataclasses.replace(given, kernel=known)) if finding.rule == "interrupts_told"
     )
-    assert result.verdict is Verdict.FAILS
+    assert result.verdict is ProofVerdict.FAILS
 
 
 KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))
@@ -360,25 +378,25 @@ KEPT = ((0, 7), (0, 7), (1, 107), (1, 127))
 @pytest.mark.parametrize(
     ("kept", "verdict"),
     [
-        (None, Verdict.HOLDS),  # compiled into its callers: not to be seen
-        (KEPT, Verdict.HOLDS),
-        (KEPT[2:], Verdict.HOLDS),  # the empty interval's alone
-        (KEPT[:3], Verdict.FAILS),  # it sends one that it was not told
-        (KEPT[:2], Verdict.FAILS),  # a sample of which the runner was not told
-        ((*KEPT[:2], (1, 127), (1, 107)), Verdict.FAILS),  # another order
-        ((*KEPT[:2], (1, 107), (1, 173)), Verdict.FAILS),  # another value
-        ((*KEPT, (1, 107), (1, 107), (1, 107)), Verdict.FAILS),  # more than there were intervals
+        (None, ProofVerdict.HOLDS),  # compiled into its callers: not to be seen
+        (KEPT, ProofVerdict.HOLDS),
+        (KEPT[2:], ProofVerdict.HOLDS),  # the empty interval's alone
+        (KEPT[:3], ProofVerdict.FAILS),  # it sends one that it was not told
+        (KEPT[:2], ProofVerdict.FAILS),  # a sample of which the runner was not told
+        ((*KEPT[:2], (1, 127), (1, 107)), ProofVerdict.FAILS),  # another order
+        ((*KEPT[:2], (1, 107), (1, 173)), ProofVerdict.FAILS),  # another value
+        ((*KEPT, (1, 107), (1, 107), (1, 107)), ProofVerdict.FAILS),  # more than there were intervals
     ],
 )
 def test_samples_equal_the_values_given_to_the_runner(
-    kept: tuple[tuple[int, int], ...] | None, verdict: Verdict
+    kept: tuple[tuple[int, int], ...] | None, verdict: ProofVerdict
 ) -> None:
     rule = all_rules()["samples_complete"]
     given = latency_fakes.evidence({"rule": "samples_complete"})
     assert given.observed is not None
     assert given.observed.intervals is not None
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=kept)
-    result = rule.judge(rule.Params(rule="samples_complete"), given)
+    result = rule.judge_evidence(rule_parameters(rule)(rule="samples_complete"), given)
     assert result.verdict is verdict, result.saw
 
 
@@ -391,25 +409,25 @@ def test_runner_that_drops_samples_is_found() -> None:
     stored = ((0, 7), (0, 7), *((1, 107), (1, 127)) * 3)
     given.observed.intervals = dataclasses.replace(given.observed.intervals, kept=stored)
     rule = all_rules()["samples_complete"]
-    result = rule.judge(rule.Params(rule="samples_complete"), given)
-    assert result.verdict is Verdict.FAILS
+    result = rule.judge_evidence(rule_parameters(rule)(rule="samples_complete"), given)
+    assert result.verdict is ProofVerdict.FAILS
     assert "when each series had its own" in result.saw
     # One that releases what it holds at the end says so.
     message = dataclasses.replace(given.decoded, params={**given.decoded.params, "places": "4"})
-    held = rule.Params(rule="samples_complete", held="places")
-    assert "when each series" not in rule.judge(held, dataclasses.replace(given, decoded=message)).saw
+    held = rule_parameters(rule)(rule="samples_complete", held="places")
+    assert "when each series" not in rule.judge_evidence(held, dataclasses.replace(given, decoded=message)).saw
 
 
 @pytest.mark.parametrize(
     ("settings", "cycles", "verdict"),
     [
-        ({}, 21 * 2, Verdict.HOLDS),
-        ({}, 21 * 3, Verdict.FAILS),  # an instruction takes much longer than usual: it reads past a cache
-        ({"feature.icache": "0"}, 21 * 3, Verdict.HOLDS),
-        ({"opt": "-O0"}, 21 * 3, Verdict.HOLDS),
+        ({}, 21 * 2, ProofVerdict.HOLDS),
+        ({}, 21 * 3, ProofVerdict.FAILS),  # an instruction takes much longer than usual: it reads past a cache
+        ({"feature.icache": "0"}, 21 * 3, ProofVerdict.HOLDS),
+        ({"opt": "-O0"}, 21 * 3, ProofVerdict.HOLDS),
     ],
 )
-def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycles: int, verdict: Verdict) -> None:
+def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycles: int, verdict: ProofVerdict) -> None:
     own_code = OwnFunction(0, "body", 1, (CodeSpan(FLASH, 21, TOTAL, cycles * TOTAL),), ())
     assert _known(own_code, settings) is verdict
 
@@ -417,15 +435,15 @@ def test_known_code_bounds_the_cycles_of_a_round(settings: dict[str, str], cycle
 @pytest.mark.parametrize(
     ("instructions", "settings", "verdict"),
     [
-        (21, {}, Verdict.HOLDS),
-        (22, {}, Verdict.FAILS),
-        (22, {"opt": "-Os"}, Verdict.HOLDS),
-        (22, {"param.other": "1"}, Verdict.HOLDS),  # which may change what the round does
-        (22, {"feature.icache": "0"}, Verdict.FAILS),
+        (21, {}, ProofVerdict.HOLDS),
+        (22, {}, ProofVerdict.FAILS),
+        (22, {"opt": "-Os"}, ProofVerdict.HOLDS),
+        (22, {"param.other": "1"}, ProofVerdict.HOLDS),  # which may change what the round does
+        (22, {"feature.icache": "0"}, ProofVerdict.FAILS),
     ],
 )
 def test_known_code_bounds_the_instructions_of_a_round(
-    instructions: int, settings: dict[str, str], verdict: Verdict
+    instructions: int, settings: dict[str, str], verdict: ProofVerdict
 ) -> None:
     own_code = OwnFunction(0, "body", 1, (CodeSpan(FLASH, instructions, TOTAL, TOTAL),), ())
     assert _known(own_code, settings) is verdict
@@ -434,15 +452,21 @@ def test_known_code_bounds_the_instructions_of_a_round(
 @pytest.mark.parametrize(
     ("instructions", "kind", "settings", "compiler", "verdict"),
     [
-        (46, "counts", {}, "", Verdict.HOLDS),
-        (47, "counts", {}, "", Verdict.FAILS),
-        (45, "counts", {}, "", Verdict.FAILS),  # a branch that its code has is never executed
-        (45, "latency", {}, "", Verdict.HOLDS),
-        (47, "latency", {}, "", Verdict.FAILS),
-        (47, "counts", {}, "GCC: 13.1", Verdict.HOLDS),
-        (47, "counts", {"opt": "-Os"}, "", Verdict.HOLDS),
-        (47, "counts", {"configASSERT": "1"}, "", Verdict.HOLDS),  # the kernel's configuration changes code in line
-        (47, "counts", {"wait_states": "2"}, "", Verdict.FAILS),
+        (46, "counts", {}, "", ProofVerdict.HOLDS),
+        (47, "counts", {}, "", ProofVerdict.FAILS),
+        (45, "counts", {}, "", ProofVerdict.FAILS),  # a branch that its code has is never executed
+        (45, "latency", {}, "", ProofVerdict.HOLDS),
+        (47, "latency", {}, "", ProofVerdict.FAILS),
+        (47, "counts", {}, "GCC: 13.1", ProofVerdict.HOLDS),
+        (47, "counts", {"opt": "-Os"}, "", ProofVerdict.HOLDS),
+        (
+            47,
+            "counts",
+            {"configASSERT": "1"},
+            "",
+            ProofVerdict.HOLDS,
+        ),  # the kernel's configuration changes code in line
+        (47, "counts", {"wait_states": "2"}, "", ProofVerdict.FAILS),
     ],
 )
 def test_executed_code_is_as_long_as_measured(
@@ -451,7 +475,7 @@ def test_executed_code_is_as_long_as_measured(
     kind: str,
     settings: dict[str, str],
     compiler: str,
-    verdict: Verdict,
+    verdict: ProofVerdict,
 ) -> None:
     """The same compiler makes the same code, so one instruction more in a port or a handler shows."""
     table = CodeLengths(compiler="", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
@@ -463,7 +487,7 @@ def test_executed_code_is_as_long_as_measured(
     facts = given.benchmark.model_copy(update={"id": "t0", "kind": kind})
     given = dataclasses.replace(given, benchmark=facts, settings=settings)
     rule = all_rules()["own_code"]
-    assert rule.judge(rule.Params(rule="own_code"), given).verdict is verdict
+    assert rule.judge_evidence(rule_parameters(rule)(rule="own_code"), given).verdict is verdict
 
 
 @pytest.mark.parametrize(("samples", "instructions", "holds"), [(200, 47, False), (12, 47, True), (12, 49, False)])
@@ -477,7 +501,7 @@ def test_number_of_samples_changes_some_constants(
     facts = given.benchmark.model_copy(update={"id": "t0", "kind": "latency", "samples": 200})
     given = dataclasses.replace(given, benchmark=facts, samples=samples)
     rule = all_rules()["own_code"]
-    assert (rule.judge(rule.Params(rule="own_code"), given).verdict is Verdict.HOLDS) == holds
+    assert (rule.judge_evidence(rule_parameters(rule)(rule="own_code"), given).verdict is ProofVerdict.HOLDS) == holds
 
 
 def test_code_lengths_differ_by_family_core_and_instrument() -> None:
@@ -493,7 +517,7 @@ def test_shipped_code_lengths_can_be_read() -> None:
     assert all(0 < length.least <= length.most for rows in lengths.values() for length in rows.values())
 
 
-def _known(own_code: OwnFunction, settings: dict[str, str]) -> Verdict:
+def _known(own_code: OwnFunction, settings: dict[str, str]) -> ProofVerdict:
     """The verdict on a round of T7 with FreeRTOS, whose limits are in known_code.toml."""
     given = evidence(OWN, own=(own_code,))
     facts = given.benchmark.model_copy(update={"id": "t7_synchronisation"})

@@ -31,7 +31,7 @@ from rtoslab.reference.reference_file import read_reference, reference_path, ref
 from rtoslab.reference.shared_parts import common_part, merge_parts, own_part
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
-from rtoslab.results.results import Failed, ImageBytes, MeasuredPoint, NotApplicable, ProgramWeight, SeriesSamples
+from rtoslab.results.results import FailedPoint, ImageBytes, MeasuredPoint, NotApplicable, ProgramWeight, SeriesSamples
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
 
@@ -102,7 +102,7 @@ def test_shared_and_own_parts_form_the_complete_manifest(manifests: list[dict[st
 def test_reference_file_survives_writing_and_reading(tmp_path: Path) -> None:
     one, two = measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800)
     absent = NotApplicable(run_id="0" * 16, point=point(4), reason="two cores")
-    failed = Failed(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
+    failed = FailedPoint(run_id="0" * 16, point=point(8), stage="proof", error="ProofError", message="no")
     path = write_other_reference(tmp_path, one, two, absent, failed)
     result = read_reference(path)
     assert [stored_point.result for stored_point in result.points] == [

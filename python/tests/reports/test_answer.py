@@ -10,7 +10,7 @@ import pytest
 from rtoslab.analyses import PlacementLookup, placed_points
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.reports import ChartData, Document, make_document, report_formats
+from rtoslab.reports import ChartData, ReportDocument, make_document, report_formats
 from rtoslab.reports.sections.answer import answer_section
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT, WITHIN_PLACEMENT
 from rtoslab.reports.sections.speed_figures import speed_figures
@@ -213,7 +213,7 @@ def test_only_the_plain_variant_is_in_the_answer() -> None:
     assert few.prose == ["At test (T2) and test (T2, bytes=8), the two are within 0.1 % of each other."]
 
 
-def document(*results: MeasuredPoint, manifest: dict[str, Any] = STEADY) -> Document:
+def document(*results: MeasuredPoint, manifest: dict[str, Any] = STEADY) -> ReportDocument:
     return make_document(CATALOGUE, [StoredPoint(Path("p"), result, manifest) for result in results], None)
 
 

@@ -19,10 +19,10 @@ from rich.console import Console
 from rtoslab.analyses.placed_times import without_placement
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.reports import ChartData, Section, TableData, make_document, report_formats, show_points
+from rtoslab.reports import ChartData, ReportSection, TableData, make_document, report_formats, show_points
 from rtoslab.reports.sections.naming import MIDDLE_NOTE
 from rtoslab.reports.sections.rivals import IN_ONE_PLACEMENT
-from rtoslab.reports.table import Document
+from rtoslab.reports.table import ReportDocument
 from rtoslab.results.results import HeapUse, MeasuredPoint, NotApplicable, StackUse
 from rtoslab.store.stored_point import StoredPoint
 from tests.analyses.test_losses import pattern, stress_point
@@ -76,12 +76,12 @@ def points_of_all_placements() -> list[MeasuredPoint]:
 
 
 @pytest.fixture(scope="module")
-def singles() -> list[Document]:
+def singles() -> list[ReportDocument]:
     return [make_document(CATALOGUE, stored_points(alone(place)), None) for place in range(PLACES)]
 
 
 @pytest.fixture(scope="module")
-def together() -> Document:
+def together() -> ReportDocument:
     return make_document(CATALOGUE, stored_points(points_of_all_placements()), None)
 
 
@@ -94,12 +94,12 @@ def differing(tables: Sequence[TableData]) -> Iterator[tuple[int, int]]:
                 yield row, column
 
 
-def says_one(section: Section, table: TableData) -> bool:
+def says_one(section: ReportSection, table: TableData) -> bool:
     """Whether it is said of the section, or of each row of the table, that it is of one placement."""
     return MIDDLE_NOTE in section.prose or any("placement=" in cell for row in table.rows for cell in row)
 
 
-def test_cell_that_depends_on_placement_has_a_band(singles: list[Document], together: Document) -> None:
+def test_cell_that_depends_on_placement_has_a_band(singles: list[ReportDocument], together: ReportDocument) -> None:
     result: dict[str, int] = {}
     wanting = []
     whole = {item.id: item for item in together.shown_sections}
@@ -120,7 +120,9 @@ def test_cell_that_depends_on_placement_has_a_band(singles: list[Document], toge
     assert must <= {name for name, cells in result.items() if cells}, "the fakes must move them all"
 
 
-def test_chart_mark_that_depends_on_placement_has_a_band(singles: list[Document], together: Document) -> None:
+def test_chart_mark_that_depends_on_placement_has_a_band(
+    singles: list[ReportDocument], together: ReportDocument
+) -> None:
     drawn = 0
     whole = {item.id: item for item in together.shown_sections}
     for sections in zip(*(single.shown_sections for single in singles), strict=True):
@@ -136,11 +138,11 @@ def test_chart_mark_that_depends_on_placement_has_a_band(singles: list[Document]
     assert drawn >= 6
 
 
-def answer(document: Document) -> str:
+def answer(document: ReportDocument) -> str:
     return "\n".join(text for section in document.shown_sections if section.leads for text in section.prose)
 
 
-def test_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
+def test_report_of_one_placement_names_no_band(singles: list[ReportDocument]) -> None:
     """But its sentence about the second core says what it rests on."""
     for document in singles:
         (gained,) = re.findall(r"The second core .*", answer(document))
@@ -150,7 +152,7 @@ def test_report_of_one_placement_names_no_band(singles: list[Document]) -> None:
         assert "placement" not in re.sub(r"How fast a board executes .*", "", text)
 
 
-def test_answer_respects_the_bands(together: Document) -> None:
+def test_answer_respects_the_bands(together: ReportDocument) -> None:
     """What holds in whichever places is claimed, with its band; what some choice of places undoes is not."""
     raised = re.search(r"raises the total throughput of k at (.*)", answer(together))
     assert raised is not None
@@ -279,7 +281,7 @@ def test_point_in_one_placement_is_marked() -> None:
     assert "Measured in one placement" not in whole.getvalue()
 
 
-def test_data_frame_rows_have_their_placement(together: Document) -> None:
+def test_data_frame_rows_have_their_placement(together: ReportDocument) -> None:
     rows = list(csv.DictReader(io.StringIO(report_formats()["csv"](together))))
     assert {row["placement"] for row in rows} == {"0", "1", "2", "median", "least", "most"}
     key = ("benchmark", "cores", "config", "core", "quantity", "unit")
@@ -292,7 +294,7 @@ def test_data_frame_rows_have_their_placement(together: Document) -> None:
         assert [values["least"], values["median"], values["most"]] == numbers, name
 
 
-def test_json_contains_the_bands(together: Document) -> None:
+def test_json_contains_the_bands(together: ReportDocument) -> None:
     whole = json.loads(report_formats()["json"](together))
     assert len(whole["bands"]) == len(points_at(0))
     for item in whole["bands"]:
@@ -303,7 +305,7 @@ def test_json_contains_the_bands(together: Document) -> None:
     assert all(item["gain_band"][0] < item["gain"] < item["gain_band"][1] for item in whole["gains"])
 
 
-def test_run_in_one_placement_needs_no_note(together: Document) -> None:
+def test_run_in_one_placement_needs_no_note(together: ReportDocument) -> None:
     plain = replace(together, points=tuple(stored_points(alone(0))))
     assert {item["placement"] for item in csv.DictReader(io.StringIO(report_formats()["csv"](plain)))} == {"0"}
     assert json.loads(report_formats()["json"](plain))["bands"] == []

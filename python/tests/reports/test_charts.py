@@ -12,7 +12,7 @@ from rtoslab.reports.charts import render_svg
 from rtoslab.reports.palette import SERIES_COLOURS, estimate_text_width, series_colours
 from rtoslab.reports.sections.latency import latency_section
 from rtoslab.reports.sections.memory import memory_section
-from rtoslab.reports.table import ChartData, Section
+from rtoslab.reports.table import ChartData, ReportSection
 from rtoslab.results.results import MeasuredPoint
 from tests.fakes import measured_point
 from tests.latency_fakes import latency_point
@@ -156,7 +156,7 @@ def test_log_axis_needs_a_decade(kind: str, values: tuple[float, ...], log: bool
 
 
 def sentences(*charts: ChartData) -> Sequence[str]:
-    filled = Section("s", "S", (), charts).without_empty_parts()
+    filled = ReportSection("s", "S", (), charts).without_empty_parts()
     assert filled is not None
     assert not filled.charts
     return filled.prose
@@ -176,7 +176,7 @@ def test_chart_of_constant_values_is_a_sentence() -> None:
 
 def test_chart_of_different_values_is_drawn() -> None:
     spread = [{"series": "a", "low": low, "high": low + 1, "count": 7} for low in (90, 104)]
-    filled = Section(
+    filled = ReportSection(
         "s", "S", (), (ChartData("histogram", spread, "c"), ChartData("bars", rows("ab", "s"), "c"))
     ).without_empty_parts()
     assert filled is not None
@@ -189,21 +189,24 @@ def test_crowded_chart_is_split_by_board_family_and_number() -> None:
     boards = [
         {**row, "series": f"{row['series']} {board}", "board": board} for board in "xy" for row in rows("ab", series)
     ]
-    parts = ChartData("lines", boards, "Rates.").split()
+    parts = ChartData("lines", boards, "Rates.").readable_parts()
     assert [{row["board"] for row in part.rows} for part in parts] == [{"x"}, {"y"}]
     assert [part.caption for part in parts] == ["x: Rates.", "y: Rates."]
     families = [*rows(["T1 a", "T2 b"], series), *rows(["P1 c"], [f"p{number}" for number in range(8)])]
-    assert [part.caption for part in ChartData("bars", families, "R.").split()] == ["Tests T: R.", "Tests P: R."]
-    many = ChartData("bars", rows("a", [f"s{number}" for number in range(30)]), "R.").split()
+    assert [part.caption for part in ChartData("bars", families, "R.").readable_parts()] == [
+        "Tests T: R.",
+        "Tests P: R.",
+    ]
+    many = ChartData("bars", rows("a", [f"s{number}" for number in range(30)]), "R.").readable_parts()
     assert [len({row["series"] for row in part.rows}) for part in many] == [10, 10, 10]
     assert many[0].caption == "R. (part 1 of 3)"
-    assert ChartData("bars", rows("ab", series), "R.").split() == [ChartData("bars", rows("ab", series), "R.")]
+    assert ChartData("bars", rows("ab", series), "R.").readable_parts() == [ChartData("bars", rows("ab", series), "R.")]
 
 
 def test_horizontal_bars_are_split_between_tests() -> None:
     bars = [{"test": f"T{test}", "row": f"run {run}", "part": "kernel", "order": 0, "share": 0.5}
             for test in range(6) for run in range(20)]  # fmt: skip
-    parts = ChartData("cycles", bars, "Causes.").split()
+    parts = ChartData("cycles", bars, "Causes.").readable_parts()
     assert [sorted({row["test"] for row in part.rows}) for part in parts] == [["T0", "T1"], ["T2", "T3"], ["T4", "T5"]]
 
 

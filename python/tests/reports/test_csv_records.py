@@ -10,7 +10,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports.csv_records import FIELDS, Cell, chart_cells, record_cells, table_cells
 from rtoslab.reports.deviations import MARK, mark_section
 from rtoslab.reports.document import make_document
-from rtoslab.reports.table import ChartData, Record, Section, TableData
+from rtoslab.reports.table import ChartData, Record, ReportSection, TableData
 from rtoslab.store.stored_point import StoredPoint
 from tests.fakes import measured_point
 from tests.latency_fakes import latency_point
@@ -145,7 +145,7 @@ def test_records_of_a_deviating_kernel_are_flagged() -> None:
         {"kernel": "odd-2", "value": 1},
         {"kernel": "odd", "value": 1, "flags": "deviates"},
     ]
-    section = Section(
+    section = ReportSection(
         "a", "A", (), (ChartData("pairs", [], "c", records=records),), (TableData("t", ("k",), [], records=records),)
     )
     done = mark_section(section, {"odd": {"check": "saw"}}, all_deviate=False)

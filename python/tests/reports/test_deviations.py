@@ -13,13 +13,13 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.compare.comparison import compare_sides
 from rtoslab.compare.document import comparison_document
-from rtoslab.compare.sides import Side, point_figures
+from rtoslab.compare.sides import ComparisonSide, point_figures
 from rtoslab.reports import report_formats
 from rtoslab.reports.charts import render_svg
 from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
-from rtoslab.reports.table import ChartData, Document, Section, TableData
+from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
@@ -36,7 +36,7 @@ def point_of(kernel: str, deviations: dict[str, str], per_core: int = 1000) -> M
     )
 
 
-def document(*results: MeasuredPoint) -> Document:
+def document(*results: MeasuredPoint) -> ReportDocument:
     points = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
     return make_document(Catalogue(find_root()), points, None)
 
@@ -62,7 +62,7 @@ def test_title_is_marked_if_only_a_deviating_kernel_is_shown() -> None:
     assert FOOTNOTE in throughput.note
 
 
-def charts(built: Document) -> list[ChartData]:
+def charts(built: ReportDocument) -> list[ChartData]:
     return [chart for section in built.sections for chart in section.charts]
 
 
@@ -88,7 +88,9 @@ def test_chart_of_one_deviating_kernel_is_marked_in_its_caption() -> None:
 def test_fixed_words_of_a_chart_are_not_marked() -> None:
     chart = ChartData("cycles", [{"test": "T1", "row": "execute", "part": "execute", "share": 1.0, "order": 0}], "")
     (marked,) = (
-        mark_deviations(Document("", "", "", (Section("s", "S", (), (chart,)),)), [point_of("execute", APART)])
+        mark_deviations(
+            ReportDocument("", "", "", (ReportSection("s", "S", (), (chart,)),)), [point_of("execute", APART)]
+        )
         .sections[0]
         .charts
     )
@@ -121,9 +123,9 @@ def test_terminal_shows_deviations(capsys: pytest.CaptureFixture[str]) -> None:
     assert FOOTNOTE in output
 
 
-def side(name: str, *results: MeasuredPoint) -> Side:
+def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
     stored = [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
-    return Side(name, tuple(point_figures(point) for point in stored))
+    return ComparisonSide(name, tuple(point_figures(point) for point in stored))
 
 
 def text_of(tables: Iterable[TableData]) -> str:
@@ -156,7 +158,7 @@ def test_document_marked_twice_is_marked_once() -> None:
 
 def test_title_of_a_deviating_kernel_is_marked() -> None:
     table = TableData("Figures", ("figure", ">Oddly", ">even"), [["T7, Oddly", "1", "2"]])
-    page = Document("t", "s", "All.", (Section("x", "X", tables=(table,)),))
+    page = ReportDocument("t", "s", "All.", (ReportSection("x", "X", tables=(table,)),))
     (result,) = mark_deviations(page, [ODD, EVEN], {"Oddly": "odd"}).sections[0].tables
     assert result.columns == ("figure", ">Oddly†", ">even")
     assert result.rows == [["T7, Oddly†", "1", "2"]]

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from rtoslab.analyses import Band
+from rtoslab.analyses import PlacementBand
 from rtoslab.archive.exports import EXPORTERS, FIGURE_COLUMNS, SAMPLE_COLUMNS, figure_rows, sample_rows
 from rtoslab.archive.index import PointFilters, find_points
 from rtoslab.base.paths import find_root
@@ -36,9 +36,9 @@ from rtoslab.compare.gate import gate_document, judge_run
 from rtoslab.compare.history import history_document
 from rtoslab.compare.machines import as_json as comparison_as_json
 from rtoslab.compare.machines import as_junit
-from rtoslab.compare.rules import Rules
-from rtoslab.compare.sides import Side, point_figures
-from rtoslab.measure.pipeline import Outcome
+from rtoslab.compare.rules import FigureLimits
+from rtoslab.compare.sides import ComparisonSide, point_figures
+from rtoslab.measure.pipeline import PointOutcome
 from rtoslab.papers.document import paper_document
 from rtoslab.papers.on_terminal import print_paper
 from rtoslab.papers.reproduction import reproduce_paper
@@ -49,7 +49,7 @@ from rtoslab.reports.deviation_marks import mark_deviations
 from rtoslab.reports.deviations import MARK
 from rtoslab.reports.document import make_document
 from rtoslab.reports.export_files import exported_files
-from rtoslab.reports.table import Document
+from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import show_points
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.rta.findings import SearchSummary
@@ -64,7 +64,7 @@ from rtoslab.sweep.report import sweep_document
 from rtoslab.worst_case.arrivals import ARRIVAL
 from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.places import InstructionPlace
-from rtoslab.worst_case.worst_case import Latency, WorstCase
+from rtoslab.worst_case.worst_case import ArrivalLatency, WorstCase
 from tests.archive.test_runs import run_of
 from tests.choose.test_choose import CLEAR, comparison_of
 from tests.choose.test_choose import NAMES as CHOICE_NAMES
@@ -92,8 +92,8 @@ def stored_points(*results: MeasuredPoint) -> list[StoredPoint]:
     return [StoredPoint(Path("p"), result, {"build": {"kernel": result.point.kernel}}) for result in results]
 
 
-def side(name: str, *results: MeasuredPoint) -> Side:
-    return Side(name, tuple(point_figures(point) for point in stored_points(*results)))
+def side(name: str, *results: MeasuredPoint) -> ComparisonSide:
+    return ComparisonSide(name, tuple(point_figures(point) for point in stored_points(*results)))
 
 
 STABILITY = replace(
@@ -103,14 +103,16 @@ STABILITY = replace(
 BEFORE, AFTER = side("a", odd()), side("b", odd(2000))
 
 
-def history(tmp_path: Path) -> Document:
+def history(tmp_path: Path) -> ReportDocument:
     run_of(tmp_path, 0, [odd()])
     run_of(tmp_path, 1, [odd(2000)])
     return history_document(list(find_points([tmp_path], PointFilters())))
 
 
 def placement_study() -> PlacementStudy:
-    return PlacementStudy(odd().point, "count", (0, 1), ("r", "s"), {"cycles": Band([1.0, 2.0])}, (), 16, APART)
+    return PlacementStudy(
+        odd().point, "count", (0, 1), ("r", "s"), {"cycles": PlacementBand([1.0, 2.0])}, (), 16, APART
+    )
 
 
 @cache
@@ -122,7 +124,7 @@ def response_times() -> TaskSetStudy:
 
 def sweep_of_offsets() -> WorstCase:
     present = InstructionPlace(0x100, "f", (), "")
-    waited = Latency(
+    waited = ArrivalLatency(
         minimum_cycles=1, median_cycles=1.0, p99_cycles=2.0, maximum_cycles=2, worst_offset=0, worst_count=1,
         executing=present, asleep=False, histogram=((1, 3), (2, 1)),
     )  # fmt: skip
@@ -140,7 +142,7 @@ def reproduce(tmp_path: Path) -> Any:
     return reproduce_paper(CATALOGUE, paper, stored_points(apart))
 
 
-DOCUMENTS: Mapping[str, Callable[[Path], Document]] = {
+DOCUMENTS: Mapping[str, Callable[[Path], ReportDocument]] = {
     "reports/document.py": lambda _: make_document(
         CATALOGUE, stored_points(odd(), measured_point(1, 1000, kernel="even")), None
     ),
@@ -202,7 +204,7 @@ def _modules(calls: str) -> Iterator[str]:
 
 
 def test_every_document_is_tested_for_deviations() -> None:
-    assert set(_modules("Document")) == set(DOCUMENTS)
+    assert set(_modules("ReportDocument")) == set(DOCUMENTS)
 
 
 def printed_output(print_it: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
@@ -212,7 +214,7 @@ def printed_output(print_it: Callable[[], object], capsys: pytest.CaptureFixture
 
 def _points(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     yield printed_output(lambda: show_points([odd()], Console(width=200)), capsys)
-    yield json.dumps(run_as_json(Path("run"), [Outcome(odd(), Path("p"), fresh=True, cached=False)]))
+    yield json.dumps(run_as_json(Path("run"), [PointOutcome(odd(), Path("p"), fresh=True, cached=False)]))
 
 
 def _report(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
@@ -227,7 +229,7 @@ def _compare(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 
 def _gate(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
     baseline = make_baseline(BEFORE, {})
-    judgement = judge_run(baseline, "main", AFTER, Rules.from_texts(baseline.rules, ()))
+    judgement = judge_run(baseline, "main", AFTER, FigureLimits.from_texts(baseline.rules, ()))
     yield report_formats()["md"](gate_document(judgement))
     yield comparison_as_json([judgement.comparison])
     yield as_junit([judgement.comparison])
@@ -261,7 +263,7 @@ def _choose(capsys: pytest.CaptureFixture[str], _: Path) -> Iterator[str]:
 def _stability(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     yield json.dumps(cmd_stability._as_json(judge_example((LEAST,), STABILITY)))
     write_stability(path / "lentka2022.ndjson", STABILITY)
-    assert read_stability(path / "lentka2022.ndjson").deviations == {"a": APART}
+    assert read_stability(path / "lentka2022.ndjson").deviations_by_kernel == {"a": APART}
     yield (path / "lentka2022.ndjson").read_text()
 
 
@@ -277,7 +279,7 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
     searched = SearchSummary(
         kernel="odd", board="b", cores=1, config={}, sets=1, jobs=1, findings=0, median=1.0, least=1.0, deviations=APART
     )
-    yield searched.text()
+    yield searched.summary_line()
     yield json.dumps(searched.as_json())
 
 

@@ -14,7 +14,7 @@ from rtoslab.reports.citation import LICENCE
 from rtoslab.reports.csv_records import table_cells
 from rtoslab.reports.drawing import convert_to_pdf, draw_with_footnote
 from rtoslab.reports.export_files import escape_latex, export_document, exported_files, file_name_part, to_csv, to_latex
-from rtoslab.reports.table import ChartData, Document, Section, TableData
+from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.store.stored_point import StoredPoint
 from tests.reports.test_citation import EARLY, document, stored_point
 
@@ -26,7 +26,7 @@ TABLE = TableData(
 )
 ROWS = [{"x": "give", "series": "paper", "y": 21.5}, {"x": "give", "series": "here", "y": 20.1}]
 CHART = ChartData("pairs", ROWS, "A chart", "", "us")
-DOCUMENT = Document("t", "s", "sum", (Section("one", "One", (), (CHART,), (TABLE,)),))
+DOCUMENT = ReportDocument("t", "s", "sum", (ReportSection("one", "One", (), (CHART,), (TABLE,)),))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_no_text_breaks_the_structure_of_a_latex_table(table: TableData) -> None
 
 
 def test_labels_of_a_document_are_unique() -> None:
-    document = Document("t", "s", "sum", (Section("one", "One", (), (), (TABLE, TABLE)),))
+    document = ReportDocument("t", "s", "sum", (ReportSection("one", "One", (), (), (TABLE, TABLE)),))
     labels = [
         re.findall(r"\\label{(.*)}", str(text)) for name, text in exported_files(document) if name.endswith(".tex")
     ]

@@ -65,7 +65,7 @@ def test_extras_equal_those_of_pyproject() -> None:
 def test_demo_without_charts_succeeds_and_names_the_extra(without_report: Forking, tmp_path: Path) -> None:
     first = (
         "from rtoslab.cli import cmd_demo, cmd_run\n"
-        "cmd_run.command.callback = lambda **told: print(told['report']) or 0\n"
+        "cmd_run.run_command.callback = lambda **told: print(told['report']) or 0\n"
     )
     done = without_report.run("demo", first=first, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -21,8 +21,8 @@ from rtoslab.captures.forms import capture_forms, parse_capture, with_portable_n
 from rtoslab.cli.console import PlainConsole
 from rtoslab.intake.escapes import escape_csv_cell, escape_markdown, escape_paragraph, escape_xml_characters
 from rtoslab.reports.export_files import escape_latex, export_document
-from rtoslab.reports.formats.md import render
-from rtoslab.reports.table import Document, Section, TableData
+from rtoslab.reports.formats.md import render_document
+from rtoslab.reports.table import ReportDocument, ReportSection, TableData
 
 EVIL = "<script>alert(1)</script> | `x` [a](b) *c* \\ & \x1b[2J\n# d"
 
@@ -80,11 +80,13 @@ def test_standard_output_is_written_to_in_order(name: str, tmp_path: Path) -> No
 
 
 TABLE = TableData(EVIL, (EVIL,), [[EVIL]], EVIL)
-DOCUMENT = Document(EVIL, EVIL, EVIL, (Section("a", EVIL, (EVIL, "# not a heading", "- no list"), (), [TABLE]),))
+DOCUMENT = ReportDocument(
+    EVIL, EVIL, EVIL, (ReportSection("a", EVIL, (EVIL, "# not a heading", "- no list"), (), [TABLE]),)
+)
 
 
 def test_text_cannot_inject_markdown() -> None:
-    text = render(DOCUMENT)
+    text = render_document(DOCUMENT)
     assert "<script" not in text
     assert "\x1b" not in text
     assert "[a](b)" not in text
@@ -129,7 +131,7 @@ def test_channel_names_survive_every_format(form: str) -> None:
     channels = tuple(make_channel(name, [0, 3, 7], [0, 1, 0]) for name in names)
     capture = with_portable_names(Capture(Fraction(1, 1_000_000), channels, 9))
     assert len({channel.name for channel in capture.channels}) == len(names)
-    again = parse_capture(capture_forms()[form].write(capture), "x")
+    again = parse_capture(capture_forms()[form].encode_capture(capture), "x")
     assert [channel.name for channel in again.channels] == [channel.name for channel in capture.channels]
     assert all(channel.levels.tolist() == [0, 1, 0] for channel in again.channels)
 

@@ -17,7 +17,7 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
-from rtoslab.reports.table import ChartData, Document, Section, TableData
+from rtoslab.reports.table import ChartData, ReportDocument, ReportSection, TableData
 from rtoslab.reports.tooltips import add_tooltips
 from rtoslab.results.results import NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
@@ -39,12 +39,12 @@ class _Outline(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def document(*results: AnyResult, suite: str | None = None) -> Document:
+def document(*results: AnyResult, suite: str | None = None) -> ReportDocument:
     points = [StoredPoint(Path("p"), result, {"window_ms": 250}) for result in results]
     return make_document(Catalogue(find_root()), points, suite)
 
 
-def page(shown: Document) -> str:
+def page(shown: ReportDocument) -> str:
     return report_formats()["html"](shown)
 
 
@@ -108,10 +108,10 @@ def test_axes_are_labelled_with_their_unit() -> None:
 def test_empty_sections_are_left_out(suffix: str) -> None:
     table = TableData("Hollow table", ("a",), ())
     sections = (
-        Section("x", "Hollow section", (), (ChartData("bars", (), "Hollow chart"),), (table,)),
-        Section("y", "Full section", ("Words.",), (), (table,)),
+        ReportSection("x", "Hollow section", (), (ChartData("bars", (), "Hollow chart"),), (table,)),
+        ReportSection("y", "Full section", ("Words.",), (), (table,)),
     )
-    text = report_formats()[suffix](Document("Title", "", "Summary.", sections))
+    text = report_formats()[suffix](ReportDocument("Title", "", "Summary.", sections))
     assert "Hollow" not in text
     assert "Full section" in text
 

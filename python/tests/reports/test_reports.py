@@ -14,21 +14,21 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.reports import report_formats
 from rtoslab.reports.document import make_document
-from rtoslab.reports.table import Document
+from rtoslab.reports.table import ReportDocument
 from rtoslab.reports.terminal import show_points
-from rtoslab.results.results import Failed, NotApplicable
+from rtoslab.results.results import FailedPoint, NotApplicable
 from rtoslab.store.stored_point import AnyResult, StoredPoint
 from tests.fakes import measured_point, point
 
 
-def document(*results: AnyResult) -> Document:
+def document(*results: AnyResult) -> ReportDocument:
     manifest: dict[str, object] = {"build": {"kernel": "k", "flags": ["-O2"]}, "elf_sha256": "ab", "window_ms": 250}
     points = [StoredPoint(Path("p"), result, manifest) for result in results]
     return make_document(Catalogue(find_root()), points, None)
 
 
 WHOLE = document(measured_point(1, 1000), measured_point(2, 400, wait=3_000_000, heap=4800))
-FAILED = Failed(run_id="0" * 16, point=point(2), stage="proof", error="ProofError", message="did <not> switch")
+FAILED = FailedPoint(run_id="0" * 16, point=point(2), stage="proof", error="ProofError", message="did <not> switch")
 
 
 def test_every_format_module_is_found() -> None:

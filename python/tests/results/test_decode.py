@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from rtoslab.base.errors import REFUSALS, DecodeError, OverrideReceivedError
 from rtoslab.base.paths import find_root
-from rtoslab.records.decoder import ExpectedIdentity, decode
+from rtoslab.records.decoder import ExpectedIdentity, decode_records
 from tests.fakes import BODY, EXPECTED, WINDOW, WIRE, Fields, begin, count, record, stream
 
 WHOLE = stream()
-GOOD = decode(WHOLE, WIRE, EXPECTED)
+GOOD = decode_records(WHOLE, WIRE, EXPECTED)
 
 
 def test_complete_stream_is_decoded() -> None:
@@ -29,11 +29,11 @@ def test_complete_stream_is_decoded() -> None:
 
 
 def test_bytes_before_the_begin_record_are_counted() -> None:
-    assert decode(b"\xff\x00boot\r\n" + WHOLE, WIRE, EXPECTED).skipped_bytes == 8
+    assert decode_records(b"\xff\x00boot\r\n" + WHOLE, WIRE, EXPECTED).skipped_bytes == 8
 
 
 def test_line_ends_may_be_crlf() -> None:
-    assert decode(WHOLE.replace(b"\n", b"\r\n"), WIRE, EXPECTED).counts == GOOD.counts
+    assert decode_records(WHOLE.replace(b"\n", b"\r\n"), WIRE, EXPECTED).counts == GOOD.counts
 
 
 @given(st.integers(0, len(WHOLE) * 8 - 1))
@@ -41,22 +41,22 @@ def test_any_flipped_bit_is_an_error(position: int) -> None:
     damaged = bytearray(WHOLE)
     damaged[position // 8] ^= 1 << position % 8
     with pytest.raises(DecodeError):
-        decode(bytes(damaged), WIRE, EXPECTED)
+        decode_records(bytes(damaged), WIRE, EXPECTED)
 
 
 @given(st.integers(0, len(WHOLE) - 1))
 def test_any_truncation_is_an_error(length: int) -> None:
     with pytest.raises(DecodeError):
-        decode(WHOLE[:length], WIRE, EXPECTED)
+        decode_records(WHOLE[:length], WIRE, EXPECTED)
 
 
 @given(st.integers(0, WHOLE.count(b"\n") - 1))
 def test_any_lost_or_doubled_line_is_an_error(index: int) -> None:
     lines = WHOLE.splitlines(keepends=True)
     with pytest.raises(DecodeError):
-        decode(b"".join(lines[:index] + lines[index + 1 :]), WIRE, EXPECTED)
+        decode_records(b"".join(lines[:index] + lines[index + 1 :]), WIRE, EXPECTED)
     with pytest.raises(DecodeError):
-        decode(b"".join(lines[: index + 1] + lines[index:]), WIRE, EXPECTED)
+        decode_records(b"".join(lines[: index + 1] + lines[index:]), WIRE, EXPECTED)
 
 
 @pytest.mark.parametrize("value", ["\xe4", "\x80", "a\tb", "a\x0bb", "a\x1cb", "\x7f", "\xa0", "a\0b"])
@@ -65,22 +65,22 @@ def test_valid_checksum_does_not_make_invalid_bytes_a_value(value: str) -> None:
     line = b"@1 param name=x value=" + value.encode("latin-1")
     whole = record(0, *begin()) + line + b" *%08x\n" % zlib.crc32(line)
     with pytest.raises(DecodeError, match="In line 2 of the board's output: not a record line"):
-        decode(whole, WIRE)
+        decode_records(whole, WIRE)
 
 
 def test_run_lengths_are_checked_before_expansion() -> None:
     many = ",".join(["7x999999"] * 9)
     with pytest.raises(DecodeError, match="more than 4,000,000 samples"):
-        decode(stream([*BODY, ("sample", {"metric": "a", "values": many, "n": 9 * 999_999})]), WIRE)
+        decode_records(stream([*BODY, ("sample", {"metric": "a", "values": many, "n": 9 * 999_999})]), WIRE)
     with pytest.raises(DecodeError, match="n=1 but 8999991 values"):
-        decode(stream([*BODY, ("sample", {"metric": "a", "values": many, "n": 1})]), WIRE)
+        decode_records(stream([*BODY, ("sample", {"metric": "a", "values": many, "n": 1})]), WIRE)
 
 
 @pytest.mark.parametrize(("name", "value"), [("tick_hz", "0"), ("tick_hz", "fast"), ("samples", ""), ("a_ms", "1.5")])
 def test_parameter_with_a_unit_is_a_number(name: str, value: str) -> None:
     body = [item for item in BODY if item[1].get("name") != name]
     with pytest.raises(DecodeError, match=f"the parameter {name} cannot be"):
-        decode(stream([("param", {"name": name, "value": value}), *body]), WIRE)
+        decode_records(stream([("param", {"name": name, "value": value}), *body]), WIRE)
 
 
 def test_missing_parameter_is_named() -> None:
@@ -90,7 +90,7 @@ def test_missing_parameter_is_named() -> None:
 
 def test_oversized_stream_is_refused() -> None:
     with pytest.raises(DecodeError, match="longer than"):
-        decode(b"\n" * 300_000, WIRE)
+        decode_records(b"\n" * 300_000, WIRE)
 
 
 @given(st.randoms(use_true_random=False))
@@ -101,7 +101,7 @@ def test_any_other_order_is_an_error(source: random.Random) -> None:
     if mixed == lines:
         return
     with pytest.raises(DecodeError):
-        decode(b"".join(mixed), WIRE, EXPECTED)
+        decode_records(b"".join(mixed), WIRE, EXPECTED)
 
 
 @given(st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), min_size=1, max_size=20))
@@ -110,7 +110,7 @@ def test_overwritten_bytes_never_change_a_value(changes: list[tuple[int, int]]) 
     for position, value in changes:
         damaged[position] = value
     try:
-        result = decode(bytes(damaged), WIRE, EXPECTED)
+        result = decode_records(bytes(damaged), WIRE, EXPECTED)
     except DecodeError:
         return
     assert result == GOOD
@@ -119,14 +119,14 @@ def test_overwritten_bytes_never_change_a_value(changes: list[tuple[int, int]]) 
 @given(st.binary(max_size=400))
 def test_garbage_is_an_error(garbage: bytes) -> None:
     with pytest.raises(DecodeError):
-        decode(garbage, WIRE, EXPECTED)
+        decode_records(garbage, WIRE, EXPECTED)
 
 
 def test_error_names_the_line() -> None:
     lines = WHOLE.splitlines(keepends=True)
     lines[4] = lines[4].replace(b"priority=1", b"priority=2")
     with pytest.raises(DecodeError, match="line 5 of the board's output: the check sum") as caught:
-        decode(b"".join(lines), WIRE, EXPECTED)
+        decode_records(b"".join(lines), WIRE, EXPECTED)
     assert caught.value.line == 5
 
 
@@ -140,14 +140,14 @@ FAULT: Fields = {
 def test_error_record_overrides_everything(position: int) -> None:
     fault = b"\n" + record(7, "fault", FAULT)
     with pytest.raises(OverrideReceivedError, match="the firmware reported a fault") as caught:
-        decode(WHOLE[:position] + fault + WHOLE[position:], WIRE, EXPECTED)
+        decode_records(WHOLE[:position] + fault + WHOLE[position:], WIRE, EXPECTED)
     assert caught.value.fields["pc"] == "0x10000100"
 
 
 def test_damaged_error_record_is_still_an_error() -> None:
     fault = record(3, "fault", FAULT).replace(b"0x10000100", b"0x10000101")
     with pytest.raises(DecodeError):
-        decode(WHOLE + fault, WIRE, EXPECTED)
+        decode_records(WHOLE + fault, WIRE, EXPECTED)
 
 
 @pytest.mark.parametrize(
@@ -172,29 +172,29 @@ def test_damaged_error_record_is_still_an_error() -> None:
 )  # fmt: skip
 def test_malformed_records_are_refused(body: list[tuple[str, dict[str, str | int]]], problem: str) -> None:
     with pytest.raises(DecodeError, match=problem):
-        decode(stream(body), WIRE, EXPECTED)
+        decode_records(stream(body), WIRE, EXPECTED)
 
 
 def test_output_of_another_image_is_refused() -> None:
     with pytest.raises(DecodeError, match="flash the image again"):
-        decode(WHOLE, WIRE, ExpectedIdentity(run="f" * 16, manifest=EXPECTED.manifest))
+        decode_records(WHOLE, WIRE, ExpectedIdentity(run="f" * 16, manifest=EXPECTED.manifest))
 
 
 def test_another_wire_version_is_refused() -> None:
     with pytest.raises(DecodeError, match="wire version 3"):
-        decode(stream(first=begin(wire=3)), WIRE, EXPECTED)
+        decode_records(stream(first=begin(wire=3)), WIRE, EXPECTED)
 
 
 def test_overlong_line_is_refused() -> None:
     with pytest.raises(DecodeError, match="more than the 240 allowed"):
-        decode(stream([("param", {"name": "x" * 300, "value": "1"})]), WIRE, EXPECTED)
+        decode_records(stream([("param", {"name": "x" * 300, "value": "1"})]), WIRE, EXPECTED)
 
 
 def test_empty_and_random_output_are_reported() -> None:
     with pytest.raises(DecodeError, match="nothing was received"):
-        decode(b"", WIRE, EXPECTED)
+        decode_records(b"", WIRE, EXPECTED)
     with pytest.raises(DecodeError, match="no begin record in 5 bytes"):
-        decode(b"noise", WIRE, EXPECTED)
+        decode_records(b"noise", WIRE, EXPECTED)
 
 
 def test_error_codes_of_the_firmware_are_explained() -> None:

@@ -3,13 +3,13 @@
 import pytest
 from pydantic import ValidationError
 
-from rtoslab.results.finding import Verdict
-from rtoslab.results.results import Failed, MeasuredPoint
+from rtoslab.results.finding import ProofVerdict
+from rtoslab.results.results import FailedPoint, MeasuredPoint
 from tests.fakes import measured_point, proof
 
 
 @pytest.mark.parametrize(
-    "proofs", [(), (proof(Verdict.FAILS),), (proof(), proof(Verdict.FAILS)), (proof(Verdict.UNSEEN),)]
+    "proofs", [(), (proof(ProofVerdict.FAILS),), (proof(), proof(ProofVerdict.FAILS)), (proof(ProofVerdict.UNSEEN),)]
 )
 def test_measured_point_needs_passed_proofs(proofs: tuple[object, ...]) -> None:
     with pytest.raises(ValidationError, match="proof"):
@@ -17,13 +17,15 @@ def test_measured_point_needs_passed_proofs(proofs: tuple[object, ...]) -> None:
 
 
 def test_real_board_may_lack_some_proofs() -> None:
-    stored = MeasuredPoint.model_validate({**measured_point().model_dump(), "proofs": (proof(), proof(Verdict.UNSEEN))})
-    assert stored.proofs[1].verdict is Verdict.UNSEEN
+    stored = MeasuredPoint.model_validate(
+        {**measured_point().model_dump(), "proofs": (proof(), proof(ProofVerdict.UNSEEN))}
+    )
+    assert stored.proofs[1].verdict is ProofVerdict.UNSEEN
 
 
 def test_failed_point_cannot_contain_figures() -> None:
     numbers = {"counters", "heap", "virtual", "window_ticks", "rulers", "stacks", "checks"}
-    assert not numbers & set(Failed.model_fields)
+    assert not numbers & set(FailedPoint.model_fields)
 
 
 def test_result_survives_its_file() -> None:

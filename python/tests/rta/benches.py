@@ -7,15 +7,15 @@ from functools import cache
 
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.bound_search import Bench
+from rtoslab.rta.bound_search import TaskSetBench
 
 
-def search_bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> Bench:
+def search_bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> TaskSetBench:
     """Returns the bench of a kernel and board, built once. `config`: NAME=VALUE."""
     return _build_bench(kernel, board, config, events, cores)
 
 
 @cache
-def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> Bench:
+def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> TaskSetBench:
     request = dict(item.split("=") for item in config)
-    return Bench.build(Catalogue(find_root()), kernel, board, request, events=events, cores=cores)
+    return TaskSetBench.build_bench(Catalogue(find_root()), kernel, board, request, events=events, cores=cores)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import lcm
 
-from rtoslab.rta.system import System
+from rtoslab.rta.system import IntegerTaskSet
 
 
-def longest_responses(system: System) -> dict[str, int]:
+def longest_responses(system: IntegerTaskSet) -> dict[str, int]:
     """Task -> longest response of the jobs that ended within the offsets and two hyperperiods."""
     periods = lcm(*(task.period for task in system.tasks))
     end = max(task.offset or 0 for task in system.tasks) + 2 * periods

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from rtoslab.rta.overheads import Overheads, SwitchCosts, TickCosts
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.overheads import KernelOverheads, SwitchCosts, TickCosts
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
 
 
-def task(name: str, period: int, wcet: int, priority: int, deadline: int | None = None, **more: object) -> Task:
-    return Task(name, period, wcet, deadline or period, priority, **more)  # type: ignore[arg-type]
+def task(name: str, period: int, wcet: int, priority: int, deadline: int | None = None, **more: object) -> SystemTask:
+    return SystemTask(name, period, wcet, deadline or period, priority, **more)  # type: ignore[arg-type]
 
 
-def rate_monotonic(*pairs: tuple[int, int]) -> System:
+def rate_monotonic(*pairs: tuple[int, int]) -> IntegerTaskSet:
     """(wcet, period) pairs as tasks A, B ...; a shorter period is more urgent, the earlier of equal ones too."""
     order = sorted(range(len(pairs)), key=lambda at: (-pairs[at][1], -at))
-    return System(
+    return IntegerTaskSet(
         tuple(task(chr(ord("A") + at), period, wcet, order.index(at)) for at, (wcet, period) in enumerate(pairs))
     )
 
 
-def random_system(random: Random, *, most: int = 6, load: float = 0.9, periods: Sequence[int] = range(5, 60)) -> System:
+def random_system(
+    random: Random, *, most: int = 6, load: float = 0.9, periods: Sequence[int] = range(5, 60)
+) -> IntegerTaskSet:
     """Rate-monotonic, implicit deadlines; the utilisation is about `load` or less."""
     count = random.randint(2, most)
     shares = [random.random() for _ in range(count)]
@@ -32,7 +34,7 @@ def random_system(random: Random, *, most: int = 6, load: float = 0.9, periods: 
     )
 
 
-KERNEL = Overheads(
+KERNEL = KernelOverheads(
     clock_hz=84_000_000,
     tick=TickCosts(period_cycles=84_000, base_cycles=100, per_task_cycles=150, deferred_cycles=60),
     switch=SwitchCosts(up_cycles=90, down_cycles=95, to_idle_cycles=95, from_idle_cycles=90),

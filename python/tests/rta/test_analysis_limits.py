@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import TaskSetError
-from rtoslab.rta.analysis import analyse
+from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.system import make_system
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import TaskSet, read_task_set
@@ -28,7 +28,7 @@ def test_times_are_not_rounded(tmp_path: Path) -> None:
     system = make_system(parse_text(tmp_path, text), 1_000_000)
     assert (system.units_per_cycle, system.clock_hz) == (10, 1_000_000)
     assert (system.tasks[0].period, system.tasks[0].wcet, system.tasks[0].deadline) == (105, 31, 105)
-    assert system.cycles(31) == 4
+    assert system.to_cycles(31) == 4
     exact = make_system(parse_text(tmp_path, text), None)
     assert (exact.tasks[0].period, exact.tasks[0].wcet, exact.units_per_cycle) == (105, 31, 1)
 
@@ -39,9 +39,9 @@ def test_odd_periods_keep_their_divisors(tmp_path: Path) -> None:
     text = "name,period_us,wcet_us,priority,offset_us\nA,100,40,2,0\nB,100.005,40,1,50\n"
     for clock_hz in (None, 84_000_000, 125_000_000):
         system = make_system(parse_text(tmp_path, text, "tasks.csv"), clock_hz)
-        bound = analyse(system).find_bound("B").response
+        bound = compute_bounds(system).find_bound("B").response
         assert bound is not None
-        assert system.microseconds(bound) == pytest.approx(80.0, abs=0.001), clock_hz
+        assert system.to_microseconds(bound) == pytest.approx(80.0, abs=0.001), clock_hz
 
 
 def test_period_that_is_almost_a_multiple_of_the_tick_is_late(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_period_that_is_almost_a_multiple_of_the_tick_is_late(tmp_path: Path) ->
     assert any("one tick after" in note and "A" in note for note in result.notes)
     bound = result.analysis.find_bound("A").response
     assert bound is not None
-    assert result.system.microseconds(bound) >= 1110
+    assert result.system.to_microseconds(bound) >= 1110
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_masked_section_longer_than_a_tick_is_unbounded(tmp_path: Path) -> None:
     text = "name,period_ms,wcet_us,priority,masked_us\nA,10,100,2,\nB,100,3000,1,{}\n"
     for masked_us, holds in ((900, True), (1000, False), (1500, False)):
         result = study_task_set(parse_text(tmp_path, text.format(masked_us), "tasks.csv"), KERNEL)
-        assert result.analysis.schedulable is holds
+        assert result.analysis.is_schedulable is holds
         assert holds or "ticks would be lost" in result.answer_sentences()[0]
 
 
@@ -103,7 +103,8 @@ def test_task_below_time_sliced_tasks_is_charged_for_their_switches(tmp_path: Pa
     text = "name,period_ms,wcet_us,priority\nA,100,20000,2\nB,100,20000,2\nC,100,5000,1\n"
     system = make_system(parse_text(tmp_path, text, "tasks.csv"), KERNEL.clock_hz)
     plain, sliced = (
-        analyse(system, KERNEL.model_copy(update={"equals": equals})).find_bound("C") for equals in ("any", "slices")
+        compute_bounds(system, KERNEL.model_copy(update={"equals": equals})).find_bound("C")
+        for equals in ("any", "slices")
     )
     assert plain.response is not None
     assert sliced.response is not None

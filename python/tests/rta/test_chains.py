@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 from rtoslab.base.errors import TaskSetError
-from rtoslab.rta.analysis import analyse
+from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.board_check import check_on_board
 from rtoslab.rta.chains import chain_bound, longest_observed_latency
 from rtoslab.rta.randomsets import random_system
-from rtoslab.rta.record import Job, Trace
-from rtoslab.rta.system import Chain, System
+from rtoslab.rta.record import TaskJob, TaskSetTrace
+from rtoslab.rta.system import ChainOfTasks, IntegerTaskSet
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import task
@@ -34,8 +34,8 @@ def test_chain_latency_adds_period_and_response_of_each_task(tmp_path: Path) -> 
         result = study_task_set(read_task_set(path), None)
         (bound,) = result.chain_bounds
         assert bound.latency is not None
-        assert result.system.microseconds(bound.latency) == 16_600
-        assert result.holds is bound.meets_deadline is holds
+        assert result.system.to_microseconds(bound.latency) == 16_600
+        assert result.is_schedulable is bound.meets_deadline is holds
     assert result.answer_sentences() == [
         "No: the chain through may take 16,600.0 us from end to end, its deadline is 16,599.0 us."
     ]
@@ -43,14 +43,14 @@ def test_chain_latency_adds_period_and_response_of_each_task(tmp_path: Path) -> 
 
 def test_observed_chain_latency_follows_the_data() -> None:
     """A looks at 0 and at 10; what happens after 0 is in its answer of 12; B took it up at 20, not at 11: 25."""
-    system = System((task("A", 10, 2, 2), task("B", 9, 5, 1)), chains=(Chain("c", ("A", "B"), 100),))
-    trace = Trace((), (), 1, 0)
+    system = IntegerTaskSet((task("A", 10, 2, 2), task("B", 9, 5, 1)), chains=(ChainOfTasks("c", ("A", "B"), 100),))
+    trace = TaskSetTrace((), (), 1, 0)
     trace.jobs = [
-        Job(0, 0, 0, 0, 2),
-        Job(0, 1, 10, 10, 12),
-        Job(1, 0, 3, 3, 8),
-        Job(1, 1, 11, 11, 16),
-        Job(1, 2, 20, 20, 25),
+        TaskJob(0, 0, 0, 0, 2),
+        TaskJob(0, 1, 10, 10, 12),
+        TaskJob(1, 0, 3, 3, 8),
+        TaskJob(1, 1, 11, 11, 16),
+        TaskJob(1, 2, 20, 20, 25),
     ]
     assert longest_observed_latency(system.chains[0], system, trace) == 25
     trace.jobs = trace.jobs[:4]
@@ -63,9 +63,9 @@ def test_no_chain_on_the_board_exceeds_its_bound() -> None:
     for seed in range(6):
         plain = random_system(Random(seed), firmware.clock_hz, firmware.tick_cycles)
         names = Random(seed).sample([item.name for item in plain.tasks], min(3, len(plain.tasks)))
-        chain = Chain("c", tuple(names), 1)
+        chain = ChainOfTasks("c", tuple(names), 1)
         seen = check_on_board(plain, firmware, work, 240)
-        bound = chain_bound(chain, plain, analyse(plain, overheads)).latency
+        bound = chain_bound(chain, plain, compute_bounds(plain, overheads)).latency
         longest = longest_observed_latency(chain, plain, seen.trace)
         assert bound is not None
         assert longest is not None

@@ -15,14 +15,14 @@ from click.testing import CliRunner
 from rtoslab.base.errors import CheckError, PlanError, RtoslabError
 from rtoslab.base.paths import find_root
 from rtoslab.cli import app
-from rtoslab.rta.analysis import analyse
+from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import task_rows
 from rtoslab.rta.board_check import BoardCheck, check_on_board
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.firmware import TaskSetFirmware
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.randomsets import random_system
-from rtoslab.rta.system import System
+from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
@@ -33,13 +33,15 @@ EXAMPLE = find_root() / "examples" / "response-time" / "control.toml"
 
 def image_work_overheads(
     kernel: str = "freertos", board: str = BOARD, *macros: str
-) -> tuple[TaskSetFirmware, BusyWork, Overheads]:
+) -> tuple[TaskSetFirmware, BusyWork, KernelOverheads]:
     """`macros`: of the kernel, NAME=VALUE."""
     of = search_bench(kernel, board, *macros)
     return of.firmware, of.work, of.overheads
 
 
-def random_checks(seeds: range, *of: str, in_turns: bool = False) -> Iterator[tuple[System, BoardCheck, Overheads]]:
+def random_checks(
+    seeds: range, *of: str, in_turns: bool = False
+) -> Iterator[tuple[IntegerTaskSet, BoardCheck, KernelOverheads]]:
     """`of`: kernel, board and macro of `image_work_overheads`; `in_turns`: tasks share priorities and take turns."""
     firmware, work, overheads = image_work_overheads(*of)
     for seed in seeds:
@@ -55,11 +57,11 @@ def assert_no_bound_is_exceeded(seeds: range, *of: str, in_turns: bool = False) 
     ratios: list[float] = []
     for system, seen, overheads in random_checks(seeds, *of, in_turns=in_turns):
         worst, partition = (
-            analyse(system, overheads, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
+            compute_bounds(system, overheads, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
         )
         assert seen.tasks_over_bound(partition) == [], system
         assert seen.tasks_over_bound(worst) == [], system
-        ratios += seen.tightness(partition).values()
+        ratios += seen.bound_tightness(partition).values()
         for low, high in zip(partition.tasks, worst.tasks, strict=True):
             assert high.response is None or (low.response is not None and low.response <= high.response)
     return median(ratios)
@@ -113,7 +115,7 @@ def test_missing_overhead_is_found(forgotten: dict[str, dict[str, int]]) -> None
                 "masks": overheads.masks.model_copy(update={"masked_cycles": 0}),
             }
         )
-        result |= set(seen.tasks_over_bound(analyse(system, wrong, OverheadModel.SPLIT_TICK)))
+        result |= set(seen.tasks_over_bound(compute_bounds(system, wrong, OverheadModel.SPLIT_TICK)))
     assert result
 
 
@@ -121,7 +123,7 @@ def test_generated_work_is_exact_and_overload_is_detected() -> None:
     """C of three tasks, undisturbed: to the cycle. The last of them has no bound, and misses as soon as it can."""
     firmware, work, overheads = image_work_overheads()
     tick = firmware.tick_cycles
-    system = System(
+    system = IntegerTaskSet(
         (task("A", 2 * tick, 40_001, 2), task("B", 3 * tick, 100_003, 1), task("C", 5 * tick, 200_002, 0)),
         units_per_second=firmware.clock_hz,
     )
@@ -130,22 +132,22 @@ def test_generated_work_is_exact_and_overload_is_detected() -> None:
     single = [(stretch.cycles, cycles) for stretch, cycles in seen.ledger.works if not stretch.interruptions]
     assert len(single) > 10
     assert all(took == cycles for took, cycles in single)
-    result = analyse(system, overheads)
+    result = compute_bounds(system, overheads)
     assert result.find_bound("C").response is None
     assert "% of the processor" in result.find_bound("C").reason
     assert [item.misses == 0 for item in seen.tasks] == [True, True, False]
-    assert all(item.misses <= item.jobs for item in seen.tasks)
+    assert all(item.misses <= item.job_count for item in seen.tasks)
     assert seen.tasks_over_bound(result) == []
 
 
 def test_overload_of_long_runs_is_detected() -> None:
     """995 us of work every millisecond: one job of it looks well."""
     firmware, work, overheads = image_work_overheads()
-    system = System((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
-    assert analyse(system, overheads).find_bound("A").response is None
+    system = IntegerTaskSet((task("A", firmware.tick_cycles, 83_580, 1),), units_per_second=firmware.clock_hz)
+    assert compute_bounds(system, overheads).find_bound("A").response is None
     seen = check_on_board(system, firmware, work)
     assert (seen.ticks, seen.hyperperiod_ticks) == (200, 1)
-    assert 150 < seen.misses <= seen.jobs == 200
+    assert 150 < seen.missed_deadlines <= seen.job_count == 200
 
 
 def test_uncovered_overhead_is_reported() -> None:
@@ -171,7 +173,7 @@ def test_table_in_the_image_changes_nothing_else() -> None:
     firmware, work, _ = image_work_overheads()
     system = random_system(Random(1), firmware.clock_hz, firmware.tick_cycles, most=4)
     rows = task_rows(system, firmware, work)
-    plain, filled = firmware.build.elf.read_bytes(), firmware.image_with_tasks(rows)
+    plain, filled = firmware.build.elf_path.read_bytes(), firmware.image_with_tasks(rows)
     assert len(plain) == len(filled)
     assert 0 < sum(one != other for one, other in zip(plain, filled, strict=True)) < 16 * firmware.max_tasks + 16
     first, second = check_on_board(system, firmware, work, 50), check_on_board(system, firmware, work, 50)
@@ -182,18 +184,18 @@ def test_impossible_task_set_is_reported() -> None:
     firmware, work, _ = image_work_overheads()
     tick = firmware.tick_cycles
 
-    def refusal_of(system: System) -> str:
+    def refusal_of(system: IntegerTaskSet) -> str:
         with pytest.raises(CheckError) as result:
             check_on_board(replace(system, units_per_second=firmware.clock_hz), firmware, work, 10)
         return str(result.value)
 
-    assert "A: its period is 1.5 ticks of 1000 us" in refusal_of(System((task("A", 3 * tick // 2, 1000, 1),)))
-    assert "A: its offset is 0.5 ticks" in refusal_of(System((task("A", tick, 1000, 1, offset=tick // 2),)))
-    assert "A: Work of 3 cycles is too short" in refusal_of(System((task("A", tick, 3, 1),)))
+    assert "A: its period is 1.5 ticks of 1000 us" in refusal_of(IntegerTaskSet((task("A", 3 * tick // 2, 1000, 1),)))
+    assert "A: its offset is 0.5 ticks" in refusal_of(IntegerTaskSet((task("A", tick, 1000, 1, offset=tick // 2),)))
+    assert "A: Work of 3 cycles is too short" in refusal_of(IntegerTaskSet((task("A", tick, 3, 1),)))
     many = tuple(task(f"T{at}", 4 * tick, 1000, at) for at in range(11))
-    assert "The image can run 10 tasks, but the set has 11" in refusal_of(System(many))
+    assert "The image can run 10 tasks, but the set has 11" in refusal_of(IntegerTaskSet(many))
     assert "has a task on core 1, but the last core of the image is 0" in refusal_of(
-        System((task("A", tick, 1000, 1, core=1),))
+        IntegerTaskSet((task("A", tick, 1000, 1, core=1),))
     )
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import TaskSetError
-from rtoslab.rta.analysis import analyse
+from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.charges import OverheadModel
-from rtoslab.rta.entries import Ledger, LockWait
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.entries import CycleLedger, LockWait
+from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import uncovered_entries
 from rtoslab.rta.responses import ObservedResponses
 from rtoslab.rta.spins import KIND_LOCK_BUSY, KIND_LOCK_TAKEN, CycleSpans, lock_wait_spans
-from rtoslab.rta.system import System
+from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.taskset import read_task_set
 from tests.rta.systems import KERNEL, task
 
@@ -36,8 +36,8 @@ HERE = (task("A", 2 * TICK, 20_000, 2), task("B", 8 * TICK, 60_000, 1))
 THERE = (task("X", 4 * TICK, 90_000, 2, core=1), task("Y", 8 * TICK, 50_000, 1, core=1))
 
 
-def response_bound(system: System, name: str, overheads: Overheads = TWO) -> int:
-    result = analyse(system, overheads).find_bound(name).response
+def response_bound(system: IntegerTaskSet, name: str, overheads: KernelOverheads = TWO) -> int:
+    result = compute_bounds(system, overheads).find_bound(name).response
     assert result is not None
     return result
 
@@ -64,22 +64,26 @@ def test_lock_wait_begins_at_the_first_failed_read() -> None:
 
 def test_bound_includes_kernel_calls_of_the_other_core() -> None:
     """Each more job there costs time here, however little it works; none of it is work."""
-    both = System((*HERE, *THERE))
-    more = System((*HERE, *THERE, task("Z", TICK, 1, 3, core=1)))
+    both = IntegerTaskSet((*HERE, *THERE))
+    more = IntegerTaskSet((*HERE, *THERE, task("Z", TICK, 1, 3, core=1)))
     for name in ("A", "B"):
         assert (
-            response_bound(both, name) > response_bound(System(HERE), name) > response_bound(System(HERE), name, KERNEL)
+            response_bound(both, name)
+            > response_bound(IntegerTaskSet(HERE), name)
+            > response_bound(IntegerTaskSet(HERE), name, KERNEL)
         )
         charged = response_bound(more, name) - response_bound(both, name)
         assert TWO.job.end_cycles < charged < 40 * (TWO.job.end_cycles + TWO.job.start_cycles + TWO.tick.base_cycles)
-    parts = analyse(both, TWO).find_bound("B").parts
+    parts = compute_bounds(both, TWO).find_bound("B").parts
     assert parts["locks"] > 0
     assert parts["bus"] >= (60_000 + 20_000) // 10
 
 
 def test_worst_tick_bound_is_never_below_split_tick_bound_on_several_cores() -> None:
-    both = System((*HERE, *THERE))
-    worst, partition = (analyse(both, TWO, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK))
+    both = IntegerTaskSet((*HERE, *THERE))
+    worst, partition = (
+        compute_bounds(both, TWO, model) for model in (OverheadModel.WORST_TICK, OverheadModel.SPLIT_TICK)
+    )
     for name in "ABXY":
         b, c = worst.find_bound(name).response, partition.find_bound(name).response
         assert b is not None
@@ -88,21 +92,21 @@ def test_worst_tick_bound_is_never_below_split_tick_bound_on_several_cores() -> 
 
 
 def test_release_by_another_core_is_late_and_requests_a_switch() -> None:
-    result = analyse(System((*HERE, *THERE)), TWO).find_bound("X").parts
+    result = compute_bounds(IntegerTaskSet((*HERE, *THERE)), TWO).find_bound("X").parts
     assert result["jitter"] >= 2_000
     assert result["requested by other cores"] > 0
     assert "tick" not in result
 
 
 def test_core_without_a_bound_makes_the_other_unbounded() -> None:
-    full = System((*HERE, task("X", TICK, 2 * TICK, 1, core=1)))
-    assert "X on another core has no bound" in analyse(full, TWO).find_bound("A").reason
+    full = IntegerTaskSet((*HERE, task("X", TICK, 2 * TICK, 1, core=1)))
+    assert "X on another core has no bound" in compute_bounds(full, TWO).find_bound("A").reason
 
 
 def test_resource_shared_across_cores_is_refused() -> None:
     shared = (task("A", 4 * TICK, 20_000, 2, sections=(("r", 500),)),)
     other = (task("X", 4 * TICK, 20_000, 2, core=1, sections=(("r", 500),)),)
-    result = analyse(System((*shared, *other)), TWO).find_bound("A")
+    result = compute_bounds(IntegerTaskSet((*shared, *other)), TWO).find_bound("A")
     assert result.response is None
     assert "r is shared by tasks of several cores (A, X)" in result.reason
 
@@ -115,14 +119,14 @@ def test_resource_shared_across_cores_is_refused() -> None:
     ],
 )
 def test_unmodelled_lock_wait_is_reported(spin: LockWait, what: str) -> None:
-    assert [excess.event for excess in uncovered_entries(Ledger(lock_waits=[spin]), TWO, 4)] == [what]
-    assert uncovered_entries(Ledger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
+    assert [excess.event for excess in uncovered_entries(CycleLedger(lock_waits=[spin]), TWO, 4)] == [what]
+    assert uncovered_entries(CycleLedger(lock_waits=[LockWait(100, 900)]), TWO, 4) == []
 
 
 def test_job_that_has_not_ended_counts_against_its_bound() -> None:
-    assert ObservedResponses("A", (10,), (30,)).exceeds(20)
-    assert not ObservedResponses("A", (10,), (20,)).exceeds(20)
-    assert not ObservedResponses("A", (10,), (30,)).exceeds(None)
+    assert ObservedResponses("A", (10,), (30,)).exceeds_bound(20)
+    assert not ObservedResponses("A", (10,), (20,)).exceeds_bound(20)
+    assert not ObservedResponses("A", (10,), (30,)).exceeds_bound(None)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from rtoslab.base.errors import CheckError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.intake.elf_images import Elf
+from rtoslab.intake.elf_images import ElfFile
 from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import Bench, search_broken_bounds
+from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
 from rtoslab.rta.firmware import build_firmware
 from rtoslab.rta.images import TaskSetImages
-from rtoslab.rta.system import System
+from rtoslab.rta.system import IntegerTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
 from tests.rta.test_check_end_to_end import run_rta_command
@@ -24,18 +24,18 @@ CACHE_BYTES = 16_384
 """Of the memory that the Pico's flash is read through."""
 
 
-def two_cores() -> Bench:
+def two_cores() -> TaskSetBench:
     return search_bench("freertos", "pico", cores=2)
 
 
 def test_jobs_run_on_their_core() -> None:
-    images = TaskSetImages.build(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
+    images = TaskSetImages.build_images(Catalogue(find_root()), "freertos", "pico", {}, cores=2)
     tick = images.firmware.tick_cycles
     present = (task("B", 3 * tick, 20_000, 2, core=1), task("C", 5 * tick, 90_000, 1, core=1))
     tasks = (task("A", 2 * tick, 10_000, 1), *present)
-    system = System(tasks, units_per_second=images.firmware.clock_hz)
+    system = IntegerTaskSet(tasks, units_per_second=images.firmware.clock_hz)
     seen = check_on_board(system, images.firmware, images.work, 60)
-    assert [len(item.responses) for item in seen.tasks] == [30, 20, 12]
+    assert [len(item.response_times) for item in seen.tasks] == [30, 20, 12]
     assert [{job.task for job in seen.trace.of_core(core).jobs} for core in (0, 1)] == [{0}, {1, 2}]
     request = [handler for handler in seen.trace.handlers if handler.is_core_request]
     assert {item.core for item in request} == {1}, "the first core releases the other's tasks"
@@ -47,7 +47,7 @@ def test_code_fits_the_xip_cache() -> None:
     """So nothing that was fetched once is fetched again, and the image fetches all of it before its first job."""
     for cores, events in ((2, False), (1, True)):
         built = build_firmware(Catalogue(find_root()), "freertos", "pico", {}, cores=cores, events=events).build
-        segments = Elf(built.elf.read_bytes()).segments
+        segments = ElfFile(built.elf_path.read_bytes()).segments
         assert 0 < sum(segment.file_bytes for segment in segments) <= CACHE_BYTES
 
 
@@ -73,11 +73,11 @@ def test_example_meets_its_bounds() -> None:
 @pytest.mark.long
 def test_omitting_an_inter_core_overhead_breaks_a_bound() -> None:
     of = two_cores()
-    tried = [item for item in search_broken_bounds(of, 6, 1) if len(item.system.cores) == 2]
+    tried = [item for item in search_broken_bounds(of, 6, 1) if len(item.system.core_numbers) == 2]
     # Not `yield_cycles`: the switch that comes with such an interrupt is cheaper than a tick's, by which it is priced.
     for name, least in (("lock_wait_cycles", 0), ("contention_permille", 100)):
         smp = of.overheads.smp.model_copy(update={name: least})
-        wrong = Bench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
+        wrong = TaskSetBench(of.firmware, of.work, of.overheads.model_copy(update={"smp": smp}))
         assert any(wrong.has_finding(item.system, item.starts) for item in tried), name
 
 

@@ -10,17 +10,17 @@ import pytest
 from rtoslab.base.errors import CheckError, TaskSetError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.rta.analysis import analyse
+from rtoslab.rta.analysis import compute_bounds
 from rtoslab.rta.arrange import interrupt_lines, task_rows
 from rtoslab.rta.board_check import check_on_board
-from rtoslab.rta.bound_search import Bench, search_broken_bounds
+from rtoslab.rta.bound_search import TaskSetBench, search_broken_bounds
 from rtoslab.rta.findings import read_finding, write_finding
 from rtoslab.rta.firmware import InterruptLine, PartProtection
 from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.prices import uncovered_entries
 from rtoslab.rta.study_charts import tick_chart, timeline_chart
-from rtoslab.rta.system import Interrupt, System, make_system
+from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, make_system
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
 from rtoslab.rta.trace import run_task_set
@@ -32,7 +32,7 @@ EXAMPLE = find_root() / "examples" / "response-time" / "events.toml"
 BOARD = "nucleo-f446re"
 
 
-def with_events(kernel: str = "freertos", board: str = BOARD) -> Bench:
+def with_events(kernel: str = "freertos", board: str = BOARD) -> TaskSetBench:
     return search_bench(kernel, board, events=True)
 
 
@@ -40,13 +40,13 @@ def test_complete_example_meets_its_bounds() -> None:
     of = with_events()
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     seen = check_on_board(system, of.firmware, of.work)
-    result = analyse(system, of.overheads)
+    result = compute_bounds(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     assert [interrupt.name for interrupt in seen.interrupts] == ["uart", "can"]
-    assert set(seen.tightness(result)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
+    assert set(seen.bound_tightness(result)) == {"receiver", "sporadic", "loop", "logger", "uart", "can"}
     assert seen.ledger.handovers, "nobody ever met at the lock"
-    jobs = {task.name: len(task.responses) for task in seen.tasks}
+    jobs = {task.name: len(task.response_times) for task in seen.tasks}
     assert 60 <= jobs["receiver"] <= 68
     assert 24 <= jobs["sporadic"] <= 27
 
@@ -57,11 +57,11 @@ def test_response_is_measured_from_the_arrival() -> None:
     tick = of.firmware.tick_cycles
     longest = {}
     for jitter in (0, 20_000):
-        line = Interrupt("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
+        line = SystemInterrupt("I", 5 * tick, 0, 5 * tick, jitter, gives="A", implied=True)
         one = task("A", 5 * tick, 4_000, 1, jitter=jitter, released_by="I")
-        system = System((one,), (line,), units_per_second=of.firmware.clock_hz)
+        system = IntegerTaskSet((one,), (line,), units_per_second=of.firmware.clock_hz)
         seen = check_on_board(system, of.firmware, of.work)
-        assert seen.tasks_over_bound(analyse(system, of.overheads)) == []
+        assert seen.tasks_over_bound(compute_bounds(system, of.overheads)) == []
         longest[jitter] = seen.tasks[0].longest_response
     assert longest[20_000] == pytest.approx(longest[0] + 20_000, abs=40)
 
@@ -76,9 +76,9 @@ def test_task_waits_for_a_section_and_no_longer(protocol: str) -> None:
         task("middle", 8 * tick, 2 * tick, 1, released_by="I"),
         task("high", 2 * tick, tick // 10, 2, sections=(("r", tick // 40),)),
     )
-    line = Interrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
-    system = System(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
-    seen, result = check_on_board(system, of.firmware, of.work), analyse(system, of.overheads)
+    line = SystemInterrupt("I", 8 * tick, 0, 8 * tick, gives="middle", implied=True)
+    system = IntegerTaskSet(tasks, (line,), protocol=protocol, units_per_second=of.firmware.clock_hz)  # type: ignore[arg-type]
+    seen, result = check_on_board(system, of.firmware, of.work), compute_bounds(system, of.overheads)
     assert seen.uncovered_entries(of.overheads) == []
     assert seen.tasks_over_bound(result) == []
     high = seen.tasks[2].longest_response
@@ -92,8 +92,10 @@ def test_masked_section_delays_an_interrupt_within_its_bound() -> None:
     responses = {}
     for masked in (0, tick // 2):
         tasks = (task("A", 4 * tick, 3 * tick, 0, masked=masked),)
-        system = System(tasks, (Interrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz)
-        seen, result = check_on_board(system, of.firmware, of.work), analyse(system, of.overheads)
+        system = IntegerTaskSet(
+            tasks, (SystemInterrupt("I", tick + 777, 500, tick),), units_per_second=of.firmware.clock_hz
+        )
+        seen, result = check_on_board(system, of.firmware, of.work), compute_bounds(system, of.overheads)
         assert seen.tasks_over_bound(result) == []
         responses[masked] = seen.interrupts[0].longest_response
         bound = result.find_bound("I").response
@@ -113,7 +115,9 @@ def test_give_at_any_phase_of_a_tick_is_bounded(board: str) -> None:
         task("rx", period, 5_000, 9, released_by="I"),
         task("low", period, tick // 2, 1, sections=(("bus", tick // 8), ("adc", tick // 12))),
     )
-    system = System(tasks, (Interrupt("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz)
+    system = IntegerTaskSet(
+        tasks, (SystemInterrupt("I", period, 750, period, gives="rx"),), units_per_second=of.firmware.clock_hz
+    )
     rows = task_rows(system, of.firmware, of.work)
     raised = tuple(period * at + phase for at, phase in enumerate(phases, 1))
     line = InterruptLine(*of.work.rounds_lasting(750), raised, raised)
@@ -148,20 +152,22 @@ def test_bounds_hold_on_other_boards(kernel: str, board: str) -> None:
 def test_task_set_too_large_for_the_image_is_refused() -> None:
     of = with_events()
     tick, clock_hz = of.firmware.tick_cycles, of.firmware.clock_hz
-    four = tuple(Interrupt(f"I{at}", tick, 100, tick) for at in range(4))
+    four = tuple(SystemInterrupt(f"I{at}", tick, 100, tick) for at in range(4))
     one = (task("A", tick, 10_000, 0),)
     cases = [
-        (System(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set 4"),
+        (IntegerTaskSet(one, four, units_per_second=clock_hz), "The image has 3 interrupts, but the set 4"),
         (
-            System(one, (Interrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
+            IntegerTaskSet(one, (SystemInterrupt("I", 3_000, 100, 3_000),), units_per_second=clock_hz),
             "I: with this period and jitter",
         ),
         (
-            System((task("A", tick, 300, 0, sections=(("r", 250),)),), units_per_second=clock_hz),
+            IntegerTaskSet((task("A", tick, 300, 0, sections=(("r", 250),)),), units_per_second=clock_hz),
             "A, before, inside and after each section: Work of 25 cycles is too short",
         ),
         (
-            System((task("A", tick, 9_000, 0, sections=(("r", 900),)),), protocol="ceiling", units_per_second=clock_hz),
+            IntegerTaskSet(
+                (task("A", tick, 9_000, 0, sections=(("r", 900),)),), protocol="ceiling", units_per_second=clock_hz
+            ),
             "No kernel has the priority ceiling protocol",
         ),
     ]
@@ -175,7 +181,7 @@ def test_work_parts_add_up_to_the_wcet() -> None:
     system = make_system(read_task_set(EXAMPLE), of.firmware.clock_hz)
     for item, row in zip(system.tasks, task_rows(system, of.firmware, of.work), strict=True):
         assert of.work.row_cycles(row) == item.wcet // system.units_per_cycle
-        assert row.kernel_calls == item.calls
+        assert row.kernel_calls == item.kernel_call_count
     assert [part.protection for part in task_rows(system, of.firmware, of.work)[3].parts] == [
         PartProtection.PLAIN, PartProtection.LOCKED, PartProtection.MASKED, PartProtection.PLAIN,
     ]  # fmt: skip
@@ -189,7 +195,7 @@ def test_charts_are_in_microseconds() -> None:
     result = study_task_set(read_task_set(EXAMPLE), of.overheads)
     assert result.system.units_per_cycle == 5
     seen = check_on_board(result.system, of.firmware, of.work)
-    first = max(job.response for job in seen.trace.jobs if job.number == 0) / of.firmware.clock_hz * 1e6
+    first = max(job.response_time for job in seen.trace.jobs if job.number == 0) / of.firmware.clock_hz * 1e6
     assert first < max(row.get("to", 0) for row in timeline_chart(result, seen).rows) < first + 200
     drawn = tick_chart(result, seen)
     assert drawn is not None
@@ -229,10 +235,10 @@ def test_give_to_an_unknown_task_is_refused(more: str, message: str, tmp_path: P
 
 def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
     tick = KERNEL.tick.period_cycles
-    line = Interrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
-    by_line = System((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
-    by_tick = System((task("A", 10 * tick, 1000, 1),))
-    one, other = (analyse(system, KERNEL).find_bound("A").parts for system in (by_line, by_tick))
+    line = SystemInterrupt("I", 10 * tick, 0, 10 * tick, gives="A", implied=True)
+    by_line = IntegerTaskSet((task("A", 10 * tick, 1000, 1, released_by="I"),), (line,))
+    by_tick = IntegerTaskSet((task("A", 10 * tick, 1000, 1),))
+    one, other = (compute_bounds(system, KERNEL).find_bound("A").parts for system in (by_line, by_tick))
     assert "releases" not in one
     assert one["gives"] > 0
     assert other["releases"] == KERNEL.tick.per_task_cycles
@@ -241,10 +247,10 @@ def test_interrupt_released_task_is_charged_for_the_interrupt() -> None:
 
 def test_late_tick_is_assigned_to_its_own_period() -> None:
     """Two interrupts that come with it, one after the other: its releases are those of its own number."""
-    of = TaskSetImages.build(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
+    of = TaskSetImages.build_images(Catalogue(find_root()), "freertos", BOARD, {}, events=True)
     tick = of.firmware.tick_cycles
-    lines = tuple(Interrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
-    system = System((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
+    lines = tuple(SystemInterrupt(f"I{at}", 10 * tick, tick // 3, 10 * tick) for at in range(2))
+    system = IntegerTaskSet((task("A", 5 * tick, 1_000, 1),), lines, units_per_second=of.firmware.clock_hz)
     seen = check_on_board(system, of.firmware, of.work, 20)
     first = seen.trace.ticks[0]
     assert (first.due, first.released) == (seen.trace.origin, 1)

@@ -11,8 +11,8 @@ import pytest
 from response_time_analysis import fp
 from response_time_analysis import model as theirs
 
-from rtoslab.rta.analysis import analyse
-from rtoslab.rta.system import System, Task
+from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
 from tests.rta.simulate import longest_responses
 from tests.rta.systems import random_system
 
@@ -24,7 +24,7 @@ with warnings.catch_warnings():  # it loads its modules in a way that Python is 
 SETS = 300
 
 
-def _reference_task(task: Task, number: int) -> theirs.Task:
+def _reference_task(task: SystemTask, number: int) -> theirs.Task:
     """A stretch of n units without preemption blocks for n - 1 there: the blocked task comes once it has begun. Tasks
     that are alike are one to it; the deadline, which bounds do not depend on, tells them apart."""
     arrivals = theirs.PeriodicWithJitter(task.period, task.jitter) if task.jitter else theirs.Periodic(task.period)
@@ -40,12 +40,12 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
     for _ in range(SETS):
         plain = random_system(random)
         varied = replace(plain, tasks=tuple(_varied_task(task, kind, random) for task in plain.tasks))
-        before, whole = analyse(plain), analyse(varied)
+        before, whole = compute_bounds(plain), compute_bounds(varied)
         for at, item in enumerate(varied.tasks):
             # Its response is told from the release, so the task under analysis has no jitter.
             own = replace(item, jitter=0)
             system = replace(varied, tasks=(*varied.tasks[:at], own, *varied.tasks[at + 1 :]))
-            mine = (whole if system == varied else analyse(system)).find_bound(item.name).response
+            mine = (whole if system == varied else compute_bounds(system)).find_bound(item.name).response
             tasks = theirs.taskset(_reference_task(one, number) for number, one in enumerate(system.tasks))
             solution = fp.rta(tasks, tasks.tasks[at], theirs.IdealProcessor(), horizon=20_000)
             if mine is None:
@@ -61,7 +61,7 @@ def test_bounds_equal_those_of_response_time_analysis(kind: str) -> None:
         assert differ >= SETS // 10, "what was varied hardly matters, so that little was compared"
 
 
-def _varied_task(task: Task, kind: str, random: Random) -> Task:
+def _varied_task(task: SystemTask, kind: str, random: Random) -> SystemTask:
     if kind == "jitter":
         return replace(task, jitter=random.randint(0, task.period))
     if kind == "masked":
@@ -76,15 +76,15 @@ def test_bounds_are_what_simso_observes() -> None:
     compared = 0
     while compared < SETS:
         system = random_system(random, most=4, periods=(4, 5, 6, 8, 10, 12, 15, 20, 24, 30))
-        result = analyse(system)
-        if not result.schedulable:
+        result = compute_bounds(system)
+        if not result.is_schedulable:
             continue
         compared += 1
         observed = _simso_responses(system)
         assert observed == {task.name: task.response for task in result.tasks}, system
 
 
-def _simso_responses(system: System) -> dict[str, int]:
+def _simso_responses(system: IntegerTaskSet) -> dict[str, int]:
     """Simulated with one cycle a millisecond, the unit."""
     configuration = Configuration()
     configuration.cycles_per_ms = 1
@@ -118,7 +118,7 @@ def test_bounds_are_not_exceeded_in_simulation(kind: str) -> None:
         if kind in {"fifo", "late"}:
             tasks = tuple(replace(task, priority=task.priority // 2) for task in tasks)
         system = replace(system, tasks=tasks, equals="fifo")
-        result = analyse(system)
+        result = compute_bounds(system)
         observed = longest_responses(system)
         for task in result.tasks:
             if task.response is None:
@@ -138,7 +138,7 @@ def test_known_offsets_never_raise_a_bound() -> None:
         offset = replace(
             system, tasks=tuple(replace(task, offset=random.randrange(task.period)) for task in system.tasks)
         )
-        for without, known in zip(analyse(system).tasks, analyse(offset).tasks, strict=True):
+        for without, known in zip(compute_bounds(system).tasks, compute_bounds(offset).tasks, strict=True):
             if without.response is None:
                 assert known.response is None
                 continue

@@ -8,12 +8,12 @@ from random import Random
 
 import pytest
 
-from rtoslab.rta.analysis import analyse
-from rtoslab.rta.bound_search import Bench, SearchedSet, search_broken_bounds, shrink_set
+from rtoslab.rta.analysis import compute_bounds
+from rtoslab.rta.bound_search import SearchedSet, TaskSetBench, search_broken_bounds, shrink_set
 from rtoslab.rta.findings import read_finding, summarise_search, write_finding
-from rtoslab.rta.overheads import Overheads
+from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.randomsets import SHAPES, system_of_shape
-from rtoslab.rta.system import System
+from rtoslab.rta.system import IntegerTaskSet
 from tests.rta.benches import search_bench
 from tests.rta.systems import task
 
@@ -29,7 +29,7 @@ RT_BOARD = "nucleo-l053r8"
 """Of the short tests of `rt`."""
 
 
-def assert_no_finding(of: Bench, system: System) -> SearchedSet:
+def assert_no_finding(of: TaskSetBench, system: IntegerTaskSet) -> SearchedSet:
     """The set's run, with nothing found; the shape says nothing."""
     result = of.run_set(system, (0,) * len(system.tasks))
     assert result.findings == (), system
@@ -43,7 +43,7 @@ def test_job_of_many_ticks_stays_below_its_bound(board: str) -> None:
     of = search_bench("rt", board)
     tick = of.firmware.tick_cycles
     result = assert_no_finding(
-        of, System((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz)
+        of, IntegerTaskSet((task("A", 100 * tick, 40 * tick, 1),), units_per_second=of.firmware.clock_hz)
     )
     assert max(result.ratios.values()) < 1.01
 
@@ -61,10 +61,10 @@ def test_equal_priorities_and_a_lower_task_meet_their_bounds(of: tuple[str, ...]
     assert built.overheads.equals == "slices"
     tasks = [task(name, 100 * tick, 20 * tick, 1) for name in "ABC"]
     low = task("D", 100 * tick, 5 * tick, 0)
-    system = System((*tasks, low), equals=equals, units_per_second=built.firmware.clock_hz)  # type: ignore[arg-type]
+    system = IntegerTaskSet((*tasks, low), equals=equals, units_per_second=built.firmware.clock_hz)  # type: ignore[arg-type]
     assert_no_finding(built, system)
-    plain = analyse(system, built.overheads.model_copy(update={"equals": "any"}))
-    without, charged = plain.find_bound("D").response, analyse(system, built.overheads).find_bound("D").response
+    plain = compute_bounds(system, built.overheads.model_copy(update={"equals": "any"}))
+    without, charged = plain.find_bound("D").response, compute_bounds(system, built.overheads).find_bound("D").response
     assert without is not None
     assert charged is not None
     assert equals == "slices" or without < charged
@@ -99,7 +99,7 @@ def test_search_finds_and_shrinks_a_broken_bound(tmp_path: Path) -> None:
     """Overheads that forget what a tick costs: found at once, shrunk to two tasks at most, kept in a file."""
     good = search_bench("freertos", BOARD)
     tick = good.overheads.tick.model_copy(update={"switch_cycles": 0, "base_cycles": 0})
-    wrong = Bench(good.firmware, good.work, Overheads.model_copy(good.overheads, update={"tick": tick}))
+    wrong = TaskSetBench(good.firmware, good.work, KernelOverheads.model_copy(good.overheads, update={"tick": tick}))
     result = next(item for item in search_broken_bounds(wrong, 50, 3) if item.findings)
     small = wrong.run_set(*shrink_set(wrong, result.system, result.starts))
     assert small.findings
@@ -114,7 +114,7 @@ def test_search_finds_and_shrinks_a_broken_bound(tmp_path: Path) -> None:
 def test_search_without_a_ratio_is_reported_as_null() -> None:
     """Sets that all lack a bound have no median; JSON has no word for that but null."""
     result = summarise_search(search_bench("freertos", BOARD), [])
-    assert "no task has both a bound and a response" in result.text()
+    assert "no task has both a bound and a response" in result.summary_line()
     report = json.loads(json.dumps(result.as_json(), allow_nan=False))
     assert (report["median"], report["least"], report["cores"]) == (None, None, 1)
 

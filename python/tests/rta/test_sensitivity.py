@@ -11,12 +11,12 @@ from click.testing import CliRunner
 from rtoslab.base.errors import CheckError, RtoslabError, TaskSetError
 from rtoslab.cli import app
 from rtoslab.rta import sensitivity as growth
-from rtoslab.rta.analysis import Obstacle, analyse
+from rtoslab.rta.analysis import BoundObstacle, compute_bounds
 from rtoslab.rta.charges import OverheadModel
 from rtoslab.rta.firmware import TaskRow
 from rtoslab.rta.overheads import MulticoreCosts
-from rtoslab.rta.record import Trace
-from rtoslab.rta.system import System, with_finer_units
+from rtoslab.rta.record import TaskSetTrace
+from rtoslab.rta.system import IntegerTaskSet, with_finer_units
 from rtoslab.rta.tables import sensitivity_table
 from rtoslab.rta.task_set_study import study_task_set
 from rtoslab.rta.taskset import read_task_set
@@ -71,12 +71,14 @@ def test_decimals_are_as_many_as_needed() -> None:
 
 
 def test_finer_time_unit_gives_the_same_bounds() -> None:
-    system = System((task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),))))
+    system = IntegerTaskSet(
+        (task("A", 50, 20, 2, jitter=3), task("B", 90, 30, 1, offset=7, masked=4, sections=(("r", 5),)))
+    )
     fine = with_finer_units(system, 10)
-    assert [bound.response for bound in analyse(fine).tasks] == [
-        10 * (bound.response or 0) for bound in analyse(system).tasks
+    assert [bound.response for bound in compute_bounds(fine).tasks] == [
+        10 * (bound.response or 0) for bound in compute_bounds(system).tasks
     ]
-    assert fine.microseconds(fine.tasks[1].wcet) == system.microseconds(system.tasks[1].wcet)
+    assert fine.to_microseconds(fine.tasks[1].wcet) == system.to_microseconds(system.tasks[1].wcet)
 
 
 def test_search_is_limited_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +86,8 @@ def test_search_is_limited_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> No
     holds, and nothing shrinks that meets its deadline."""
     pairs = ((84_000, 30_000), (168_001, 30_000), (252_005, 30_000))
     tasks = (task(name, *item, 3 - at, 10**9) for at, (name, item) in enumerate(zip("ABC", pairs, strict=True)))
-    system = System(tuple(tasks), units_per_second=84_000_000)
-    assert analyse(system, KERNEL).schedulable
+    system = IntegerTaskSet(tuple(tasks), units_per_second=84_000_000)
+    assert compute_bounds(system, KERNEL).is_schedulable
     monkeypatch.setattr(growth, "STEPS_PER_BOUND", 3)
     output: list[str] = []
     result = growth.find_sensitivity(
@@ -102,10 +104,10 @@ def test_overload_of_one_core_is_named_by_its_utilisation() -> None:
     smp = KERNEL.model_copy(update={"smp": MulticoreCosts(cores=2)})
     tick = 84_000
     here = (task("a", 2 * tick, tick, 3), task("b", 4 * tick, int(2.2 * tick), 2))
-    system = System((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
-    result = analyse(system, smp)
+    system = IntegerTaskSet((*here, task("c", 5 * tick, 40_000, 2, core=1)), units_per_second=KERNEL.clock_hz)
+    result = compute_bounds(system, smp)
     assert "% of the processor" in result.find_bound("b").reason
-    assert result.find_bound("b").obstacle is Obstacle.OVERLOAD
+    assert result.find_bound("b").obstacle is BoundObstacle.OVERLOAD
     assert result.find_bound("c").reason.startswith("b on another core has no bound")
     assert not any("b on" in bound.reason or "a on" in bound.reason for bound in result.tasks if bound.name == "b")
 
@@ -136,7 +138,7 @@ def test_answer_comes_before_the_sensitivity(tmp_path: Path) -> None:
 
 def test_every_released_job_is_counted() -> None:
     """Jobs behind one that had not ended are unfinished as well: a miss is never of more jobs than there were."""
-    trace = Trace([TaskRow(1, 0, 1, 0, 0)], (), 100, 1000, end=1350)
+    trace = TaskSetTrace([TaskRow(1, 0, 1, 0, 0)], (), 100, 1000, end=1350)
     reader = _TraceReader(trace, {}, (), 0, frozenset(), writes_before_switch=False)
     reader._begin_part(1001, 0)
     reader._end_part(1120, 0)

@@ -12,8 +12,8 @@ from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.catalogue.trees import PORTS_VARIABLE
 from rtoslab.cli import app
-from rtoslab.conformance.examination import Conformance, examine_port
-from rtoslab.conformance.judge import Outcome
+from rtoslab.conformance.examination import ConformanceVerdict, examine_port
+from rtoslab.conformance.judge import CheckOutcome
 from rtoslab.mutants.measure import try_mutants
 from rtoslab.mutants.mutants import read_mutants
 from rtoslab.papers.completeness import require_complete
@@ -33,7 +33,7 @@ def _measure_new(out: Path, capsys: pytest.CaptureFixture[str], *words: str) -> 
     return list(points)
 
 
-def _conformance_of(root: Path, kernel: str, board: str) -> Conformance:
+def _conformance_of(root: Path, kernel: str, board: str) -> ConformanceVerdict:
     catalogue = Catalogue(root)
     (point,) = conformance_points(catalogue, Options([kernel], [board], [1]))
     return examine_port(catalogue, point)
@@ -57,8 +57,8 @@ def test_new_benchmark_is_proved_and_its_mutants_are_refused(
 def test_new_port_conforms_and_is_measured(checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run_new("kernel", "my-kernel")
     verdict = _conformance_of(checkout, "my-kernel", DEFAULT_BOARD)
-    assert verdict.holds
-    assert sum(finding.outcome is Outcome.HOLDS for finding in verdict.findings) >= 7
+    assert verdict.is_conformant
+    assert sum(finding.outcome is CheckOutcome.HOLDS for finding in verdict.findings) >= 7
     _measure_new(tmp_path / "run", capsys, "run", "t4", "t7", "--window", "5ms", "--kernel", "my-kernel")
 
 
@@ -69,7 +69,7 @@ def test_new_port_may_be_in_a_folder_of_the_user(
     assert f"export {PORTS_VARIABLE}={tmp_path / 'ports'}`" in capsys.readouterr().out
     assert not (checkout / "firmware" / "kernels" / "mine").exists()
     monkeypatch.setenv(PORTS_VARIABLE, str(tmp_path / "ports"))
-    assert _conformance_of(checkout, "mine", DEFAULT_BOARD).holds
+    assert _conformance_of(checkout, "mine", DEFAULT_BOARD).is_conformant
 
 
 def _new_board(checkout: Path, like: str) -> None:
@@ -89,7 +89,7 @@ def test_new_board_conforms_and_is_measured(
     like: str, checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _new_board(checkout, like)
-    assert _conformance_of(checkout, DEFAULT_KERNEL, "my-board").holds
+    assert _conformance_of(checkout, DEFAULT_KERNEL, "my-board").is_conformant
     _measure_new(tmp_path / "run", capsys, "run", "t2", "--window", "5ms", "--board", "my-board")
 
 

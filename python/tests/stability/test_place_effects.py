@@ -8,7 +8,7 @@ import pytest
 from rtoslab.analyses import PlacedValues
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue, find_paper
-from rtoslab.reference.reference_file import Reference
+from rtoslab.reference.reference_file import ReferenceFile
 from rtoslab.stability import overview_document
 from rtoslab.stability.place_effects import PlacedFigure, board_spreads, minority_share, ranked_pairs
 from rtoslab.store import StoredPoint
@@ -72,14 +72,14 @@ def test_spread_of_a_board() -> None:
     assert (b.figures, round(b.median_spread, 6), round(b.ninth_decile, 6)) == (1, 0.1, 0.1)
 
 
-def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[Reference]:
+def references_of(kernels: Sequence[str], deviations: dict[str, str]) -> list[ReferenceFile]:
     """Of a paper that compares two kernels: a rate of each in two placements, with the order turned."""
     results = []
     for number, kernel in enumerate(kernels):
         result = measured_point(1, 1000, kernel=kernel).model_copy(update={"deviations": deviations, "run_id": kernel})
         values = PlacedValues(kernel, {("throughput", "cycles_per_count", "cycles", 0): (10 + number, 13 - number)})
         stored = (StoredPoint(Path("p"), result, {}),)
-        results.append(Reference(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
+        results.append(ReferenceFile(Path("p"), PAPER.key, kernel, stored, placed=(values,)))
     return results
 
 

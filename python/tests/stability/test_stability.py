@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.analyses import Band, Value
+from rtoslab.analyses import MeasuredValue, PlacementBand
 from rtoslab.base import AlteredError, find_root
-from rtoslab.catalogue import Catalogue, Claim, find_paper
+from rtoslab.catalogue import Catalogue, PaperClaim, find_paper
 from rtoslab.reference import StoredRow, seal_lines
 from rtoslab.results import PointId
 from rtoslab.stability import (
@@ -21,24 +21,24 @@ from rtoslab.stability import (
     stability_plan,
     write_stability,
 )
-from rtoslab.stability.builds import NONE, Build, Factor, base_build, paper_builds, paper_factors
+from rtoslab.stability.builds import NONE, BuildFactor, KernelBuild, base_build, paper_builds, paper_factors
 from rtoslab.stability.judged import JudgedPaper, judge_builds
-from rtoslab.stability.shares import Stability, Turn, VerdictShare, count_verdicts
+from rtoslab.stability.shares import StatementStability, VerdictReversal, VerdictShare, count_verdicts
 from rtoslab.stability.values_file import StoredStability
 
 ROOT = find_root()
-OPT = Factor("optimisation", ("-O2", "-O3", "-Os"))
-ASSERT = Factor("assertions", ("off", "on"))
+OPT = BuildFactor("optimisation", ("-O2", "-O3", "-Os"))
+ASSERT = BuildFactor("assertions", ("off", "on"))
 FACTORS = (OPT, ASSERT)
-BASE = Build(("-O2", "off"))
+BASE = KernelBuild(("-O2", "off"))
 YES, NO, EVEN = "same", "different", "tie"
 
 
 def test_builds_are_every_combination_then_each_switch_alone() -> None:
-    switch = Factor("switch", (NONE, "A=1 (k)", "B=0 (k)"))
+    switch = BuildFactor("switch", (NONE, "A=1 (k)", "B=0 (k)"))
     builds = paper_builds((OPT, ASSERT, switch))
-    crossed = [Build((opt, on, NONE)) for opt in OPT.levels for on in ASSERT.levels]
-    assert builds == [*crossed, Build(("-O2", "off", "A=1 (k)")), Build(("-O2", "off", "B=0 (k)"))]
+    crossed = [KernelBuild((opt, on, NONE)) for opt in OPT.levels for on in ASSERT.levels]
+    assert builds == [*crossed, KernelBuild(("-O2", "off", "A=1 (k)")), KernelBuild(("-O2", "off", "B=0 (k)"))]
     assert builds[0] == base_build((OPT, ASSERT, switch))
 
 
@@ -77,7 +77,7 @@ def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
     assert (0, 1) in placements
 
 
-def plan_place(factors: tuple[Factor, ...], name: str) -> int:
+def plan_place(factors: tuple[BuildFactor, ...], name: str) -> int:
     return [factor.name for factor in factors].index(name)
 
 
@@ -103,32 +103,32 @@ def test_interval_is_wilsons(held: int, observed: int, low: float, high: float) 
 def test_interval_contains_its_share_and_narrows_with_more(held: int, turned: int, tied: int) -> None:
     share = VerdictShare(held, turned, tied)
     low, high = share.wilson_interval
-    assert 0 <= low <= share.fraction + 1e-12
-    assert share.fraction - 1e-12 <= high <= 1
+    assert 0 <= low <= share.holding_fraction + 1e-12
+    assert share.holding_fraction - 1e-12 <= high <= 1
     wider = VerdictShare(4 * held, 4 * turned, 4 * tied).wilson_interval
     assert wider[1] - wider[0] <= high - low
 
 
-def stability(**by_build: tuple[str, ...]) -> Stability:
+def stability(**by_build: tuple[str, ...]) -> StatementStability:
     """Of builds named like `O2_on`."""
-    message = {Build((f"-{name[:2]}", name[3:])): verdicts for name, verdicts in by_build.items()}
-    return Stability("it holds", message, FACTORS)  # type: ignore[arg-type]
+    message = {KernelBuild((f"-{name[:2]}", name[3:])): verdicts for name, verdicts in by_build.items()}
+    return StatementStability("it holds", message, FACTORS)  # type: ignore[arg-type]
 
 
 def test_changed_verdicts_are_counted_over_otherwise_equal_builds() -> None:
     seen = stability(O2_off=(YES, YES), O3_off=(NO, YES), O2_on=(NO, NO), O3_on=(NO, NO), Os_on=(YES, YES))
-    assert {turn.change: turn for turn in seen.turns()} == {
-        "placement": Turn("placement", 1, 5),
-        "-O3": Turn("-O3", 1, 4),
-        "-Os": Turn("-Os", 2, 2),  # with assertions on alone: without them it was not computed
-        "assertions on": Turn("assertions on", 3, 4),
+    assert {turn.change: turn for turn in seen.verdict_reversals()} == {
+        "placement": VerdictReversal("placement", 1, 5),
+        "-O3": VerdictReversal("-O3", 1, 4),
+        "-Os": VerdictReversal("-Os", 2, 2),  # with assertions on alone: without them it was not computed
+        "assertions on": VerdictReversal("assertions on", 3, 4),
     }
-    assert [turn.change for turn in seen.turns()] == ["-Os", "assertions on", "-O3", "placement"]
+    assert [turn.change for turn in seen.verdict_reversals()] == ["-Os", "assertions on", "-O3", "placement"]
 
 
 def test_single_placement_is_paired_with_each_of_many() -> None:
     seen = stability(O2_off=(YES,), O3_off=(NO, YES, NO))
-    assert next(turn for turn in seen.turns() if turn.change == "-O3") == Turn("-O3", 2, 3)
+    assert next(turn for turn in seen.verdict_reversals() if turn.change == "-O3") == VerdictReversal("-O3", 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_single_placement_is_paired_with_each_of_many() -> None:
         (stability(O2_on=(YES,)), None),
     ],
 )
-def test_fewest_changes_that_reverse_a_statement(seen: Stability, fewest: tuple[str, ...] | None) -> None:
+def test_fewest_changes_that_reverse_a_statement(seen: StatementStability, fewest: tuple[str, ...] | None) -> None:
     assert seen.fewest_turning_changes() == fewest
 
 
@@ -152,7 +152,7 @@ def point(kernel: str) -> PointId:
 
 
 def row(kernel: str, *numbers: float) -> StoredRow:
-    result = Value(
+    result = MeasuredValue(
         point(kernel),
         "row",
         8_000_000,
@@ -165,13 +165,13 @@ def row(kernel: str, *numbers: float) -> StoredRow:
         9,
     )
     if len(numbers) > 1:
-        band = Band(numbers)
+        band = PlacementBand(numbers)
         result = replace(result, value=band.median, band=band)
     return StoredRow(point(kernel), kernel, "1.0", (result,))
 
 
 def stored_stability(
-    rows: tuple[StoredRow, ...], members: tuple[tuple[int, ...], ...], builds: tuple[Build, ...]
+    rows: tuple[StoredRow, ...], members: tuple[tuple[int, ...], ...], builds: tuple[KernelBuild, ...]
 ) -> StoredStability:
     return StoredStability("lentka2022", 2, FACTORS, builds, members, rows, {"compiler": "GNU 12"})
 
@@ -181,7 +181,7 @@ def example() -> StoredStability:
     return stored_stability(
         (row("a", 10, 12), row("b", 11, 11), row("b", 9), refused),
         ((0, 1), (0, 2), (0, 1), (3,)),
-        (BASE, Build(("-O3", "off")), Build(("-Os", "off")), Build(("-O2", "on"))),
+        (BASE, KernelBuild(("-O3", "off")), KernelBuild(("-Os", "off")), KernelBuild(("-O2", "on"))),
     )
 
 
@@ -226,14 +226,14 @@ def test_inconsistent_sealed_file_is_refused(tmp_path: Path, change: dict[str, o
         read_stability(path)
 
 
-def judge_example(claims: tuple[Claim, ...], values: StoredStability | None = None) -> JudgedPaper:
+def judge_example(claims: tuple[PaperClaim, ...], values: StoredStability | None = None) -> JudgedPaper:
     catalogue = Catalogue(ROOT)
     paper = find_paper(catalogue, "lentka2022")
     paper.__dict__["claims"] = claims
     return judge_builds(catalogue, paper, values or example())
 
 
-LEAST = Claim.model_validate(
+LEAST = PaperClaim.model_validate(
     {
         "id": "a_is_least",
         "section": "4",
@@ -252,14 +252,14 @@ def test_statements_are_judged_in_each_build_and_placement() -> None:
     result = judge_example((LEAST, UNKNOWN))
     (statement,) = result.statements
     assert result.not_judged == (UNKNOWN,)
-    assert statement.whole.by_build == {BASE: (YES, NO), Build(("-O3", "off")): (NO, NO)}
+    assert statement.whole.by_build == {BASE: (YES, NO), KernelBuild(("-O3", "off")): (NO, NO)}
     assert statement.whole.overall_share == VerdictShare(1, 3, 0)
     assert statement.whole.base_share == VerdictShare(1, 1, 0)
     assert statement.cases == ()
 
 
 def test_build_with_the_rows_of_an_earlier_one_is_not_counted() -> None:
-    assert Build(("-Os", "off")) not in judge_example((LEAST,)).builds
+    assert KernelBuild(("-Os", "off")) not in judge_example((LEAST,)).builds
 
 
 def test_report_states_what_was_counted() -> None:

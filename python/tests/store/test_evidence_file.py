@@ -9,20 +9,20 @@ import pyarrow as pa
 import pytest
 
 from rtoslab.store import decode_evidence, encode_evidence
-from rtoslab.targets import HandlerRuns, Intervals, RunOutput, Step, WindowObservations
-from rtoslab.targets.intervals import Interval
-from rtoslab.targets.observe import BlockingCalls, Switch
+from rtoslab.targets import HandlerRuns, MarkedIntervals, RunOutput, RunStep, WindowObservations
+from rtoslab.targets.intervals import MarkedInterval
+from rtoslab.targets.observe import BlockingCalls, TaskSwitch
 from rtoslab.targets.profiles import FunctionCycles
 
-INTERVALS = (Interval(1, 4, 10, calls=Counter({"take": 2, "give": 1}), touched=True), Interval(2, 20))
+INTERVALS = (MarkedInterval(1, 4, 10, calls=Counter({"take": 2, "give": 1}), touched=True), MarkedInterval(2, 20))
 OBSERVED = WindowObservations(
-    switches=Counter({Switch(0, 1, 2, "yield"): 3}),
+    switches=Counter({TaskSwitch(0, 1, 2, "yield"): 3}),
     objects=Counter({(0, "take", 5): 7}),
     waits={1: BlockingCalls(collided=1, failed=2, blocked=3)},
     exceptions={0: {15: 4}},
-    intervals=Intervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
+    intervals=MarkedIntervals(INTERVALS, (3, 4), ("it's",), {15: frozenset({9, 1, 5})}),
     handled=HandlerRuns(exception=[15], cycles=[2**40]),
-    steps=(Step(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4), Step(6, 1, "tick", 1, result=0)),
+    steps=(RunStep(5, 0, "call", 0x2000_0000, "xQueueSend", 1, 2, None, 9, 4), RunStep(6, 1, "tick", 1, result=0)),
     objects_at_open={("queue", 4): {"length": 1}},
 )
 FUNCTION = FunctionCycles(0, 'né"%s', "kernel", 9, 1, 2)

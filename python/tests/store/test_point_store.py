@@ -63,7 +63,7 @@ def test_point_can_be_copied_between_stores(tmp_path: Path) -> None:
     assert store_point(cache, NAME, run.get(NAME) or {})
     shutil.rmtree(run.point_path(NAME))
     assert store_point(run, NAME, cache.get(NAME) or {})
-    assert run.read(NAME).result == measured_point(1)
+    assert run.read_point(NAME).result == measured_point(1)
 
 
 def test_dropped_entry_is_forgotten(tmp_path: Path) -> None:

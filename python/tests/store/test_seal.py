@@ -15,10 +15,10 @@ import pytest
 from rtoslab.archive.index import PointFilters, find_points
 from rtoslab.base.errors import AlteredError, AlteredWarning, StoreError
 from rtoslab.records import seal
-from rtoslab.results.results import Failed, MeasuredPoint, SeriesSamples
+from rtoslab.results.results import FailedPoint, MeasuredPoint, SeriesSamples
 from rtoslab.store.journal import (
     JOURNAL_FILE,
-    Session,
+    JournalSession,
     append_session,
     git_revision,
     last_session,
@@ -78,9 +78,9 @@ def run_with_two_points(folder: Path) -> tuple[RunDirectory, Path]:
     """A run directory with two points; the first has samples and further files."""
     run = RunDirectory.create(folder / "run", "suite", [point(1), point(2)])
     one = with_samples()
-    place = run.add(point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
+    place = run.add_point(point_folder_name(one.point, one.run_id), one, {"a": 1}, {"uart.txt": b"@0 begin\n" * 40})
     two = measured_point(2)
-    run.add(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
+    run.add_point(point_folder_name(two.point, two.run_id), two, {"b": 1}, {})
     return run, place
 
 
@@ -150,8 +150,8 @@ def test_altered_point_counts_as_failed_and_the_others_are_read(tmp_path: Path) 
     run, place = run_with_two_points(tmp_path)
     (place / "uart.txt").write_bytes(b"x")
     with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
-        one, two = run.points()
-    assert isinstance(one.result, Failed)
+        one, two = run.read_points()
+    assert isinstance(one.result, FailedPoint)
     assert (one.result.point, one.result.stage) == (point(1), "store")
     assert two.result == measured_point(2)
     with pytest.warns(AlteredWarning, match=r"uart\.txt was changed"):
@@ -166,19 +166,19 @@ def test_changed_plan_is_reported_and_points_are_read(tmp_path: Path) -> None:
     with pytest.raises(AlteredError, match=r"plan\.json was changed"):
         run.plan()
     with pytest.warns(AlteredWarning, match=r"plan\.json was changed"):
-        assert len(run.points()) == 2
+        assert len(run.read_points()) == 2
 
 
 def test_changed_line_of_the_journal_is_reported(tmp_path: Path) -> None:
     run, _ = run_with_two_points(tmp_path)
-    lines = [session_line(Session(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
+    lines = [session_line(JournalSession(f"2026-01-0{day}T00:00:00Z", "abc")) for day in (1, 2)]
     (run.path / JOURNAL_FILE).write_text(lines[0] + lines[1].replace("01-02", "01-03") + '{"date": "cut')
     with pytest.warns(AlteredWarning, match=r"Line 2 of .*journal\.jsonl was changed"):
         assert last_session(run.path).date == "2026-01-01T00:00:00Z"
 
 
-def _write_journal(run: RunDirectory) -> tuple[list[Session], bytes]:
-    sessions = [Session(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
+def _write_journal(run: RunDirectory) -> tuple[list[JournalSession], bytes]:
+    sessions = [JournalSession(f"2026-01-0{day}T00:00:00Z", "0123456789ab") for day in (1, 2, 3)]
     content = "".join(session_line(session) for session in sessions).encode()
     (run.path / JOURNAL_FILE).write_bytes(content)
     return sessions, content
@@ -210,9 +210,11 @@ def test_truncated_journal_is_read_and_continued(tmp_path: Path, monkeypatch: py
         assert (run.path / JOURNAL_FILE).read_bytes().endswith(b"}\n")
 
 
-def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[Session]]:
+def _read_everything(run: RunDirectory) -> tuple[list[Any], list[Any], Any, list[JournalSession]]:
     """What report, runs, compare and lint go by; None for a plan that is refused."""
-    stored = [(stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.points()]
+    stored = [
+        (stored_point.folder.name, stored_point.result, stored_point.manifest) for stored_point in run.read_points()
+    ]
     results = [
         (item.stored.folder.name, item.result, item.stored.manifest) for item in find_points([run.path], PointFilters())
     ]
@@ -253,7 +255,9 @@ def test_no_changed_byte_of_a_run_gives_another_value(tmp_path: Path) -> None:
         differs = now != (points, points, plan, sessions)
         report += differs
         for name, result, manifest in now[0]:
-            assert (result, manifest) == whole[name] or (isinstance(result, Failed) and result.stage == "store"), path
+            assert (result, manifest) == whole[name] or (isinstance(result, FailedPoint) and result.stage == "store"), (
+                path
+            )
         assert all((result, manifest) == whole[name] for name, result, manifest in now[1]), path
         assert now[2] is None or now[2] == plan, path
         assert now[3] in ([], sessions), path

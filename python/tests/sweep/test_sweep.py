@@ -18,7 +18,7 @@ from rtoslab.reports import report_formats
 from rtoslab.results.results import MeasuredPoint, NotApplicable
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.sweep.cluster import _received_point, _source_digests, measure_on_worker
-from rtoslab.sweep.effects import Observations
+from rtoslab.sweep.effects import SweepObservations
 from rtoslab.sweep.plan import read_sweep, sweep_points
 from rtoslab.sweep.report import sweep_document
 from tests.cli.test_cli import ROOT, command_error, rtoslab
@@ -107,7 +107,7 @@ def example_points() -> list[MeasuredPoint]:
 
 
 def test_effects_are_ratios_of_otherwise_equal_points() -> None:
-    result = Observations(example_points()).effects()
+    result = SweepObservations(example_points()).effects()
     assert (result[0].option, result[0].level, result[0].pairs) == ("a", "1", 6)
     by_name = {(effect.option, effect.level): effect.median_ratios for effect in result}
     assert by_name["a", "1"]["t"] == pytest.approx(2, rel=1e-2)
@@ -118,7 +118,7 @@ def test_effects_are_ratios_of_otherwise_equal_points() -> None:
 
 
 def test_pairs_that_interact_are_found() -> None:
-    first, second, *_ = Observations(example_points()).interactions()
+    first, second, *_ = SweepObservations(example_points()).interactions()
     assert (first.first, first.second, first.target) == (("a", "0", "1"), ("b", "0", "2"), "u")
     assert first.ratio.value == pytest.approx(1.5, rel=1e-2)
     assert abs(math.log(second.ratio.value)) < 0.02
@@ -126,7 +126,7 @@ def test_pairs_that_interact_are_found() -> None:
 
 def test_missing_grid_point_is_tolerated() -> None:
     points = [item for item in example_points() if item.point.config["b"] != "0" or item.point.config["a"] != "1"]
-    assert {effect.option for effect in Observations(points).effects()} == {"a", "b"}
+    assert {effect.option for effect in SweepObservations(points).effects()} == {"a", "b"}
 
 
 def test_report_has_ranking_interactions_and_small_multiples() -> None:

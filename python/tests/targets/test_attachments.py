@@ -41,7 +41,7 @@ class FakeMachine:
 
 def attached(text: str) -> FakeMachine:
     machine = FakeMachine()
-    parse_device(text).attach(machine, board())
+    parse_device(text).attach_device(machine, board())
     return machine
 
 
@@ -58,12 +58,12 @@ def test_text_names_bus_place_and_device() -> None:
 
 def test_each_board_gets_its_own_device() -> None:
     request = parse_device("i2c1:0x48=lm75:21.5")
-    sensors = [request.make(board()) for _ in range(2)]
+    sensors = [request.make_device(board()) for _ in range(2)]
     assert sensors[0] is not sensors[1]
     assert all(isinstance(sensor, TemperatureSensor) and sensor.celsius == 21.5 for sensor in sensors)
-    eeproms = {part: parse_device(f"i2c1:0x50=eeprom:{part}").make(board()) for part in ("24LC02", "24c512")}
+    eeproms = {part: parse_device(f"i2c1:0x50=eeprom:{part}").make_device(board()) for part in ("24LC02", "24c512")}
     assert [len(eeprom.memory) for eeprom in eeproms.values() if isinstance(eeprom, Eeprom)] == [256, 65536]
-    assert isinstance(parse_device("pins=loopback:PA0:PB3").make(board()), PinLoopback)
+    assert isinstance(parse_device("pins=loopback:PA0:PB3").make_device(board()), PinLoopback)
 
 
 REFUSED = {
@@ -118,7 +118,7 @@ text = "no class"
 def test_own_class_is_loaded_with_its_argument(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text(OWN)
-    spy = parse_device(f"i2c1:0x50={file}:Spy:64").make(board())
+    spy = parse_device(f"i2c1:0x50={file}:Spy:64").make_device(board())
     assert isinstance(spy, Eeprom)
     assert len(spy.memory) == 64
     for text, says in [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rtoslab.targets.event_kinds import IDENT_NESTING, KIND_WRITE
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.observe import CriticalCycles, Observer
+from rtoslab.targets.observe import CriticalCycles, WindowObserver
 from tests.fakes import events
 
 OPENED = 1000
@@ -20,7 +20,7 @@ def count(writes: list[tuple[int, int]], cuts: list[int], depth: int = 0) -> Cri
     report = np.zeros(len(writes), dtype=EVENT)
     report["cycle"] = list(accumulate((gap for gap, _ in writes), initial=OPENED))[1:]
     report["value"], report["id"], report["kind"] = [item for _, item in writes], IDENT_NESTING, KIND_WRITE
-    observer = Observer((), {}, {0: (OPENED, depth)})
+    observer = WindowObserver((), {}, {0: (OPENED, depth)})
     for start, end in pairwise(sorted({0, *cuts, len(writes)})):
         observer.feed(report[start:end].tobytes())
     return observer.finish({}).critical[0]
@@ -49,7 +49,7 @@ def test_totals_do_not_depend_on_chunk_size(writes: list[tuple[int, int]], cuts:
 
 
 def test_each_core_has_its_own_sections() -> None:
-    observer = Observer((), {}, dict.fromkeys((0, 1), (0, 0)))
+    observer = WindowObserver((), {}, dict.fromkeys((0, 1), (0, 0)))
     rows = [(KIND_WRITE, IDENT_NESTING, 0, 1), (KIND_WRITE, IDENT_NESTING + 1, 1, 1), (KIND_WRITE, IDENT_NESTING, 0, 0)]
     observer.feed(events(rows))
     assert observer.finish({}).critical == {0: CriticalCycles(1, 2, 2), 1: CriticalCycles(0, 0, 0)}

@@ -24,7 +24,7 @@ from rtoslab.targets.event_kinds import (
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK, switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns
-from rtoslab.targets.observe import Observer, Switch
+from rtoslab.targets.observe import TaskSwitch, WindowObserver
 from rtoslab.targets.profiles import IDLE, PROFILE, core_loads, cycles_by_function
 from rtoslab.targets.task_words import current_task_addresses, find_word_address
 from tests.fakes import events, kernel
@@ -54,9 +54,9 @@ GOES_ON = label(IDENT_IDLE_OVER)
 
 
 def test_switch_over_no_task_counts_once_and_none_if_the_same_continues() -> None:
-    observer = Observer((), {0: 7})
+    observer = WindowObserver((), {0: 7})
     observer.feed(NoTaskFilter(NONE).feed(events([write(0), write(8), write(0), write(0), write(8)])))
-    assert observer.finish({}).switches == {Switch(0, 7, 8, ""): 1}
+    assert observer.finish({}).switches == {TaskSwitch(0, 7, 8, ""): 1}
 
 
 def test_every_write_counts_without_a_no_task_value() -> None:
@@ -76,10 +76,14 @@ WAITS = [write(0), IDLES, IDLES, write(0), IDLES, GOES_ON, write(7), write(0), G
 @pytest.mark.parametrize("cut", range(len(WAITS)))
 def test_idling_kernel_switches_to_no_task(cut: int) -> None:
     """And comes back from, to the same task too; the second switch finds one that is ready, and does not idle."""
-    observer, reader = Observer((), {0: 7}), NoTaskFilter(NONE)
+    observer, reader = WindowObserver((), {0: 7}), NoTaskFilter(NONE)
     for rows in (WAITS[:cut], WAITS[cut:]):
         observer.feed(reader.feed(events(rows)))
-    assert observer.finish({}).switches == {Switch(0, 7, 0, ""): 1, Switch(0, 0, 7, ""): 1, Switch(0, 7, 8, ""): 1}
+    assert observer.finish({}).switches == {
+        TaskSwitch(0, 7, 0, ""): 1,
+        TaskSwitch(0, 0, 7, ""): 1,
+        TaskSwitch(0, 7, 8, ""): 1,
+    }
 
 
 CHOOSES = [
@@ -92,11 +96,15 @@ CHOOSES = [
 @pytest.mark.parametrize("cut", range(len(CHOOSES) + 1))
 def test_last_task_named_before_a_switch_counts(cut: int) -> None:
     facts = kernel(probes={**PROBES, "named_before_switch": True})
-    observer, reader = Observer((), {0: 7}), SwitchReader(facts)
+    observer, reader = WindowObserver((), {0: 7}), SwitchReader(facts)
     rows = np.frombuffer(events(CHOOSES), dtype=EVENT)
     observer.feed(reader.feed(rows[:cut].tobytes()))
     observer.feed(reader.feed(rows[cut:].tobytes(), is_end=True))
-    assert observer.finish({}).switches == {Switch(0, 7, 6, ""): 1, Switch(0, 6, 8, ""): 1, Switch(0, 8, 6, ""): 1}
+    assert observer.finish({}).switches == {
+        TaskSwitch(0, 7, 6, ""): 1,
+        TaskSwitch(0, 6, 8, ""): 1,
+        TaskSwitch(0, 8, 6, ""): 1,
+    }
 
 
 def test_choice_without_a_switch_counts_at_the_end() -> None:

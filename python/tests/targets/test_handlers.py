@@ -13,10 +13,10 @@ from rtoslab.base.paths import find_root
 from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.proofs import Evidence
-from rtoslab.proofs.rules import all_rules
+from rtoslab.proofs.rules import all_rules, rule_parameters
 from rtoslab.proofs.rules.releases_as_periods import periods_ms, tasks_due_at
 from rtoslab.results import handler_series as handlers
-from rtoslab.results.finding import Verdict
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.results.results import SeriesSamples
 from rtoslab.targets.event_kinds import IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
 from rtoslab.targets.events import EVENT
@@ -169,33 +169,33 @@ RELEASES = {"rule": "releases_as_periods"}
 PAIRS = {"rule": "every_pair_switched"}
 STEPS = {"rule": "search_steps"}
 
-CASES: list[tuple[dict[str, Any], dict[str, Any], Verdict]] = [
-    (RELEASES, {"rows": pattern()}, Verdict.HOLDS),
-    (RELEASES, {"rows": pattern(skip=3)}, Verdict.FAILS),  # a task did not come
-    (RELEASES, {"rows": pattern(extra=2)}, Verdict.FAILS),  # one came that was not due
-    (RELEASES, {"rows": pattern()[2:]}, Verdict.FAILS),  # a tick is lost
-    (RELEASES, {"rows": []}, Verdict.FAILS),
-    (PAIRS, {"rows": pairs()}, Verdict.HOLDS),
-    (PAIRS, {"rows": pairs(without=4)}, Verdict.FAILS),  # idle to 1 never
-    ({**PAIRS, "at_least": 2}, {"rows": pairs()}, Verdict.FAILS),
-    (PAIRS, {"rows": []}, Verdict.FAILS),
-    (STEPS, {"rows": search_rows(), "current": handle(0)}, Verdict.HOLDS),
-    (STEPS, {"rows": search_rows(wrong=1), "current": handle(0)}, Verdict.FAILS),
-    (STEPS, {"rows": []}, Verdict.FAILS),  # no switch, nothing shown
+CASES: list[tuple[dict[str, Any], dict[str, Any], ProofVerdict]] = [
+    (RELEASES, {"rows": pattern()}, ProofVerdict.HOLDS),
+    (RELEASES, {"rows": pattern(skip=3)}, ProofVerdict.FAILS),  # a task did not come
+    (RELEASES, {"rows": pattern(extra=2)}, ProofVerdict.FAILS),  # one came that was not due
+    (RELEASES, {"rows": pattern()[2:]}, ProofVerdict.FAILS),  # a tick is lost
+    (RELEASES, {"rows": []}, ProofVerdict.FAILS),
+    (PAIRS, {"rows": pairs()}, ProofVerdict.HOLDS),
+    (PAIRS, {"rows": pairs(without=4)}, ProofVerdict.FAILS),  # idle to 1 never
+    ({**PAIRS, "at_least": 2}, {"rows": pairs()}, ProofVerdict.FAILS),
+    (PAIRS, {"rows": []}, ProofVerdict.FAILS),
+    (STEPS, {"rows": search_rows(), "current": handle(0)}, ProofVerdict.HOLDS),
+    (STEPS, {"rows": search_rows(wrong=1), "current": handle(0)}, ProofVerdict.FAILS),
+    (STEPS, {"rows": []}, ProofVerdict.FAILS),  # no switch, nothing shown
 ]
 
 
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
-def test_handler_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: Verdict) -> None:
+def test_handler_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     show = "tick" if rule is RELEASES else "switch"
     result = all_rules()[rule["rule"]]
-    finding = result.judge(result.Params.model_validate(rule), evidence(show, **facts))
+    finding = result.judge_evidence(rule_parameters(result).model_validate(rule), evidence(show, **facts))
     assert finding.verdict is verdict, finding.saw
     assert finding.saw
 
 
-@pytest.mark.parametrize(("first", "verdict"), [(0, Verdict.HOLDS), (1, Verdict.FAILS)])
-def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("first", "verdict"), [(0, ProofVerdict.HOLDS), (1, ProofVerdict.FAILS)])
+def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict: ProofVerdict) -> None:
     """All of the pattern comes a tick later, behind one tick that releases nobody (or, wrongly, task 0)."""
     late = [(row[0] + MS, *row[1:]) for row in pattern()]
     ahead = tick_at(MS) + (switch_at(MS + 100, handle(0)) + switch_at(MS + 250, IDLE) if first else [])
@@ -203,20 +203,22 @@ def test_sleeps_that_last_a_tick_longer_release_a_tick_later(first: int, verdict
     behaviour = built.kernel.behaviour.model_copy(update={"sleep_adds_ticks": 1})
     built = replace(built, kernel=built.kernel.model_copy(update={"behaviour": behaviour}))
     result = all_rules()["releases_as_periods"]
-    assert result.judge(result.Params.model_validate(RELEASES), built).verdict is verdict
+    assert result.judge_evidence(rule_parameters(result).model_validate(RELEASES), built).verdict is verdict
 
 
 @pytest.mark.parametrize("rule", [RELEASES, PAIRS, STEPS])
 def test_handler_series_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
-    finding = result.judge(result.Params.model_validate(rule), evidence("tick", pattern(), probes=False))
-    assert finding.verdict is Verdict.UNSEEN
+    finding = result.judge_evidence(
+        rule_parameters(result).model_validate(rule), evidence("tick", pattern(), probes=False)
+    )
+    assert finding.verdict is ProofVerdict.UNSEEN
 
 
 def test_kernel_that_does_not_search_shows_no_steps() -> None:
     result = all_rules()["search_steps"]
-    finding = result.judge(result.Params.model_validate(STEPS), evidence("switch", pairs()))
-    assert finding.verdict is Verdict.UNSEEN
+    finding = result.judge_evidence(rule_parameters(result).model_validate(STEPS), evidence("switch", pairs()))
+    assert finding.verdict is ProofVerdict.UNSEEN
     assert "does not search" in finding.saw
 
 

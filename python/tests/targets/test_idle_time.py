@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from rtoslab.proofs.rules import busy
-from rtoslab.results import Verdict
-from rtoslab.targets.observe import CoreLoad, Switch
+from rtoslab.results import ProofVerdict
+from rtoslab.targets.observe import CoreLoad, TaskSwitch
 from tests.fakes import handle
 
 IDLE = 0x77
@@ -16,7 +16,9 @@ IDLE = 0x77
 
 def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
     loads = {core: CoreLoad(1000, 10 * idle_percent, 100) for core in (0, 1)}
-    switches = Counter({Switch(1, handle(0), IDLE, "semaphore_take"): to_idle, Switch(1, IDLE, handle(0), ""): to_idle})
+    switches = Counter(
+        {TaskSwitch(1, handle(0), IDLE, "semaphore_take"): to_idle, TaskSwitch(1, IDLE, handle(0), ""): to_idle}
+    )
     return SimpleNamespace(
         is_pinned=True,
         decoded=SimpleNamespace(
@@ -35,17 +37,17 @@ def evidence(idle_percent: int, to_idle: int, lock_wait: str) -> Any:
 @pytest.mark.parametrize(
     ("allowed", "idle", "to_idle", "lock_wait", "verdict"),
     [
-        (2, 40, 0, "spins", Verdict.FAILS),
-        (2, 40, 0, "asleep", Verdict.HOLDS),
-        (2, 40, 9, "asleep", Verdict.FAILS),
-        (60, 40, 900, "asleep", Verdict.HOLDS),
-        (60, 70, 900, "asleep", Verdict.FAILS),
-        (60, 40, 900, "spins", Verdict.HOLDS),
+        (2, 40, 0, "spins", ProofVerdict.FAILS),
+        (2, 40, 0, "asleep", ProofVerdict.HOLDS),
+        (2, 40, 9, "asleep", ProofVerdict.FAILS),
+        (60, 40, 900, "asleep", ProofVerdict.HOLDS),
+        (60, 70, 900, "asleep", ProofVerdict.FAILS),
+        (60, 40, 900, "spins", ProofVerdict.HOLDS),
     ],
 )
 def test_sleep_is_idle_time_unless_waiting_for_a_lock(
-    allowed: int, idle: int, to_idle: int, lock_wait: str, verdict: Verdict
+    allowed: int, idle: int, to_idle: int, lock_wait: str, verdict: ProofVerdict
 ) -> None:
     """Switches to the idle task tell, of a benchmark that never waits; the share, where tasks wait for each other."""
-    params = busy.Params.model_validate({"rule": "busy", "idle_percent": allowed, "instructions": 20})
-    assert busy.judge(params, evidence(idle, to_idle, lock_wait)).verdict is verdict
+    params = busy.BusyParameters.model_validate({"rule": "busy", "idle_percent": allowed, "instructions": 20})
+    assert busy.judge_evidence(params, evidence(idle, to_idle, lock_wait)).verdict is verdict

@@ -12,7 +12,7 @@ from rtoslab.catalogue.benchmark import Benchmark
 from rtoslab.instruments.timelines import TASKS, _TimelineReader
 from rtoslab.measure.point_result import lock_sleeps
 from rtoslab.proofs import Evidence
-from rtoslab.results.finding import Finding, Verdict
+from rtoslab.results.finding import ProofFinding, ProofVerdict
 from rtoslab.rta.trace import read_trace
 from rtoslab.targets.event_kinds import (
     IDENT_CURRENT,
@@ -23,10 +23,10 @@ from rtoslab.targets.event_kinds import (
 )
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import HARDFAULT, PENDSV, SVCALL, SYSTICK
-from rtoslab.targets.intervals import Intervals
+from rtoslab.targets.intervals import MarkedIntervals
 from rtoslab.targets.observe import WindowObservations
 from rtoslab.targets.profiles import IDLE, FunctionCycles
-from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, Step
+from rtoslab.targets.steps import CALL, HANDLER, INTERRUPT, RunStep
 from tests.fakes import benchmark, board, decoded_run, evidence, handle, judge_one, kernel
 
 SOFT = 16 + 26
@@ -38,13 +38,13 @@ POOLS: dict[str, Any] = {
 TAKE_GIVE = {"rule": "course", "round": ["0 pool_take P", "0 pool_give"]}
 
 
-def judge(rule: dict[str, Any], steps: Sequence[Step], facts: dict[str, Any]) -> Finding:
+def judge(rule: dict[str, Any], steps: Sequence[RunStep], facts: dict[str, Any]) -> ProofFinding:
     observed = WindowObservations(steps=tuple(replace(step, cycle=at) for at, step in enumerate(steps)))
     return judge_one(Evidence(decoded_run(), observed, benchmark([rule]), board(), kernel(**facts)))
 
 
-def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> Step:
-    return Step(0, 0, CALL, who, name, first, second, result, own_cycles=own)
+def call(name: str, first: int, second: int = 0, result: int | None = 0, who: int = TASK, own: int = 5) -> RunStep:
+    return RunStep(0, 0, CALL, who, name, first, second, result, own_cycles=own)
 
 
 PAIR = [call("get", POOL, result=BLOCK), call("put", POOL, BLOCK)]
@@ -52,22 +52,22 @@ STOLEN = [PAIR[0], call("put", POOL, BLOCK + 128)]
 
 
 def test_block_given_back_to_a_pool_is_the_one_taken() -> None:
-    assert judge(TAKE_GIVE, PAIR * 5, POOLS).verdict is Verdict.HOLDS
-    assert judge(TAKE_GIVE, STOLEN * 5, POOLS).verdict is Verdict.FAILS
+    assert judge(TAKE_GIVE, PAIR * 5, POOLS).verdict is ProofVerdict.HOLDS
+    assert judge(TAKE_GIVE, STOLEN * 5, POOLS).verdict is ProofVerdict.FAILS
 
 
 def test_pool_that_returns_a_code_hides_its_block() -> None:
     facts = {**POOLS, "arguments": {"pool_give": ["block"]}, "results": {"pool_take": 0}}
     coded = [call("get", POOL, result=0), call("put", BLOCK)]
-    assert judge(TAKE_GIVE, coded * 5, facts).verdict is Verdict.HOLDS
+    assert judge(TAKE_GIVE, coded * 5, facts).verdict is ProofVerdict.HOLDS
     refused = [call("get", POOL, result=4), call("put", BLOCK)]
-    assert judge(TAKE_GIVE, refused * 5, facts).verdict is Verdict.FAILS
+    assert judge(TAKE_GIVE, refused * 5, facts).verdict is ProofVerdict.FAILS
 
 
-@pytest.mark.parametrize(("entry", "verdict"), [("kernel", Verdict.HOLDS), ("vector", Verdict.FAILS)])
-def test_dispatcher_before_the_handler_is_kernel_code(entry: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("entry", "verdict"), [("kernel", ProofVerdict.HOLDS), ("vector", ProofVerdict.FAILS)])
+def test_dispatcher_before_the_handler_is_kernel_code(entry: str, verdict: ProofVerdict) -> None:
     rule = {"rule": "course", "round": ["interrupt soft", "isr semaphore_give_from_isr S"]}
-    steps = [Step(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
+    steps = [RunStep(0, 0, INTERRUPT, TASK, first=SOFT), call("give", 0x600, who=HANDLER, own=900)]
     assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": entry}}).verdict is verdict
 
 
@@ -77,8 +77,8 @@ def test_own_code_after_a_handlers_first_step_counts() -> None:
         "round": ["interrupt soft", "isr semaphore_give_from_isr S", "isr semaphore_give_from_isr S"],
     }
     gives = [call("give", 0x600, who=HANDLER, own=own) for own in (900, 900)]
-    steps = [Step(0, 0, INTERRUPT, TASK, first=SOFT), *gives]
-    assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": "kernel"}}).verdict is Verdict.FAILS
+    steps = [RunStep(0, 0, INTERRUPT, TASK, first=SOFT), *gives]
+    assert judge(rule, steps * 5, {**POOLS, "behaviour": {"handler_entry": "kernel"}}).verdict is ProofVerdict.FAILS
 
 
 def test_series_title_mentions_the_kernels_dispatcher() -> None:
@@ -107,24 +107,24 @@ UP = {
 @pytest.mark.parametrize(
     ("change", "verdict"),
     [
-        ({}, Verdict.HOLDS),
-        ({(0, 1, "resume"): 900}, Verdict.FAILS),
-        ({(0, 1, "notify_give"): 50}, Verdict.FAILS),
+        ({}, ProofVerdict.HOLDS),
+        ({(0, 1, "resume"): 900}, ProofVerdict.FAILS),
+        ({(0, 1, "notify_give"): 50}, ProofVerdict.FAILS),
     ],
 )
-def test_task_chain_may_use_resume_and_suspend(change: dict[Any, int], verdict: Verdict) -> None:
+def test_task_chain_may_use_resume_and_suspend(change: dict[Any, int], verdict: ProofVerdict) -> None:
     finding = judge_one(evidence(CHAIN, switches={**UP, **change}))
     assert finding.verdict is verdict, finding.saw
 
 
 @pytest.mark.parametrize(
     ("names", "verdict"),
-    [(["pendsv"], Verdict.FAILS), (["svcall", "pendsv"], Verdict.HOLDS), (["systick"], Verdict.FAILS)],
+    [(["pendsv"], ProofVerdict.FAILS), (["svcall", "pendsv"], ProofVerdict.HOLDS), (["systick"], ProofVerdict.FAILS)],
 )
-def test_switch_places_are_searched_after_switching_exceptions(names: list[str], verdict: Verdict) -> None:
+def test_switch_places_are_searched_after_switching_exceptions(names: list[str], verdict: ProofVerdict) -> None:
     rule = {"rule": "interrupted_anywhere", "line": "asynchronous", "by_switch": True, "places": 2}
     resumed = {PENDSV: frozenset({0x100}), SVCALL: frozenset({0x200})}
-    observed = WindowObservations(intervals=Intervals((), (), (), resumed))
+    observed = WindowObservations(intervals=MarkedIntervals((), (), (), resumed))
     facts = kernel(behaviour={"switch_exceptions": names})
     finding = judge_one(Evidence(decoded_run(), observed, benchmark([rule]), board(), facts))
     assert finding.verdict is verdict

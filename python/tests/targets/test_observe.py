@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rtoslab.targets.event_kinds import IDENT_CALL, IDENT_CURRENT, IDENT_MARK, IDENT_NESTING, KIND_EXEC, KIND_WRITE
 from rtoslab.targets.events import EVENT, sorted_distinct
-from rtoslab.targets.observe import Observer, Switch, WindowObservations
-from rtoslab.targets.steps import Step
+from rtoslab.targets.observe import TaskSwitch, WindowObservations, WindowObserver
+from rtoslab.targets.steps import RunStep
 from rtoslab.targets.watch import StepRecorder
 from tests.fakes import events
 
@@ -20,16 +20,16 @@ SERVICES = ("give", "take")
 Row = tuple[int, int, int, int]
 
 
-def naive(rows: list[Row], current: dict[int, int]) -> Counter[Switch]:
+def naive(rows: list[Row], current: dict[int, int]) -> Counter[TaskSwitch]:
     """The same, one event at a time."""
-    now, cause, result = dict(current), dict.fromkeys(current, ""), Counter[Switch]()
+    now, cause, result = dict(current), dict.fromkeys(current, ""), Counter[TaskSwitch]()
     for kind, ident, core, value in rows:
         if kind == KIND_EXEC:
             cause[core] = SERVICES[ident - IDENT_CALL]
             continue
         owner = ident - IDENT_CURRENT
         if value != now[owner]:
-            result[Switch(owner, now[owner], value, cause[owner])] += 1
+            result[TaskSwitch(owner, now[owner], value, cause[owner])] += 1
             now[owner], cause[owner] = value, ""
     return result
 
@@ -44,7 +44,7 @@ row = st.one_of(
 
 @given(st.lists(row, max_size=40), st.lists(st.integers(0, 40), max_size=4))
 def test_counts_do_not_depend_on_chunk_size(rows: list[Row], cuts: list[int]) -> None:
-    observer = Observer(SERVICES, {0: 1, 1: 2})
+    observer = WindowObserver(SERVICES, {0: 1, 1: 2})
     edges = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
     for start, end in pairwise(edges):
         observer.feed(events(rows[start:end]))
@@ -54,13 +54,13 @@ def test_counts_do_not_depend_on_chunk_size(rows: list[Row], cuts: list[int]) ->
 
 
 def test_write_of_the_same_task_is_not_a_switch() -> None:
-    observer = Observer(SERVICES, {0: 7})
+    observer = WindowObserver(SERVICES, {0: 7})
     observer.feed(events([(KIND_WRITE, IDENT_CURRENT, 0, 7)]))
     assert not observer.finish({}).switches
 
 
 def test_object_of_a_call_is_its_first_argument() -> None:
-    observer = Observer(SERVICES, {0: 1, 1: 1})
+    observer = WindowObserver(SERVICES, {0: 1, 1: 1})
     take, give = IDENT_CALL + 1, IDENT_CALL
     observer.feed(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, take, 1, 0x2000_0000)]))
     observer.feed(events([(KIND_EXEC, take, 0, 0x2000_0000), (KIND_EXEC, give, 1, 0x2000_0010)]))
@@ -82,7 +82,7 @@ def test_first_events_of_steps_are_kept_for_any_chunk_size() -> None:
     mark, other = (KIND_EXEC, IDENT_MARK, 0, 0), (KIND_WRITE, IDENT_NESTING, 0, 1)
     whole, size = events([mark if index in marks else other for index in range(many)]), EVENT.itemsize
 
-    def observe_steps(most: int, chunk: int) -> tuple[list[Step], bool]:
+    def observe_steps(most: int, chunk: int) -> tuple[list[RunStep], bool]:
         watch, observed = StepRecorder(unused, b"", unused, 1, -1, most), WindowObservations()
         for first in range(0, many, chunk):
             watch.feed(whole[first * size : (first + chunk) * size])

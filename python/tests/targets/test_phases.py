@@ -10,40 +10,42 @@ from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.proofs import Evidence
 from rtoslab.proofs.rules.phases_apart import ENOUGH
-from rtoslab.proofs.rules.ticks_met import Params
-from rtoslab.proofs.rules.ticks_met import judge as judge_ticks
-from rtoslab.results.finding import Verdict
+from rtoslab.proofs.rules.ticks_met import TicksMetParameters
+from rtoslab.proofs.rules.ticks_met import judge_evidence as judge_ticks
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.steps import START, STOP, TICK, Step
+from rtoslab.targets.steps import START, STOP, TICK, RunStep
 from tests.fakes import decoded_run, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
 
 APART = {"rule": "phases_apart", "series": ["give"]}
 
 
-def samples_after_ticks(distances: Sequence[int]) -> list[Step]:
+def samples_after_ticks(distances: Sequence[int]) -> list[RunStep]:
     """A sample so many cycles behind each tick, which come every 1000."""
     results = []
     for at, distance in enumerate(distances):
-        tick = Step(1000 * at, 0, TICK, 0)
+        tick = RunStep(1000 * at, 0, TICK, 0)
         begin = replace(tick, cycle=tick.cycle + distance, kind=START, first=1)
         results += [tick, begin, replace(begin, cycle=begin.cycle + 5, kind=STOP)]
     return results
 
 
-CASES: list[tuple[dict[str, Any], Sequence[int], Verdict]] = [
-    (APART, range(100, 140, 11), Verdict.HOLDS),
-    (APART, [100] * 4, Verdict.FAILS),  # one locked phase
-    (APART, [100, 111, 100, 111], Verdict.FAILS),  # two of them
-    (APART, [100, 111, 122, 111], Verdict.HOLDS),  # it begins anew
-    (APART, [], Verdict.FAILS),
-    (APART, [*range(101)] * 3, Verdict.HOLDS),  # it began anew twice
-    (APART, [*range(50)] * 6, Verdict.FAILS),
+CASES: list[tuple[dict[str, Any], Sequence[int], ProofVerdict]] = [
+    (APART, range(100, 140, 11), ProofVerdict.HOLDS),
+    (APART, [100] * 4, ProofVerdict.FAILS),  # one locked phase
+    (APART, [100, 111, 100, 111], ProofVerdict.FAILS),  # two of them
+    (APART, [100, 111, 122, 111], ProofVerdict.HOLDS),  # it begins anew
+    (APART, [], ProofVerdict.FAILS),
+    (APART, [*range(101)] * 3, ProofVerdict.HOLDS),  # it began anew twice
+    (APART, [*range(50)] * 6, ProofVerdict.FAILS),
 ]
 
 
 @pytest.mark.parametrize(("rule", "distances", "verdict"), CASES)
-def test_samples_begin_at_different_phases(rule: dict[str, Any], distances: Sequence[int], verdict: Verdict) -> None:
+def test_samples_begin_at_different_phases(
+    rule: dict[str, Any], distances: Sequence[int], verdict: ProofVerdict
+) -> None:
     built = evidence(rule)
     seen = replace(
         built, samples=max(4, len(distances)), observed=WindowObservations(steps=tuple(samples_after_ticks(distances)))
@@ -75,23 +77,23 @@ def test_every_benchmark_that_drifts_accounts_for_its_wait() -> None:
 
 
 MET = {"rule": "ticks_met", "series": "give", "at_least": "samples"}
-CASES_OF_TICKS: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
-    (MET, orderly(inside=[enter(50)]), "2", Verdict.HOLDS),
-    (MET, orderly(), "1", Verdict.FAILS),
-    (MET, orderly(inside=[enter(50)]), "3", Verdict.FAILS),
+CASES_OF_TICKS: list[tuple[dict[str, Any], Sequence[Row], str, ProofVerdict]] = [
+    (MET, orderly(inside=[enter(50)]), "2", ProofVerdict.HOLDS),
+    (MET, orderly(), "1", ProofVerdict.FAILS),
+    (MET, orderly(inside=[enter(50)]), "3", ProofVerdict.FAILS),
 ]
 
 
 @pytest.mark.parametrize(("rule", "rows", "wanted", "verdict"), CASES_OF_TICKS)
 def test_required_number_of_samples_contains_a_tick(
-    rule: dict[str, Any], rows: Sequence[Row], wanted: str, verdict: Verdict
+    rule: dict[str, Any], rows: Sequence[Row], wanted: str, verdict: ProofVerdict
 ) -> None:
     built = evidence(rule, rows=rows)
     body = replace(built.decoded, params={**built.decoded.params, "samples": wanted})
-    assert judge_ticks(Params.model_validate(rule), replace(built, decoded=body)).verdict is verdict
+    assert judge_ticks(TicksMetParameters.model_validate(rule), replace(built, decoded=body)).verdict is verdict
 
 
 def test_phase_rules_need_probes() -> None:
     built = evidence(APART)
     blind = Evidence(decoded_run(), None, built.benchmark, built.board, kernel(), 2)
-    assert {finding.verdict for finding in judge_own(blind)} == {Verdict.UNSEEN}
+    assert {finding.verdict for finding in judge_own(blind)} == {ProofVerdict.UNSEEN}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtoslab.targets.rtt import Rtt
+from rtoslab.targets.rtt import RttBuffers
 from tests.cli.test_cli import command_error, rtoslab
 from tests.printing_firmware import build
 
@@ -169,11 +169,11 @@ class Ram:
 @given(st.integers(2, 40), st.integers(0, 39), st.lists(st.binary(max_size=60), max_size=12))
 def test_rtt_loses_nothing_at_a_wrap(size: int, offset: int, pieces: list[bytes]) -> None:
     ram = Ram(size, offset % size)
-    rtt = Rtt(ram, 0)  # type: ignore[arg-type]
+    rtt = RttBuffers(ram, 0)  # type: ignore[arg-type]
     came, sent = b"", b""
     for piece in pieces:
         sent += piece[: ram.print(piece)]
-        came += b"".join(data for _, data in rtt.receive())
+        came += b"".join(data for _, data in rtt.receive_output())
     assert came == sent
 
 
@@ -184,4 +184,4 @@ def test_words_that_are_not_an_rtt_block_are_ignored(at: int, word: int) -> None
     ram = Ram(16, 0)
     ram.print(b"x")
     ram.put(at, word)
-    assert all(isinstance(data, bytes) for _, data in Rtt(ram, 0).receive())  # type: ignore[arg-type]
+    assert all(isinstance(data, bytes) for _, data in RttBuffers(ram, 0).receive_output())  # type: ignore[arg-type]

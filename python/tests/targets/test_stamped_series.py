@@ -13,11 +13,11 @@ from rtoslab.catalogue.benchmark import EMPTY_SERIES, Benchmark
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.proofs import Evidence
-from rtoslab.proofs.rules import all_rules
-from rtoslab.results.finding import Verdict
+from rtoslab.proofs.rules import all_rules, rule_parameters
+from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.event_kinds import IDENT_MARK, KIND_EXCEPTION_ENTER, KIND_EXCEPTION_EXIT, KIND_EXEC
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.intervals import Intervals, find_intervals
+from rtoslab.targets.intervals import MarkedIntervals, find_intervals
 from rtoslab.targets.observe import WindowObservations
 from tests.fakes import Fields, board, decoded_run, kernel
 from tests.latency_fakes import latency_point
@@ -42,7 +42,7 @@ def return_row(cycle: int, address: int, exception: int = TIMER) -> Row:
     return cycle, KIND_EXCEPTION_EXIT, exception, 0, address
 
 
-def intervals(rows: Sequence[Row]) -> Intervals:
+def intervals(rows: Sequence[Row]) -> MarkedIntervals:
     built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc) in enumerate(rows):
         built[index] = (cycle, value, pc, ident, kind, 0, 0)
@@ -102,46 +102,48 @@ def sent_row(cycle: int) -> Row:
 
 MESSAGES = [sent_row(100), stamp_row(300), sent_row(1000), stamp_row(1250)]
 
-CASES: list[tuple[dict[str, Any], Sequence[Row], str, Verdict]] = [
-    (SENT, MESSAGES, "190,240", Verdict.HOLDS),
-    (SENT, MESSAGES, "190,150", Verdict.HOLDS),  # one in two may have something between mark and reading
-    (SENT, MESSAGES, "150,150", Verdict.FAILS),
-    (SENT, MESSAGES, "201,240", Verdict.FAILS),  # longer than from mark to mark: an older stamp
-    (SENT, [], "190,240", Verdict.FAILS),
-    (IN_ORDER, MESSAGES, "190,240", Verdict.HOLDS),
-    (IN_ORDER, MESSAGES[:3], "190,240", Verdict.FAILS),
-    (IN_ORDER, [sent_row(50), *MESSAGES], "190,240", Verdict.FAILS),  # one was not received
-    (AGREE, ORDERLY, "22,25", Verdict.HOLDS),
-    (AGREE, ORDERLY, "22,999", Verdict.HOLDS),  # something kept the core from the second one
-    (AGREE, ORDERLY, "122,125", Verdict.FAILS),  # from both: no, the stamp counts from elsewhere
+CASES: list[tuple[dict[str, Any], Sequence[Row], str, ProofVerdict]] = [
+    (SENT, MESSAGES, "190,240", ProofVerdict.HOLDS),
+    (SENT, MESSAGES, "190,150", ProofVerdict.HOLDS),  # one in two may have something between mark and reading
+    (SENT, MESSAGES, "150,150", ProofVerdict.FAILS),
+    (SENT, MESSAGES, "201,240", ProofVerdict.FAILS),  # longer than from mark to mark: an older stamp
+    (SENT, [], "190,240", ProofVerdict.FAILS),
+    (IN_ORDER, MESSAGES, "190,240", ProofVerdict.HOLDS),
+    (IN_ORDER, MESSAGES[:3], "190,240", ProofVerdict.FAILS),
+    (IN_ORDER, [sent_row(50), *MESSAGES], "190,240", ProofVerdict.FAILS),  # one was not received
+    (AGREE, ORDERLY, "22,25", ProofVerdict.HOLDS),
+    (AGREE, ORDERLY, "22,999", ProofVerdict.HOLDS),  # something kept the core from the second one
+    (AGREE, ORDERLY, "122,125", ProofVerdict.FAILS),  # from both: no, the stamp counts from elsewhere
     (
         AGREE,
         [interrupt_row(100), stamp_row(220), interrupt_row(1100), stamp_row(1220)],
         "22,25",
-        Verdict.FAILS,
+        ProofVerdict.FAILS,
     ),  # shorter than seen
     (
         {**AGREE, "rare": 2},
         [interrupt_row(100), stamp_row(220), interrupt_row(1100), stamp_row(1120)],
         "22,25",
-        Verdict.HOLDS,
+        ProofVerdict.HOLDS,
     ),  # a tick
-    (AGREE, [], "22,25", Verdict.FAILS),
-    (AGREE, ORDERLY, "1,25", Verdict.FAILS),  # less than the handler itself took
-    ({**AGREE, "undisturbed": ["event"]}, ORDERLY, "22,25", Verdict.HOLDS),
-    ({**AGREE, "undisturbed": ["event"]}, ORDERLY, "22,99", Verdict.FAILS),  # interrupts were masked
-    ({**AGREE, "undisturbed": ["event"], "rare": 2}, ORDERLY, "22,99", Verdict.HOLDS),  # a tick
-    (ANYWHERE, ORDERLY, "22x2", Verdict.HOLDS),
-    (ANYWHERE, ORDERLY[:3], "22x2", Verdict.FAILS),
-    ({**ANYWHERE, "by_switch": True}, ORDERLY, "22x2", Verdict.FAILS),
-    ({**ANYWHERE, "by_switch": True, "places": 1}, ORDERLY, "22x2", Verdict.HOLDS),
+    (AGREE, [], "22,25", ProofVerdict.FAILS),
+    (AGREE, ORDERLY, "1,25", ProofVerdict.FAILS),  # less than the handler itself took
+    ({**AGREE, "undisturbed": ["event"]}, ORDERLY, "22,25", ProofVerdict.HOLDS),
+    ({**AGREE, "undisturbed": ["event"]}, ORDERLY, "22,99", ProofVerdict.FAILS),  # interrupts were masked
+    ({**AGREE, "undisturbed": ["event"], "rare": 2}, ORDERLY, "22,99", ProofVerdict.HOLDS),  # a tick
+    (ANYWHERE, ORDERLY, "22x2", ProofVerdict.HOLDS),
+    (ANYWHERE, ORDERLY[:3], "22x2", ProofVerdict.FAILS),
+    ({**ANYWHERE, "by_switch": True}, ORDERLY, "22x2", ProofVerdict.FAILS),
+    ({**ANYWHERE, "by_switch": True, "places": 1}, ORDERLY, "22x2", ProofVerdict.HOLDS),
 ]
 
 
 @pytest.mark.parametrize(("rule", "rows", "stamps", "verdict"), CASES)
-def test_stamp_rule_holds_and_fails(rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: Verdict) -> None:
+def test_stamp_rule_holds_and_fails(
+    rule: dict[str, Any], rows: Sequence[Row], stamps: str, verdict: ProofVerdict
+) -> None:
     result = all_rules()[rule["rule"]]
-    finding = result.judge(result.Params.model_validate(rule), evidence(rule, rows, stamps))
+    finding = result.judge_evidence(rule_parameters(result).model_validate(rule), evidence(rule, rows, stamps))
     assert finding.verdict is verdict, finding.saw
 
 
@@ -149,19 +151,19 @@ def test_stamp_rule_holds_and_fails(rule: dict[str, Any], rows: Sequence[Row], s
 def test_stamp_rules_need_probes(rule: dict[str, Any]) -> None:
     result = all_rules()[rule["rule"]]
     blind = evidence(rule, ORDERLY, "22x2")
-    judged = result.judge(
-        result.Params.model_validate(rule),
+    judged = result.judge_evidence(
+        rule_parameters(result).model_validate(rule),
         Evidence(blind.decoded, None, blind.benchmark, blind.board, blind.kernel, 2),
     )
-    assert judged.verdict is Verdict.UNSEEN
+    assert judged.verdict is ProofVerdict.UNSEEN
 
 
 def test_instrument_is_not_compared_with_stamps_and_not_subtracted_from_them() -> None:
     result = all_rules()["instrument_agrees"]
     far = evidence(AGREE, ORDERLY, "522,525")
-    assert result.judge(result.Params(rule="instrument_agrees"), far).verdict is Verdict.HOLDS
-    assert list(latencies(latency_point("counter", (22, 25), empty=7, stamped=True))[0].net) == [22, 25]
-    assert list(latencies(latency_point("counter", (22, 25), empty=7))[0].net) == [15, 18]
+    assert result.judge_evidence(rule_parameters(result)(rule="instrument_agrees"), far).verdict is ProofVerdict.HOLDS
+    assert list(latencies(latency_point("counter", (22, 25), empty=7, stamped=True))[0].net_samples) == [22, 25]
+    assert list(latencies(latency_point("counter", (22, 25), empty=7))[0].net_samples) == [15, 18]
 
 
 def test_stamped_benchmark_is_measured_by_the_counter_alone() -> None:

@@ -11,10 +11,10 @@ from rtoslab.base import ImageFileError, SymbolError, find_root
 from rtoslab.catalogue import Catalogue, Kernel
 from rtoslab.footprint import structure_members
 from rtoslab.images import SourceLines, build_point_image
-from rtoslab.intake import Elf, open_elf_file
+from rtoslab.intake import ElfFile, open_elf_file
 from rtoslab.plan import Options, make_plan
 from rtoslab.targets import MemberPlace, member_places
-from rtoslab.targets.structures import MemberPlaces, Structures, read_text_member
+from rtoslab.targets.structures import KernelStructures, MemberPlaces, read_text_member
 from tests.board_images import WINDOW_MS
 from tests.inputs import debug_info
 
@@ -75,8 +75,8 @@ def test_anonymous_members_belong_to_their_structure(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "value"), [(1, 0x05), (2, 0x0605), (4, 0x0807_0605), (8, 0x0807_0605)])
 def test_bytes_after_a_member_are_not_its_value(size: int, value: int) -> None:
     memory = {0x1005: 0x0807_0605}
-    assert MemberPlace(5, size).read(memory.get, 0x1000) == value
-    assert MemberPlace(5, size).read(memory.get, 0x2000) is None
+    assert MemberPlace(5, size).read_member(memory.get, 0x1000) == value
+    assert MemberPlace(5, size).read_member(memory.get, 0x2000) is None
 
 
 def test_control_block_with_structures_inside(tmp_path: Path) -> None:
@@ -126,13 +126,13 @@ def naming(**names: str) -> Kernel:
 )
 def test_missing_member_is_reported(names: dict[str, str], table: str, image: bytes) -> None:
     with pytest.raises(SymbolError, match=rf"(?s)\[{table}.*{next(iter(names.values()))}.*block.*it has.*priority"):
-        Structures(image, naming(**names))
+        KernelStructures(image, naming(**names))
 
 
 def test_present_members_are_read_and_a_missing_structure_gives_nothing(image: bytes) -> None:
-    result = Structures(image, naming()).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
+    result = KernelStructures(image, naming()).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]})
     assert result == {("semaphore", 64): {"used": 7}}
-    assert Structures(b"", naming(used="stat")).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
+    assert KernelStructures(b"", naming(used="stat")).read_objects(lambda _: 7, {"xQueueSemaphoreTake": [64]}) == {
         ("semaphore", 64): {}
     }
 
@@ -146,7 +146,7 @@ def _referring(attribute: str, tag: str, to: Callable[[DIE], int]) -> bytes:
         entry = next(dy for dy in unit.iter_DIEs() if dy.tag == tag and attribute in dy.attributes)
         result = entry.attributes[attribute]
         assert result.form == "DW_FORM_ref4"
-    section = Elf(image).section(".debug_info")
+    section = ElfFile(image).find_section(".debug_info")
     assert section is not None
     place, value = section.offset + result.offset, to(entry) - unit.cu_offset
     return image[:place] + value.to_bytes(4, "little") + image[place + 4 :]
@@ -233,7 +233,7 @@ def test_independent_reader_agrees_on_images(kernel: str, config: dict[str, str]
     options = Options([kernel], ["nucleo-f446re"], [1], WINDOW_MS, config)
     name = "t5" if kernel == "freertos" else "t1"  # of freertos, what others build
     (point,) = make_plan(catalogue, [name], options).points
-    content = build_point_image(catalogue, point).elf.read_bytes()
+    content = build_point_image(catalogue, point).elf_path.read_bytes()
     names = _block_types(catalogue.kernel(kernel).facts)
     result = member_places(content, names)
     assert result == _with_another_reader(content, names)

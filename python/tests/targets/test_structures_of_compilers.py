@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.intake import Elf
+from rtoslab.intake import ElfFile
 from rtoslab.targets import MemberPlace, member_places
 
 MEMBERS = {
@@ -82,7 +82,7 @@ def image(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def contents(image: bytes, name: str) -> bytes:
-    section = Elf(image).section(name)
+    section = ElfFile(image).find_section(name)
     assert section is not None
     return image[section.offset : section.offset + section.size]
 
@@ -105,4 +105,6 @@ def test_bit_field_is_read_alone(image: bytes) -> None:
         return int.from_bytes(held[address : address + 4].ljust(4, b"\0"), "little")
 
     result = member_places(image, ["bits"])["bits"]
-    assert {name: result[name].read(word, 0) for name in BITS} == {name: value for name, (_, value) in BITS.items()}
+    assert {name: result[name].read_member(word, 0) for name in BITS} == {
+        name: value for name, (_, value) in BITS.items()
+    }

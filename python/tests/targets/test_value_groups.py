@@ -15,7 +15,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.paper_folders import read_papers
 from rtoslab.papers import weights
 from rtoslab.papers.paper_charts import redraw_figure
-from rtoslab.papers.reproduction import Reproduction, reproduce_paper
+from rtoslab.papers.reproduction import PaperReproduction, reproduce_paper
 from rtoslab.reference import read_references
 from tests.planted_values import planted_value
 
@@ -31,7 +31,7 @@ NAMED = {
 """Modules of reports and papers that reduce several numbers to one, and of what."""
 
 
-def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> Reproduction:
+def _with_references(key: str, monkeypatch: pytest.MonkeyPatch) -> PaperReproduction:
     """The paper by all reference results that there are, without building anything."""
     monkeypatch.setattr(weights, "build_program", lambda *_, **__: pytest.fail("nothing is to be built"))
     paper = PAPERS[key]

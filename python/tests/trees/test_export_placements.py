@@ -8,11 +8,11 @@ import pytest
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
-from rtoslab.images.elf import Symbol, read_elf
+from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.pool import run_plan
 from rtoslab.plan.placements import with_placements
 from rtoslab.plan.plan import Options, make_plan
-from rtoslab.results.results import Failed, Result
+from rtoslab.results.results import FailedPoint, Result
 from rtoslab.store.store import RunDirectory
 from tests.trees.exports import make_export, make_export_port
 from tests.trees.test_exports import NAMED, command_output
@@ -51,20 +51,20 @@ def outcomes(home: Path, out: str) -> list[Result]:
     return [outcome.result for outcome in run_plan(find_root(), plan, home / out, jobs=1)]
 
 
-def symbols(kernel: str, board: str, placement: int) -> tuple[Symbol, ...]:
+def symbols(kernel: str, board: str, placement: int) -> tuple[ImageSymbol, ...]:
     config = {"placement": str(placement)} if placement else {}
     (point,) = make_plan(Catalogue(find_root()), ["t7"], Options([kernel], [board], cores=[1], config=config)).points
-    return read_elf(build_point_image(Catalogue(find_root()), point).elf).symbols
+    return read_elf(build_point_image(Catalogue(find_root()), point).elf_path).symbols
 
 
-def moved_symbols(before: tuple[Symbol, ...], after: tuple[Symbol, ...]) -> set[str]:
+def moved_symbols(before: tuple[ImageSymbol, ...], after: tuple[ImageSymbol, ...]) -> set[str]:
     places = {(symbol.name, symbol.size, symbol.address) for symbol in before}
     return {symbol.name for symbol in after if (symbol.name, symbol.size, symbol.address) not in places}
 
 
 def test_export_with_its_own_linker_script_has_placements(home: Path) -> None:
     assert [outcome.status for outcome in outcomes(home, "run")] == ["measured"] * 3
-    keys = [point.manifest["build"]["placement"] for point in RunDirectory.open(home / "run").points()]  # type: ignore[index]
+    keys = [point.manifest["build"]["placement"] for point in RunDirectory.open(home / "run").read_points()]  # type: ignore[index]
     assert sorted(keys) == [0, 1, 2]
 
 
@@ -86,7 +86,7 @@ def test_linker_script_that_places_code_twice_has_no_placements(home: Path) -> N
     usual, *others = outcomes(home, "run")
     assert usual.status == "measured"
     for other in others:
-        assert isinstance(other, Failed)
+        assert isinstance(other, FailedPoint)
         assert "takes in .text in 2 lines" in other.message
 
 

@@ -12,7 +12,7 @@ from rtoslab.base import sha256_of
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.trees import read_trees, tree_toml
-from rtoslab.reference import Reference, reference_path, tree_changes, write_reference
+from rtoslab.reference import ReferenceFile, reference_path, tree_changes, write_reference
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.stored_point import StoredPoint
 from rtoslab.trees import find_export, find_repositories, linked_digest
@@ -25,16 +25,16 @@ from tests.trees.tiny import commit, make_port, make_tree
 SOURCE, HEADER = "kernel/semaphore.c", "include/tiny.h"
 
 
-def reference(build: dict[str, Any]) -> Reference:
+def reference(build: dict[str, Any]) -> ReferenceFile:
     result = measured_point(1, 1000)
     point = result.point.model_copy(update={"kernel": "tiny", "board": "pico", "cores": 1, "config": {}})
     manifest: dict[str, object] = {"build": {"kernel": "tiny", "kernel_version": "1.5", "sources": {}, **build}}
     stored = StoredPoint(Path("p"), result.model_copy(update={"point": point}), manifest)
     assert isinstance(stored.result, MeasuredPoint)
-    return Reference(Path("r"), "doe2020", "tiny", (stored,))
+    return ReferenceFile(Path("r"), "doe2020", "tiny", (stored,))
 
 
-def changes(of: Reference) -> list[str]:
+def changes(of: ReferenceFile) -> list[str]:
     return tree_changes(Catalogue(find_root()), of)
 
 
@@ -47,7 +47,7 @@ def tree(user: Path) -> Path:
     return folder
 
 
-def current_reference(tree: Path) -> Reference:
+def current_reference(tree: Path) -> ReferenceFile:
     """What would be kept if it were measured now."""
     described = Catalogue(find_root()).kernels["tiny"].tree
     assert described is not None

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rtoslab.base import find_root
-from rtoslab.catalogue import Catalogue, Tree
+from rtoslab.catalogue import Catalogue, SourceTree
 from rtoslab.trees import draft_description, recognise_port
 from tests.trees.test_trees import counts, describe_tree, home, measure_t7
 from tests.trees.tiny import HEADER, commit
@@ -25,7 +25,7 @@ tiny_mask:
 """
 
 
-def draft_tree(home: Path, wants: str = "") -> Tree:
+def draft_tree(home: Path, wants: str = "") -> SourceTree:
     if wants:
         facts = home / "ports" / "tiny" / "kernel.toml"
         facts.write_text(

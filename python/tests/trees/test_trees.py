@@ -40,7 +40,7 @@ def measure_t7(home: Path, out: str) -> tuple[MeasuredPoint, dict[str, Any], boo
     """The counts, the manifest's record of the build, and whether it was known."""
     (outcome,) = api.run("t7", kernels=["tiny"], boards=["pico"], cores=[1], window_ms=10, out=home / out)
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
-    (point,) = RunDirectory.open(home / out).points()
+    (point,) = RunDirectory.open(home / out).read_points()
     build = point.manifest["build"]
     assert isinstance(build, dict)
     return outcome.result, build, outcome.cached

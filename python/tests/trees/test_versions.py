@@ -10,7 +10,7 @@ from rtoslab.base.errors import CatalogueError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.catalogue.kernel_facts import Kernel
-from rtoslab.catalogue.trees import Tree, read_trees, tree_toml
+from rtoslab.catalogue.trees import SourceTree, read_trees, tree_toml
 from rtoslab.results.results import MeasuredPoint, NotApplicable, Result
 from rtoslab.trees.draft import draft_description
 from rtoslab.trees.versions import recognise_port
@@ -149,7 +149,7 @@ def test_tree_without_a_folder_that_is_needed_is_refused(home: Path) -> None:
 def freertos_without(absent: set[str], user: Path) -> Kernel:
     """The facts of a tree of FreeRTOS that has not these names."""
     (user / "trees").mkdir(exist_ok=True)
-    tree = Tree(id="old", port="freertos", path=str(user), version="V9", absent=tuple(sorted(absent)))
+    tree = SourceTree(id="old", port="freertos", path=str(user), version="V9", absent=tuple(sorted(absent)))
     (user / "trees" / "old.toml").write_text(tree_toml(tree))
     return Catalogue(find_root()).kernels["old"].facts
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rtoslab import api
-from rtoslab.base.canonical_json import canonical
+from rtoslab.base.canonical_json import to_canonical_json
 from rtoslab.base.errors import AlteredError, BuildError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
@@ -78,7 +78,7 @@ def test_every_value_of_a_result_is_computed_again(run: RunDirectory) -> None:
         value = json.loads(content)
         places = leaf_paths(value)
         for path in dice.sample(places, min(len(places), 24)):
-            forge_file(folder, RESULT, canonical(altered_copy(value, path)).encode())
+            forge_file(folder, RESULT, to_canonical_json(altered_copy(value, path)).encode())
             result = verify_point(CATALOGUE, folder)
             assert result.differences, f"{folder.name}: {path} was altered and nothing was said"
         forge_file(folder, RESULT, content)
@@ -120,7 +120,7 @@ def test_command_names_what_differs(tmp_path: Path) -> None:
     result = json.loads((folder / RESULT).read_text())
     count = result["counters"][0]["count"]
     result["counters"][0]["count"] = 2 * count
-    forge_file(folder, RESULT, canonical(result).encode())
+    forge_file(folder, RESULT, to_canonical_json(result).encode())
     done = rtoslab("verify", out)
     assert done.returncode == 3
     assert f"counters.0.count is stored as {2 * count}, computed {count}." in done.stdout
@@ -139,7 +139,7 @@ def test_damaged_entry_of_the_cache_is_measured_again(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "was changed after it was stored: the point was measured again" in done.stderr
     assert entry.read_bytes() == whole
-    (two,) = RunDirectory.open(tmp_path / "two").points()
+    (two,) = RunDirectory.open(tmp_path / "two").read_points()
     assert isinstance(two.result, MeasuredPoint)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rtoslab.base.errors import PlanError, SymbolError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue import Board, Catalogue
-from rtoslab.reports.formats.html import render
+from rtoslab.reports.formats.html import render_document
 from rtoslab.targets.vector_table import find_exception
 from rtoslab.worst_case.arrivals import (
     MOST_CHOSEN_ARRIVALS,
@@ -23,8 +23,8 @@ from rtoslab.worst_case.arrivals import (
     inject_at_every_cycle,
 )
 from rtoslab.worst_case.document import worst_case_document
-from rtoslab.worst_case.own_interrupts import Handling, OwnInterrupt, find_requests, meets_own
-from rtoslab.worst_case.scenario import Scenario, SweepTarget, image_scenario
+from rtoslab.worst_case.own_interrupts import HandlerExecution, OwnInterrupt, find_requests, meets_own
+from rtoslab.worst_case.scenario import SweepScenario, SweepTarget, image_scenario
 from rtoslab.worst_case.worst_case import WorstCase, find_worst_case
 from tests.cli.test_cli import rtoslab
 from tests.worst_case.own_timer import BOARD, PERIOD, own_timer_image
@@ -38,11 +38,11 @@ def board() -> Board:
 
 
 @cache
-def scenario(*defines: str, task: str | None = None) -> Scenario:
+def scenario(*defines: str, task: str | None = None) -> SweepScenario:
     return image_scenario(own_timer_image(*defines), board(), SweepTarget("TIM2_IRQHandler", task, start="loop"))
 
 
-def swept(of: Scenario, span: SweepSpan) -> WorstCase:
+def swept(of: SweepScenario, span: SweepSpan) -> WorstCase:
     return find_worst_case(of, span, inject_at_every_cycle(of, span, threads=2))
 
 
@@ -84,16 +84,17 @@ def test_requests_are_where_the_timer_raises_them() -> None:
     assert 100 < max(late) < 250
 
 
-def with_interrupts(of: Scenario, tick: int | None, **periods: int) -> Scenario:
+def with_interrupts(of: SweepScenario, tick: int | None, **periods: int) -> SweepScenario:
     """The scenario, had it interrupts of these periods (`irq28=…`)."""
     interrupts = {
         16 + int(name[3:]): OwnInterrupt(
-            16 + int(name[3:]), tuple(Handling(at * length, at * length + 12, at * length + 30) for at in range(5))
+            16 + int(name[3:]),
+            tuple(HandlerExecution(at * length, at * length + 12, at * length + 30) for at in range(5)),
         )
         for name, length in periods.items()
     }
-    names = {name: getattr(of, name) for name in Scenario.__slots__}
-    return Scenario(**{**names, "interrupts": interrupts, "tick_cycles": tick})
+    names = {name: getattr(of, name) for name in SweepScenario.__slots__}
+    return SweepScenario(**{**names, "interrupts": interrupts, "tick_cycles": tick})
 
 
 def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
@@ -116,7 +117,7 @@ def test_span_is_a_period_of_the_image_if_nobody_chooses_one() -> None:
     assert choose_span(with_interrupts(of, None, irq28=5000), None, samples=10).offsets is not None
     with pytest.raises(PlanError, match="raises no interrupt periodically where the sweep begins"):
         choose_span(scenario(), None)
-    irregular = OwnInterrupt(TIM2, tuple(Handling(at, at + 12, at + 30) for at in (0, 100, 900, 1000, 4000)))
+    irregular = OwnInterrupt(TIM2, tuple(HandlerExecution(at, at + 12, at + 30) for at in (0, 100, 900, 1000, 4000)))
     assert irregular.period_cycles is None
 
 
@@ -138,7 +139,7 @@ def test_arrivals_that_meet_the_own_request_are_counted_apart() -> None:
     assert (own.requests, own.measured, own.period_cycles) == (199, 64, PERIOD)
     assert own.minimum_cycles == 12
     assert 100 < own.maximum_cycles <= finding.handler.maximum_cycles
-    page = render(worst_case_document(finding, inject_at_every_cycle(of, span)))
+    page = render_document(worst_case_document(finding, inject_at_every_cycle(of, span)))
     assert "Without the sweep, the image itself raises the interrupt 199 times in 0.25 s, every 20,000 cycles." in page
 
 
@@ -160,7 +161,7 @@ def test_handler_that_needs_the_hardwares_flag_is_reported() -> None:
 )
 def test_meeting_is_an_overlap_of_two_intervals(gaps: list[int], arrivals: list[tuple[int, int]]) -> None:
     edges = np.cumsum(gaps[: len(gaps) // 3 * 3]).tolist()
-    handlings = [Handling(*edges[at : at + 3]) for at in range(0, len(edges), 3)]
+    handlings = [HandlerExecution(*edges[at : at + 3]) for at in range(0, len(edges), 3)]
     requests = np.array([handling.recognised for handling in handlings[:2]], np.int64)
     offsets, latencies = (np.array(column, np.int64) for column in zip(*arrivals, strict=True))
     expected = [

@@ -14,17 +14,17 @@ import pytest
 from rtoslab.base.errors import PlanError, RunError, UnknownNameError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
-from rtoslab.cli.cmd_worst_case import command
+from rtoslab.cli.cmd_worst_case import worst_case_command
 from rtoslab.plan.plan import Options
 from rtoslab.records import seal_files
-from rtoslab.reports.formats.html import render
+from rtoslab.reports.formats.html import render_document
 from rtoslab.results import encode_samples
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import parse_exception
 from rtoslab.worst_case.arrivals import SweepSpan, choose_span, draw_offsets, inject_at_every_cycle
 from rtoslab.worst_case.document import worst_case_document
 from rtoslab.worst_case.folder import ARRIVALS, MANIFEST, RESULT, find_differences, sweep_manifest, write_sweep
-from rtoslab.worst_case.scenario import Scenario, SweepTarget, benchmark_scenario, image_scenario
+from rtoslab.worst_case.scenario import SweepScenario, SweepTarget, benchmark_scenario, image_scenario
 from rtoslab.worst_case.worst_case import find_worst_case
 from tests.checkouts import replace_text
 from tests.cli.test_cli import rtoslab
@@ -33,12 +33,14 @@ from tests.conformance_fakes import examine_nothing
 WINDOW_MS = 1000
 
 
-def sweep_scenario(kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str) -> Scenario:
+def sweep_scenario(
+    kernel: str, board: str, service: int = 0, cores: int = 1, core: int = 0, **config: str
+) -> SweepScenario:
     options = Options([kernel], [board], [cores], WINDOW_MS, {"param.service": str(service), **config})
     return benchmark_scenario(Catalogue(find_root()), "phase_sweep", options, core=core)
 
 
-def single_arrival(of: Scenario, cycle: int) -> tuple[int, int | None]:
+def single_arrival(of: SweepScenario, cycle: int) -> tuple[int, int | None]:
     """One arrival by itself: a fresh board from the snapshot, run in one go, watched by exception events."""
     machine: Any = of.snapshot.open()
     machine.trace_exceptions(True)
@@ -144,7 +146,7 @@ def test_sweep_is_stored_and_shown(tmp_path: Path) -> None:
     of = sweep_scenario("bare", "nucleo-l073rz", service=1)
     span = choose_span(of, "period")
     arrivals = inject_at_every_cycle(of, span, threads=1)
-    report = render(worst_case_document(result := find_worst_case(of, span, arrivals), arrivals))
+    report = render_document(worst_case_document(result := find_worst_case(of, span, arrivals), arrivals))
     write_sweep(tmp_path / "two", result, arrivals, sweep_manifest(of, span), report)
     for name in ("arrivals.parquet", "result.json", "manifest.json", "report.html"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
@@ -189,7 +191,7 @@ def test_interrupts_raised_by_the_image_are_reported() -> None:
     for item, says in ((finding, False), (idle, True)):
         assert (
             "the image itself does not raise this interrupt"
-            in render(worst_case_document(item, inject_at_every_cycle(of, span)))
+            in render_document(worst_case_document(item, inject_at_every_cycle(of, span)))
         ) is says
 
 
@@ -218,7 +220,7 @@ def test_errors_are_reported_in_sentences(tmp_path: Path) -> None:
         ((str(tmp_path / "x.elf"),), "add --interrupt irqN"),
     ):
         with pytest.raises((PlanError, UnknownNameError), match=re.escape(says)):
-            command.main(args, standalone_mode=False)
+            worst_case_command.main(args, standalone_mode=False)
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ use gimli::{AttributeValue, DwarfSections, EndianSlice, LittleEndian, Operation}
 use object::{CompressionFormat, Object, ObjectSection};
 use thiserror::Error;
 
-pub use crate::names::readable;
+pub use crate::names::readable_symbol;
 use crate::units::{Place, Units};
 
 /// Structures lie so deep in each other at most, and a type has so many names.
@@ -66,7 +66,7 @@ pub struct Member {
 /// The first one of a name counts.
 pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
     let file = object::File::parse(image)?;
-    let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
+    let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
     let units = Units::of(sections.borrow(|section| EndianSlice::new(section, LittleEndian)));
     let mut missing: BTreeSet<&[u8]> = names.iter().map(String::as_bytes).collect();
     let mut structures = Vec::new();
@@ -75,13 +75,13 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
             break;
         }
         let Some(top) = units.top(unit)? else { break };
-        for child in units.children(top)? {
+        for child in units.child_entries(top)? {
             let Some(name) = units.name(child)?.filter(|name| missing.contains(name)) else { continue };
-            let Some(structure) = structure(&units, child)? else { continue };
+            let Some(structure) = named_structure(&units, child)? else { continue };
             let mut members = Vec::new();
             collect_members(&units, structure, &Outer { before: String::new(), base: 0, depth: 0 }, &mut members)?;
             missing.remove(name);
-            structures.push((text(name), members));
+            structures.push((name_text(name), members));
         }
     }
     Ok(structures)
@@ -93,7 +93,7 @@ pub type Source = (String, Vec<(u64, u64)>);
 /// Returns the source file of each compilation unit, and the addresses of its code.
 pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
     let file = object::File::parse(image)?;
-    let sections = DwarfSections::load(|id| contents(&file, id.name()))?;
+    let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
     let dwarf = sections.borrow(|section| EndianSlice::new(section, LittleEndian));
     let mut files = Vec::new();
     let mut headers = dwarf.units();
@@ -105,13 +105,13 @@ pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
         while let Some(range) = unit_ranges.next()? {
             ranges.push((range.begin, range.end));
         }
-        files.push((text(name.slice()), ranges));
+        files.push((name_text(name.slice()), ranges));
     }
     Ok(files)
 }
 
 /// Returns a section's bytes. None if the file has no such section.
-fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, DamagedInfo> {
+fn section_bytes<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, DamagedInfo> {
     let Some(section) = file.section_by_name(name) else { return Ok(Cow::default()) };
     let held = section.compressed_data()?;
     match held.format {
@@ -126,11 +126,11 @@ fn contents<'a>(file: &object::File<'a>, name: &str) -> Result<Cow<'a, [u8]>, Da
 }
 
 /// Returns the structure to which an entry leads: itself, or the unnamed one that it names.
-fn structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInfo> {
+fn named_structure(units: &Units<'_>, each: Place) -> Result<Option<Place>, DamagedInfo> {
     let mut at = each;
     for _ in 0..DEPTH {
         let entry = units.entry(at)?;
-        match (entry.tag(), units.reference(at, dw::DW_AT_type)?) {
+        match (entry.tag(), units.referenced_entry(at, dw::DW_AT_type)?) {
             (dw::DW_TAG_structure_type, _) => return Ok(entry.has_children().then_some(at)),
             (dw::DW_TAG_typedef, Some(named)) if units.name(named)?.is_none() => at = named,
             _ => return Ok(None),
@@ -158,14 +158,14 @@ fn collect_members(
         return Err(DamagedInfo::Said("it contains a structure that contains itself"));
     }
     let is_union = units.entry(holder)?.tag() == dw::DW_TAG_union_type;
-    for child in units.children(holder)? {
+    for child in units.child_entries(holder)? {
         if units.entry(child)?.tag() != dw::DW_TAG_member {
             continue;
         }
         let kind = type_with_size(units, child)?;
         let Some(spot) = member_position(units, child, kind.bytes, is_union)? else { continue };
         let offset = spot.offset.saturating_add(outer.base);
-        let name = units.name(child)?.map(text);
+        let name = units.name(child)?.map(name_text);
         if let Some(name) = &name {
             let name = format!("{}{name}", outer.before);
             found.push(Member { name, offset, bytes: spot.bytes, is_array: kind.is_array, bits: spot.bits });
@@ -194,7 +194,7 @@ struct Kind {
 fn type_with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {
-        let Some(next) = units.reference(at, dw::DW_AT_type)? else {
+        let Some(next) = units.referenced_entry(at, dw::DW_AT_type)? else {
             return Ok(Kind { at: None, bytes: UNTOLD_BYTES, is_array });
         };
         at = next;
@@ -205,7 +205,7 @@ fn type_with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo>
                 is_array = true;
                 continue;
             }
-            (_, Some(told)) => number(told)?,
+            (_, Some(told)) => attribute_number(told)?,
             (dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type, None) => {
                 units.encoding(at)?.address_size.into()
             }
@@ -232,9 +232,9 @@ fn member_position(
     is_union: bool,
 ) -> Result<Option<MemberPosition>, DamagedInfo> {
     let entry = units.entry(member)?;
-    let value_of = |attribute| entry.attr_value(attribute)?.map(number).transpose();
+    let value_of = |attribute| entry.attr_value(attribute)?.map(attribute_number).transpose();
     let place = entry.attr_value(dw::DW_AT_data_member_location)?;
-    let place = place.map(|value| location(value, units.encoding(member)?)).transpose()?;
+    let place = place.map(|value| member_location(value, units.encoding(member)?)).transpose()?;
     let first = match (value_of(dw::DW_AT_data_bit_offset)?, value_of(dw::DW_AT_bit_size)?) {
         (Some(first), Some(width)) => Some((first, width)),
         (None, Some(width)) => {
@@ -264,8 +264,8 @@ fn member_position(
 }
 
 /// Returns the location of a member: a number, or in DWARF 2 an offset to add to the structure's address.
-fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, DamagedInfo> {
-    let Some(expression) = value.exprloc_value() else { return number(value) };
+fn member_location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) -> Result<u64, DamagedInfo> {
+    let Some(expression) = value.exprloc_value() else { return attribute_number(value) };
     let mut operations = expression.operations(encoding);
     match (operations.next()?, operations.next()?) {
         (Some(Operation::PlusConstant { value }), None) => Ok(value),
@@ -274,11 +274,11 @@ fn location(value: AttributeValue<units::Bytes<'_>>, encoding: gimli::Encoding) 
 }
 
 /// Returns an attribute's value as a number. An error if it is none.
-fn number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
+fn attribute_number(value: AttributeValue<units::Bytes<'_>>) -> Result<u64, DamagedInfo> {
     value.udata_value().ok_or(DamagedInfo::Said("the offset or size of a member is not a number"))
 }
 
 /// Returns a name as text.
-fn text(name: &[u8]) -> String {
+fn name_text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }

@@ -61,7 +61,7 @@ impl LogDecoder {
                 }
                 Err(DecodeError::UnexpectedEof) if self.rest.len() - used <= FRAME_BYTES => break,
                 _ => {
-                    lines.push(damaged(self.rest.len() - used));
+                    lines.push(damaged_line(self.rest.len() - used));
                     used = self.rest.len();
                     break;
                 }
@@ -75,7 +75,7 @@ impl LogDecoder {
     fn take_delimited(&mut self) -> Vec<LogLine> {
         let Some(end) = self.rest.iter().rposition(|byte| *byte == 0) else {
             if self.rest.len() > FRAME_BYTES {
-                return vec![damaged(std::mem::take(&mut self.rest).len())];
+                return vec![damaged_line(std::mem::take(&mut self.rest).len())];
             }
             return Vec::new();
         };
@@ -86,7 +86,7 @@ impl LogDecoder {
             decoder.received(frame);
             lines.push(match decoder.decode() {
                 Ok(decoded) => self.line(&decoded),
-                Err(_) => damaged(frame.len()),
+                Err(_) => damaged_line(frame.len()),
             });
         }
         lines
@@ -97,8 +97,8 @@ impl LogDecoder {
         let place = self.places.get(&frame.index());
         LogLine {
             level: frame.level().map(|level| level.as_str().to_owned()),
-            timestamp: frame.display_timestamp().map(|time| text(&time)),
-            message: text(&frame.display_message()),
+            timestamp: frame.display_timestamp().map(|time| value_text(&time)),
+            message: value_text(&frame.display_message()),
             place: place.map(|place| (place.file.to_string_lossy().into_owned(), place.line)),
             module: place.map(|place| place.module.clone()),
         }
@@ -106,7 +106,7 @@ impl LogDecoder {
 }
 
 /// Returns the text of a value, as far as it can display itself.
-fn text(shown: &dyn std::fmt::Display) -> String {
+fn value_text(shown: &dyn std::fmt::Display) -> String {
     let mut text = String::new();
     if write!(text, "{shown}").is_err() {
         text.push('?');
@@ -115,7 +115,7 @@ fn text(shown: &dyn std::fmt::Display) -> String {
 }
 
 /// Returns the line that stands for `bytes` bytes that cannot be decoded.
-fn damaged(bytes: usize) -> LogLine {
+fn damaged_line(bytes: usize) -> LogLine {
     let message = format!("({bytes} bytes are not a defmt frame of this image)");
     LogLine { level: None, timestamp: None, message, place: None, module: None }
 }

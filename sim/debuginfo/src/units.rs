@@ -55,7 +55,7 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the places of the entries directly inside an entry, in order.
-    pub fn children(&self, at: Place) -> Result<Vec<Place>, DamagedInfo> {
+    pub fn child_entries(&self, at: Place) -> Result<Vec<Place>, DamagedInfo> {
         let mut tree = self.unit(at.unit)?.entries_tree(Some(at.offset))?;
         let (mut found, mut inside) = (Vec::new(), tree.root()?.children());
         while let Some(child) = inside.next()? {
@@ -77,7 +77,7 @@ impl<'a> Units<'a> {
     }
 
     /// Returns the place of the entry to which an attribute refers.
-    pub fn reference(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DamagedInfo> {
+    pub fn referenced_entry(&self, at: Place, attribute: DwAt) -> Result<Option<Place>, DamagedInfo> {
         match self.entry(at)?.attr_value(attribute)? {
             None => Ok(None),
             Some(AttributeValue::UnitRef(offset)) => Ok(Some(Place { unit: at.unit, offset })),

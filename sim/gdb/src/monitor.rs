@@ -14,14 +14,14 @@ monitor warnings    shows faults, and features that the firmware used and the bo
 ";
 
 /// Returns the answer to a monitor command, or how to ask.
-pub fn answer(timeline: &mut Timeline, command: &str) -> String {
+pub fn answer_monitor(timeline: &mut Timeline, command: &str) -> String {
     match command.split_whitespace().collect::<Vec<_>>().join(" ").as_str() {
         "reset" | "reset halt" | "reset init" | "reset run" => {
             reset(timeline);
             RESET.to_owned()
         }
         "halt" => String::new(),
-        "cycles" => cycles(timeline),
+        "cycles" => answer_cycles(timeline),
         "history" => {
             let (begin, now) = (timeline.begin(), timeline.board().cycle());
             format!("from cycle {begin} on; now {now}\n")
@@ -50,7 +50,7 @@ pub fn reset(timeline: &mut Timeline) {
 }
 
 /// Returns the answer to `monitor cycles`.
-fn cycles(timeline: &mut Timeline) -> String {
+fn answer_cycles(timeline: &mut Timeline) -> String {
     let board = timeline.board();
     let (cycle, clock_hz) = (board.cycle(), board.clock_hz());
     let mut text = format!("cycle {cycle}, {:.9} s at {clock_hz} Hz\n", cycle as f64 / clock_hz as f64);

@@ -108,7 +108,7 @@ impl Layout {
     }
 
     /// Returns the description of the registers that gdb asks for.
-    pub fn xml(&self) -> &str {
+    pub fn registers_xml(&self) -> &str {
         &self.xml
     }
 

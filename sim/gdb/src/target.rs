@@ -128,7 +128,7 @@ impl<'h> DebugTarget<'h> {
             (Halt::Done | Halt::Begin, Action::Run | Action::Back) => self.focus,
         };
         match halt {
-            Halt::Done => signal(self.focus, Signal::SIGTRAP),
+            Halt::Done => signal_stop(self.focus, Signal::SIGTRAP),
             Halt::Break { core } => MultiThreadStopReason::SwBreak(tid_of(core)),
             Halt::Watch { core, address, access } => {
                 let kind = match access {
@@ -141,11 +141,11 @@ impl<'h> DebugTarget<'h> {
             Halt::Ended { core, detail: EXIT } => {
                 let code = self.timeline.board().debugger().exit_code.unwrap_or(0);
                 self.host.borrow_mut().note(&format!("The firmware ended with exit code {code}."));
-                signal(core, Signal::SIGTERM)
+                signal_stop(core, Signal::SIGTERM)
             }
             Halt::Ended { core, detail } => {
                 self.host.borrow_mut().note(&format!("The firmware cannot continue: {detail} on core {core}."));
-                signal(core, Signal::SIGABRT)
+                signal_stop(core, Signal::SIGABRT)
             }
             Halt::Begin => {
                 let tid = Some(tid_of(self.focus));
@@ -156,7 +156,7 @@ impl<'h> DebugTarget<'h> {
 }
 
 /// Returns a stop by a signal at a core.
-fn signal(core: usize, signal: Signal) -> MultiThreadStopReason<u32> {
+fn signal_stop(core: usize, signal: Signal) -> MultiThreadStopReason<u32> {
     MultiThreadStopReason::SignalWithThread { tid: tid_of(core), signal }
 }
 
@@ -215,7 +215,7 @@ impl TargetDescriptionXmlOverride for DebugTarget<'_> {
         if annex != b"target.xml" {
             return Err(TargetError::NonFatal);
         }
-        let text = self.layout.xml().as_bytes();
+        let text = self.layout.registers_xml().as_bytes();
         let rest = text.get(usize::try_from(offset).unwrap_or(usize::MAX)..).unwrap_or_default();
         let part = &rest[..rest.len().min(length).min(buffer.len())];
         buffer[..part.len()].copy_from_slice(part);
@@ -457,7 +457,7 @@ impl ExtendedMode for DebugTarget<'_> {
 impl MonitorCmd for DebugTarget<'_> {
     fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), &'static str> {
         self.tasks = None;
-        let text = monitor::answer(&mut self.timeline, &String::from_utf8_lossy(command));
+        let text = monitor::answer_monitor(&mut self.timeline, &String::from_utf8_lossy(command));
         out.write_raw(text.as_bytes());
         Ok(())
     }
@@ -496,6 +496,6 @@ impl<'h> BlockingEventLoop for Events<'h> {
     }
 
     fn on_interrupt(target: &mut DebugTarget<'h>) -> Result<Option<MultiThreadStopReason<u32>>, &'static str> {
-        Ok(Some(signal(target.focus, Signal::SIGINT)))
+        Ok(Some(signal_stop(target.focus, Signal::SIGINT)))
     }
 }

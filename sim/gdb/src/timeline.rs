@@ -215,9 +215,9 @@ impl<'b> Timeline<'b> {
 
     /// Runs the board for at most `cycles`, up to the next stop.
     pub fn run(&mut self, cycles: u64) -> Halt {
-        self.arm();
+        self.set_breakpoints();
         let halt = self.advance(self.board.cycle().saturating_add(cycles));
-        self.disarm();
+        self.remove_breakpoints();
         halt
     }
 
@@ -226,7 +226,7 @@ impl<'b> Timeline<'b> {
     pub fn step(&mut self, core: usize) -> Halt {
         let (before, from) = (self.instruction_count(core), self.board.position(core).pc);
         let start = self.board.cycle();
-        self.arm();
+        self.set_breakpoints();
         let halt = loop {
             let position = self.board.position(core);
             let now = self.board.cycle();
@@ -239,7 +239,7 @@ impl<'b> Timeline<'b> {
                 _ => break halt,
             }
         };
-        self.disarm();
+        self.remove_breakpoints();
         halt
     }
 
@@ -292,7 +292,7 @@ impl<'b> Timeline<'b> {
 
     /// Places breakpoints and watches on the board. They are there only while it runs, so that the past is executed
     /// again without them.
-    fn arm(&mut self) {
+    fn set_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
             self.board.until(*address);
         }
@@ -305,7 +305,7 @@ impl<'b> Timeline<'b> {
     }
 
     /// Removes breakpoints and watches from the board.
-    fn disarm(&mut self) {
+    fn remove_breakpoints(&mut self) {
         for address in self.breakpoints.keys() {
             self.board.probes().end_until(*address);
             self.board.refresh(*address);
@@ -393,7 +393,7 @@ impl<'b> Timeline<'b> {
     fn last_hit(&mut self, mark: usize, until: Progress) -> Option<Hit> {
         let mut last = None;
         self.restore_mark(mark);
-        self.arm();
+        self.set_breakpoints();
         while self.progress() < until {
             // Within the cycle of `until` there may be stops on both sides of it.
             let stop = self.board.run((until.cycle - self.board.cycle()).max(1));
@@ -404,7 +404,7 @@ impl<'b> Timeline<'b> {
                 break;
             }
         }
-        self.disarm();
+        self.remove_breakpoints();
         last
     }
 

@@ -131,7 +131,7 @@ impl Probes {
     }
 
     /// Returns the site at this address, which is added if there was none.
-    fn site(&mut self, address: u32) -> &mut Site {
+    fn probe_site(&mut self, address: u32) -> &mut Site {
         let number = *self.numbers.entry(address).or_insert(self.sites.len() as u32) as usize;
         if number == self.sites.len() {
             self.sites.push(Site { address, behind: NO_CALLERS, ..Site::default() });
@@ -153,7 +153,7 @@ impl Probes {
 
     /// Makes the run stop when `address` is about to execute.
     pub fn until(&mut self, address: u32) {
-        self.site(address).until = true;
+        self.probe_site(address).until = true;
         self.stops.push(address);
     }
 
@@ -189,18 +189,18 @@ impl Probes {
 
     /// Records an event with this `id` each time `address` is about to execute.
     pub fn watch_exec(&mut self, address: u32, id: u16) {
-        self.site(address).add(ProbeReport::Issue, id);
+        self.probe_site(address).add(ProbeReport::Issue, id);
     }
 
     /// Records an event with this `id` each time a function's first instruction is about to execute. The event has the
     /// caller and the arguments: beside the first one the second, or the `third` instead.
     pub fn watch_call(&mut self, address: u32, id: u16, third: bool) {
-        self.site(address).add(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
+        self.probe_site(address).add(if third { ProbeReport::Third } else { ProbeReport::Second }, id);
     }
 
     /// Records an event with this `id` each time a watched call returns to `address`, but not if a branch leads there.
     pub fn watch_return(&mut self, address: u32, id: u16) {
-        self.site(address).add(ProbeReport::Return, id);
+        self.probe_site(address).add(ProbeReport::Return, id);
         self.sites.iter_mut().for_each(|site| site.behind = NO_CALLERS);
     }
 
@@ -209,10 +209,10 @@ impl Probes {
     pub fn add_interval(&mut self, start: u32, end: u32) -> usize {
         let index = self.between.len();
         self.between.push(IntervalStats::default());
-        let begins = self.site(start);
+        let begins = self.probe_site(start);
         begins.measures = true;
         begins.starts.push(index);
-        let finishes = self.site(end);
+        let finishes = self.probe_site(end);
         finishes.measures = true;
         finishes.ends.push(index);
         index
@@ -343,7 +343,7 @@ impl Probes {
     }
 
     /// Returns the addresses with a probe on their instruction.
-    pub fn sites(&self) -> impl Iterator<Item = u32> {
+    pub fn probe_sites(&self) -> impl Iterator<Item = u32> {
         self.sites.iter().map(|site| site.address)
     }
 
@@ -360,7 +360,7 @@ impl Probes {
     }
 
     /// Gives the memory of events that [`Probes::take_events`] returned back, for the next ones.
-    pub fn reuse(&mut self, mut taken: Vec<Event>) {
+    pub fn reuse_events(&mut self, mut taken: Vec<Event>) {
         if self.events.is_empty() {
             taken.clear();
             self.events = taken;

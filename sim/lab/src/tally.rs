@@ -108,12 +108,12 @@ pub struct Tally {
 }
 
 /// Packs a core and an identity into one number.
-fn named(core: usize, id: Option<u16>) -> u32 {
+fn pack_identity(core: usize, id: Option<u16>) -> u32 {
     (core as u32) << 17 | id.map_or(1 << 16, u32::from)
 }
 
 /// Unpacks core and identity.
-fn parts(named: u32) -> (u8, Option<u16>) {
+fn unpack_identity(named: u32) -> (u8, Option<u16>) {
     ((named >> 17) as u8, (named & 1 << 16 == 0).then_some(named as u16))
 }
 
@@ -144,7 +144,7 @@ impl Tally {
         let kind = (which >> 16) as u8;
         let value = record.value.get();
         if kind == Kind::Exec as u8 && (calls.0..calls.1).contains(&id) {
-            *self.objects.entry((named(core, Some(id)), value)).or_default() += 1;
+            *self.objects.entry((pack_identity(core, Some(id)), value)).or_default() += 1;
             if let Some(running) = &mut self.running[core] {
                 running.cause = Some(id);
             }
@@ -156,7 +156,7 @@ impl Tally {
             if let Some(Some(running)) = self.running.get_mut(core)
                 && running.task != value
             {
-                *self.switches.entry((named(core, running.cause), running.task, value)).or_default() += 1;
+                *self.switches.entry((pack_identity(core, running.cause), running.task, value)).or_default() += 1;
                 *running = Running { task: value, cause: None };
             }
         }
@@ -172,7 +172,7 @@ impl Tally {
     #[must_use]
     pub fn call_counts(&self) -> Vec<(u8, u16, u32, u64)> {
         let row = |(&(named, value), &count): (&(u32, u32), &u64)| {
-            let (core, id) = parts(named);
+            let (core, id) = unpack_identity(named);
             (core, id.unwrap_or_default(), value, count)
         };
         let mut objects: Vec<_> = self.objects.iter().map(row).collect();
@@ -184,7 +184,7 @@ impl Tally {
     #[must_use]
     pub fn switch_counts(&self) -> Vec<(Switch, u64)> {
         let row = |(&(named, before, after), &count): (&(u32, u32, u32), &u64)| {
-            let (core, cause) = parts(named);
+            let (core, cause) = unpack_identity(named);
             (Switch { core, before, after, cause }, count)
         };
         let mut switches: Vec<_> = self.switches.iter().map(row).collect();

@@ -266,7 +266,7 @@ pub trait Board {
 
     /// Gives the memory of events that were taken back, for the next ones.
     fn reuse_events(&mut self, taken: Vec<Event>) {
-        self.probes().reuse(taken);
+        self.probes().reuse_events(taken);
     }
 
     /// Returns the local time of a core: the cycle in which its next instruction can begin. May are beyond

@@ -19,7 +19,7 @@ pub fn board_from(chip: &str, options: &Options, snapshot: &Snapshot) -> Result<
 }
 
 /// Parses a wire between two pins by name, such as PA8 and PB0.
-pub fn wire(from: &str, to: &str) -> Result<Wire, SettingError> {
+pub fn parse_wire(from: &str, to: &str) -> Result<Wire, SettingError> {
     Ok(Wire { from: pin(from)?, to: pin(to)? })
 }
 

@@ -38,7 +38,7 @@ impl Memory {
     }
 
     /// Returns the offset of an access inside the RAM. `None` if it is not inside.
-    fn inside(address: u32, bytes: u32) -> Option<usize> {
+    fn ram_offset(address: u32, bytes: u32) -> Option<usize> {
         let offset = address.wrapping_sub(BASE);
         (offset <= BYTES - bytes).then_some(offset as usize)
     }
@@ -60,7 +60,7 @@ unsafe impl Bus for Memory {
 
     #[inline(always)]
     fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
-        let Some(offset) = Memory::inside(address, bytes) else { return Err(Fault::DataBus(address)) };
+        let Some(offset) = Memory::ram_offset(address, bytes) else { return Err(Fault::DataBus(address)) };
         let word = &self.ram[offset..];
         let value = match bytes {
             1 => u32::from(word[0]),
@@ -72,7 +72,7 @@ unsafe impl Bus for Memory {
 
     #[inline(always)]
     fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
-        let Some(offset) = Memory::inside(address, bytes) else { return Err(Fault::DataBus(address)) };
+        let Some(offset) = Memory::ram_offset(address, bytes) else { return Err(Fault::DataBus(address)) };
         self.ram[offset..offset + bytes as usize].copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
         if self.decoded[offset / LINE as usize] {
             self.forget(offset as u32, bytes);
@@ -85,7 +85,7 @@ unsafe impl Bus for Memory {
     }
 
     fn region(&mut self, address: u32) -> Option<Region> {
-        Memory::inside(address, 2)?;
+        Memory::ram_offset(address, 2)?;
         Some(Region { base: BASE, bytes: BYTES, ops: self.ops.as_mut_ptr(), profile: std::ptr::null_mut() })
     }
 
@@ -156,7 +156,7 @@ impl<P: Pipeline + Default> Flat<P> {
         if bytes == 0 || bytes > BYTES {
             return bytes == 0;
         }
-        let Some(offset) = Memory::inside(address, bytes) else { return false };
+        let Some(offset) = Memory::ram_offset(address, bytes) else { return false };
         self.memory.ram[offset..offset + data.len()].copy_from_slice(data);
         self.memory.forget(offset as u32, bytes);
         true
@@ -164,7 +164,7 @@ impl<P: Pipeline + Default> Flat<P> {
 
     /// Returns bytes of the RAM. `None` if they are not inside.
     pub fn read(&self, address: u32, bytes: usize) -> Option<&[u8]> {
-        let offset = Memory::inside(address, u32::try_from(bytes).ok()?.min(BYTES))?;
+        let offset = Memory::ram_offset(address, u32::try_from(bytes).ok()?.min(BYTES))?;
         self.memory.ram.get(offset..offset + bytes)
     }
 

@@ -58,7 +58,7 @@ impl Image {
 
     /// Refuses an image whose build attributes require what the core does not have.
     pub fn require_core(&self, core: Core, name: &str) -> Result<(), ImageError> {
-        match self.needs.lacking(core) {
+        match self.needs.first_unmet_need(core) {
             Some((needs, core)) => Err(ImageError(format!(
                 "{name} is built for {needs}, which the board's {core} does not have; build it for this board's core"
             ))),

@@ -83,7 +83,7 @@ pub(crate) trait ObservedMachine {
 
     /// Starts the observation, or ends it.
     fn start_observing(&mut self, request: Option<ObservationRequest>) {
-        let looks = looks(self.observed_parts().cores);
+        let looks = observer_views(self.observed_parts().cores);
         let (symbols, now) = self.observed_image();
         let functions = symbols.iter().filter(|symbol| !symbol.label).map(|symbol| (symbol.address, symbol.bytes));
         let observer = request.map(|request| Box::new(Observer::new(request, functions, now, &looks)));
@@ -112,7 +112,7 @@ pub(crate) trait ObservedMachine {
     fn take_observed(&mut self) -> Option<ObservationReport> {
         let (_, now) = self.observed_image();
         let ObservedParts { cores, observer, .. } = self.observed_parts();
-        Some(observer.as_mut()?.take(now, &looks(cores)))
+        Some(observer.as_mut()?.take(now, &observer_views(cores)))
     }
 
     /// Accounts for the time of the cores that execute, up to where they continue.
@@ -141,7 +141,7 @@ pub(crate) trait ObservedMachine {
             ExceptionOutcome::Entered(number) => observer.note_entry(index, number, &look),
             ExceptionOutcome::Chained(_, to) => observer.note_chained(index, to, &look),
             ExceptionOutcome::Returned(_) => observer.note_return(index, &look),
-            ExceptionOutcome::Slept(_) => observer.slept(index, &look),
+            ExceptionOutcome::Slept(_) => observer.account_sleep(index, &look),
             ExceptionOutcome::Woken | ExceptionOutcome::Begun | ExceptionOutcome::LockedUp | ExceptionOutcome::None => {
             }
         }
@@ -149,7 +149,7 @@ pub(crate) trait ObservedMachine {
 }
 
 /// Returns what an observer sees of each core.
-fn looks<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
+fn observer_views<C: ObservedCore>(cores: &[C]) -> Vec<CoreView> {
     cores.iter().map(ObservedCore::look).collect()
 }
 

@@ -21,7 +21,7 @@ impl Warnings {
     }
 
     /// Returns the warnings in the order in which they came.
-    pub fn texts(&self) -> &[String] {
+    pub fn warning_texts(&self) -> &[String] {
         &self.texts
     }
 
@@ -32,7 +32,7 @@ impl Warnings {
 
     /// Warns unless a warning says `key` already.
     #[must_use]
-    pub fn once(&mut self, key: &str, text: String) -> Option<String> {
+    pub fn warn_once(&mut self, key: &str, text: String) -> Option<String> {
         if self.texts.iter().any(|text| text.contains(key)) {
             return self.strict.then_some(text);
         }
@@ -44,7 +44,7 @@ impl Warnings {
     /// Warns once of an address that is not modelled, whatever the access is.
     #[must_use]
     pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
-        self.once(&format!("at 0x{address:08x} "), not_modelled(what, address, pc))
+        self.warn_once(&format!("at 0x{address:08x} "), not_modelled(what, address, pc))
     }
 
     /// Warns once that the instruction at `pc` requested something unsupported.
@@ -88,7 +88,7 @@ mod tests {
         let warning_of = |address: &str, pc: &str| {
             format!("read of a UART register at 0x{address} is not modelled (first used by 0x{pc})")
         };
-        assert_eq!(warnings.texts(), [warning_of("40000004", "00000100"), warning_of("40000008", "00000104")]);
+        assert_eq!(warnings.warning_texts(), [warning_of("40000004", "00000100"), warning_of("40000008", "00000104")]);
     }
 
     #[test]
@@ -100,8 +100,8 @@ mod tests {
             let text = format!("code at 0x1fff0000 is not modelled (first used by 0x{pc:08x})");
             assert_eq!(warnings.not_modelled("code", 0x1fff_0000, pc), Some(text));
         }
-        assert_eq!(warnings.texts().len(), 2);
-        assert!(warnings.texts().iter().all(|text| text.contains("0x00000100")), "{warnings:?}");
+        assert_eq!(warnings.warning_texts().len(), 2);
+        assert!(warnings.warning_texts().iter().all(|text| text.contains("0x00000100")), "{warnings:?}");
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
         let mut warnings = Warnings::new(false);
         assert_eq!(warnings.unsupported_request("no stop mode", 0x100), None);
         assert_eq!(warnings.unsupported_request("no stop mode", 0x200), None);
-        assert_eq!(warnings.texts(), ["no stop mode (first used by 0x00000100)"]);
+        assert_eq!(warnings.warning_texts(), ["no stop mode (first used by 0x00000100)"]);
     }
 
     #[test]
@@ -119,10 +119,10 @@ mod tests {
             warnings.fault(format!("fault {fault}"));
             warnings.push(format!("warning {fault}"));
         }
-        assert_eq!(warnings.texts().iter().filter(|text| text.starts_with("fault")).count(), 8);
-        assert_eq!(warnings.texts().iter().filter(|text| text.starts_with("warning")).count(), 20);
+        assert_eq!(warnings.warning_texts().iter().filter(|text| text.starts_with("fault")).count(), 8);
+        assert_eq!(warnings.warning_texts().iter().filter(|text| text.starts_with("warning")).count(), 20);
         let mut again = warnings.clone();
         again.fault("a fault behind a snapshot".to_owned());
-        assert_eq!(again.texts(), warnings.texts());
+        assert_eq!(again.warning_texts(), warnings.warning_texts());
     }
 }

@@ -66,12 +66,12 @@ impl XipCache {
 
     /// Whether this half of a line is in the cache.
     #[inline(always)]
-    pub fn resident(&self, half: u32) -> bool {
+    pub fn is_cached(&self, half: u32) -> bool {
         self.resident[half as usize]
     }
 
     /// Returns, for each half of a line, whether it is in the cache.
-    pub fn halves(&self) -> &[bool] {
+    pub fn cached_halves(&self) -> &[bool] {
         &self.resident
     }
 
@@ -83,7 +83,7 @@ impl XipCache {
 
     /// Loads half a line into the XIP cache. Returns the line that it replaces. A disabled cache stores nothing.
     pub fn fill(&mut self, half: u32) -> Option<u32> {
-        if !self.enabled || self.resident(half) {
+        if !self.enabled || self.is_cached(half) {
             return None;
         }
         let (line, set) = (half / HALVES as u32, (half as usize / HALVES) % SETS);
@@ -116,7 +116,7 @@ impl XipCache {
     }
 
     /// Drops one line, as a store to the cached alias does.
-    pub fn invalidate(&mut self, line: u32) {
+    pub fn invalidate_line(&mut self, line: u32) {
         let set = line as usize % SETS;
         for number in 0..2 {
             let way = self.ways[set][number];
@@ -128,7 +128,7 @@ impl XipCache {
     }
 
     /// Returns the XIP cache's content for a snapshot.
-    pub fn tags(&self) -> XipTags {
+    pub fn cache_content(&self) -> XipTags {
         let XipCache { ways, victim, resident: _, lost: _, enabled } = self;
         XipTags { ways: ways.clone(), victim: victim.clone(), enabled: *enabled }
     }
@@ -179,13 +179,13 @@ mod tests {
         let mut cache = XipCache::new(1 << 16);
         let lines = [5, 5 + 1024, 5 + 2048, 5 + 3072];
         assert_eq!(lines.map(|line| cache.fill(first_half(line))), [None, None, Some(5), Some(5 + 1024)]);
-        assert_eq!(lines.map(|line| cache.resident(first_half(line))), [false, false, true, true]);
+        assert_eq!(lines.map(|line| cache.is_cached(first_half(line))), [false, false, true, true]);
     }
 
     #[test]
     fn line_halves_are_filled_separately_and_evicted_together() {
         let mut cache = XipCache::new(1 << 16);
-        let held = |cache: &XipCache, line: u32| [0, 1].map(|number| cache.resident(first_half(line) + number));
+        let held = |cache: &XipCache, line: u32| [0, 1].map(|number| cache.is_cached(first_half(line) + number));
         assert_eq!(cache.fill(first_half(7) + 1), None);
         assert_eq!((held(&cache, 7), held(&cache, 6)), ([false, true], [false, false]));
         assert_eq!(cache.fill(first_half(7)), None);
@@ -198,11 +198,11 @@ mod tests {
     #[test]
     fn line_0_is_not_special() {
         let mut cache = XipCache::new(1 << 16);
-        assert!(!cache.resident(0));
+        assert!(!cache.is_cached(0));
         assert_eq!(cache.fill(1), None);
-        assert_eq!((cache.resident(0), cache.resident(1)), (false, true));
-        cache.invalidate(0);
-        assert_eq!((cache.resident(1), cache.flush()), (false, vec![]));
+        assert_eq!((cache.is_cached(0), cache.is_cached(1)), (false, true));
+        cache.invalidate_line(0);
+        assert_eq!((cache.is_cached(1), cache.flush()), (false, vec![]));
     }
 
     #[test]
@@ -210,25 +210,25 @@ mod tests {
         let mut cache = XipCache::new(1 << 16);
         cache.fill(first_half(1));
         cache.fill(first_half(2) + 1);
-        cache.invalidate(1);
-        assert!(!cache.resident(first_half(1)) && cache.resident(first_half(2) + 1));
+        cache.invalidate_line(1);
+        assert!(!cache.is_cached(first_half(1)) && cache.is_cached(first_half(2) + 1));
         assert_eq!(cache.flush(), [2]);
-        assert!(!cache.resident(first_half(2) + 1));
+        assert!(!cache.is_cached(first_half(2) + 1));
     }
 
     #[test]
     fn a_restored_cache_has_its_old_lines_and_reports_changes() {
         let mut cache = XipCache::new(1 << 16);
         assert_eq!([5, 5 + 1024, 9].map(|line| cache.fill(first_half(line))), [None; 3]);
-        let tags = cache.tags();
+        let tags = cache.cache_content();
         cache.fill(first_half(5 + 2048));
         cache.fill(first_half(77));
         cache.fill(first_half(5 + 1024) + 1);
-        cache.invalidate(9);
+        cache.invalidate_line(9);
         assert_eq!(cache.restore(&tags), [5, 9, 77, 5 + 1024, 5 + 2048]);
-        let held = [5, 5 + 1024, 9, 77, 5 + 2048].map(|line| cache.resident(first_half(line)));
+        let held = [5, 5 + 1024, 9, 77, 5 + 2048].map(|line| cache.is_cached(first_half(line)));
         assert_eq!(held, [true, true, true, false, false]);
-        assert!(!cache.resident(first_half(5 + 1024) + 1));
+        assert!(!cache.is_cached(first_half(5 + 1024) + 1));
         // The way to be replaced next goes back too.
         assert_eq!(cache.fill(first_half(5 + 3072)), Some(5));
         assert_eq!(cache.restore(&tags), [5, 5 + 3072]);
@@ -239,6 +239,6 @@ mod tests {
         let mut cache = XipCache::new(1 << 16);
         cache.enabled = false;
         cache.fill(7);
-        assert!(!cache.resident(7));
+        assert!(!cache.is_cached(7));
     }
 }

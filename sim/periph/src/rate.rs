@@ -29,7 +29,7 @@ const fn gcd(a: u128, b: u128) -> u128 {
 }
 
 /// Returns `rate_num / rate_den` Hz against `sys_hz` cycles per second, in lowest terms. (0, 1) if any of them is 0.
-fn reduce(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
+fn reduce_rate(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
     if rate_num == 0 || rate_den == 0 || sys_hz == 0 {
         return (0, 1);
     }
@@ -56,7 +56,7 @@ impl RateCounter {
     /// at `sys_hz`.
     #[must_use]
     pub fn start(now: u64, value: u64, rate_num: u64, rate_den: u64, sys_hz: u64) -> Self {
-        let (num, den) = reduce(rate_num, rate_den, sys_hz);
+        let (num, den) = reduce_rate(rate_num, rate_den, sys_hz);
         Self { base_cycle: now, base_value: value, phase: 0, num, den }
     }
 
@@ -117,7 +117,7 @@ impl RateCounter {
     /// denominator, so the error per change is below one new `1 / den` of a count, and never accumulates a count.
     pub fn rebase(&mut self, now: u64, rate_num: u64, rate_den: u64, sys_hz: u64) {
         let (done, rest) = self.split(now);
-        let (num, den) = reduce(rate_num, rate_den, sys_hz);
+        let (num, den) = reduce_rate(rate_num, rate_den, sys_hz);
         self.base_value = self.base_value.wrapping_add(done);
         self.base_cycle = now;
         // A stopped counter has den 1 and would lose the fraction: keep the old scale until it runs again.

@@ -16,10 +16,10 @@ use pyo3::exceptions::PyException;
 use pyo3::panic::PanicException;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use rtoslab_debuginfo::{Member, readable};
+use rtoslab_debuginfo::{Member, readable_symbol};
 use rtoslab_lab::{Event, Kind};
 use rtoslab_machine::board::{Board, Options, read_registers};
-use rtoslab_machine::boards::{board, board_from, pin, wire};
+use rtoslab_machine::boards::{board, board_from, parse_wire, pin};
 use rtoslab_machine::observe::ObservationRequest;
 use rtoslab_machine::{RunEnd, Stop};
 
@@ -57,7 +57,7 @@ impl Machine {
         wires: Vec<(String, String)>,
         rest: Vec<(String, bool)>,
     ) -> PyResult<Machine> {
-        let wires = wires.iter().map(|(from, to)| wire(from, to)).collect::<Result<_, _>>();
+        let wires = wires.iter().map(|(from, to)| parse_wire(from, to)).collect::<Result<_, _>>();
         let wires = wires.map_err(|error| SettingError::new_err(error.0))?;
         let rest = rest.iter().map(|(name, level)| pin(name).map(|pin| (pin, *level))).collect::<Result<_, _>>();
         let rest = rest.map_err(|error| SettingError::new_err(error.0))?;
@@ -93,13 +93,15 @@ impl Machine {
     fn symbol(&self, name: &str) -> Option<u32> {
         let symbols = self.inner.symbols();
         let exact = symbols.iter().find(|symbol| symbol.name == name);
-        exact.or_else(|| symbols.iter().find(|symbol| readable(&symbol.name) == name)).map(|symbol| symbol.address)
+        exact
+            .or_else(|| symbols.iter().find(|symbol| readable_symbol(&symbol.name) == name))
+            .map(|symbol| symbol.address)
     }
 
     /// Returns the functions and objects of the image: address, size in bytes, readable name.
     fn symbols(&self) -> Vec<(u32, u32, String)> {
         let named = self.inner.symbols().iter().filter(|symbol| !symbol.label);
-        named.map(|symbol| (symbol.address, symbol.bytes, readable(&symbol.name).into_owned())).collect()
+        named.map(|symbol| (symbol.address, symbol.bytes, readable_symbol(&symbol.name).into_owned())).collect()
     }
 
     /// Runs for at most `cycles` more cycles, without the GIL. Returns why the run stopped.
@@ -541,7 +543,7 @@ fn sources(image: &[u8]) -> PyResult<Vec<rtoslab_debuginfo::Source>> {
 /// Returns a symbol's name as its C++ or Rust source has it. Any other name stays as it is.
 #[pyfunction]
 fn readable_name(name: &str) -> String {
-    readable(name).into_owned()
+    readable_symbol(name).into_owned()
 }
 
 /// Adds all classes, functions and constants to the Python module.

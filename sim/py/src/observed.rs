@@ -50,7 +50,7 @@ pub fn to_dict<'py>(py: Python<'py>, observed: &ObservationReport) -> PyResult<B
     dict.set_item("locks", pack(py, observed.locks.iter().map(lock)))?;
     dict.set_item("calls", pack(py, observed.calls.iter().map(call)))?;
     dict.set_item("open_calls", pack(py, observed.open_calls.iter().map(call)))?;
-    dict.set_item("arrivals", pack(py, observed.arrivals.iter().map(arrival)))?;
+    dict.set_item("arrivals", pack(py, observed.arrivals.iter().map(pack_arrival)))?;
     Ok(dict)
 }
 
@@ -93,7 +93,7 @@ fn lock(((span, lock, core, from, to), sum): (&LockKey, &LockSum)) -> Record {
 }
 
 /// Packs an execution of a watched instruction.
-fn arrival(arrival: &Arrival) -> Record {
+fn pack_arrival(arrival: &Arrival) -> Record {
     Record::default().longs(&[arrival.until, arrival.instructions]).words(&[arrival.pc, arrival.core])
 }
 

@@ -19,8 +19,8 @@ const WRITER: &str = "rtoslab";
 /// # Errors
 /// `TableError` if the columns differ in their number of rows, or a column's values do not fit its valid rows.
 pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, TableError> {
-    check(columns)?;
-    let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
+    check_columns(columns)?;
+    let fields = columns.iter().map(column_schema).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder("schema").with_fields(fields).build()?);
     let properties = WriterProperties::builder()
         .set_created_by(WRITER.to_owned())
@@ -40,7 +40,7 @@ pub fn write_parquet(columns: &[Column]) -> Result<Vec<u8>, TableError> {
 }
 
 /// Checks that all columns have the same number of rows, and each as many values as valid rows.
-fn check(columns: &[Column]) -> Result<(), TableError> {
+fn check_columns(columns: &[Column]) -> Result<(), TableError> {
     let rows = columns.first().map_or(0, Column::row_count);
     for column in columns {
         let name = &column.name;
@@ -61,7 +61,7 @@ fn check(columns: &[Column]) -> Result<(), TableError> {
 }
 
 /// Returns the schema of a column.
-fn field(column: &Column) -> Result<TypePtr, TableError> {
+fn column_schema(column: &Column) -> Result<TypePtr, TableError> {
     let unsigned = |bit_width| Some(LogicalType::integer(bit_width, false));
     let (physical, logical) = match column.values {
         Values::Bool(_) => (Physical::BOOLEAN, None),

@@ -9,6 +9,7 @@ static volatile bool draining[BENCH_CORES];
 /* Reported as check: the interrupt came although nobody raises it. */
 static uint32_t wakes[BENCH_CORES];
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || phase_prepare(self);
@@ -40,6 +41,7 @@ static void woken(struct bench_task *self)
     }
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -49,6 +51,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("wakes", core, wakes[core]);

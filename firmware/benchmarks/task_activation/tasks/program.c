@@ -6,6 +6,7 @@
 
 static volatile bool draining;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -56,6 +57,7 @@ static void raising(struct bench_task *self)
     (void)port_semaphore_give(&activation);
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -65,6 +67,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the check records, when all bodies have returned. */
 static void report(unsigned core)
 {
     bench_check("not_interrupted", core, not_interrupted);

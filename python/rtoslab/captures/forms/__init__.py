@@ -1,8 +1,8 @@
 """File forms of logic captures, one file each: a file here is the registration.
 
-A form has `SUFFIX`, `ABOUT`, `recognises(head) -> bool` for the first bytes of a file, `read(data, name) -> Capture`
-and `write(capture) -> bytes`. A form of voltages also reads with the `Threshold` of its levels. Forms of samples write
-what `sampling.resample` gives.
+A form has `SUFFIX`, `ABOUT`, `recognises_format(head) -> bool` for the first bytes of a file,
+`decode_capture(data, name) -> Capture` and `encode_capture(capture) -> bytes`. A form of voltages also decodes with the
+`VoltageThreshold` of its levels. Forms of samples encode what `sampling.resample` gives.
 """
 
 import importlib
@@ -16,7 +16,7 @@ from types import ModuleType
 from rtoslab.base import CaptureError, UnknownNameError, write_whole
 from rtoslab.captures.capture import Capture
 from rtoslab.captures.tracks import distinct_labels
-from rtoslab.captures.voltages import Threshold
+from rtoslab.captures.voltages import VoltageThreshold
 from rtoslab.intake import CAPTURE_BYTES, one_line, read_bytes, utf8_content
 
 HEAD_BYTES = 4096
@@ -29,22 +29,22 @@ _BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 def capture_forms() -> dict[str, ModuleType]:
     """Returns the module of each file form by name."""
     modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
-    return {name: module for name, module in modules.items() if hasattr(module, "recognises")}
+    return {name: module for name, module in modules.items() if hasattr(module, "recognises_format")}
 
 
-def read_capture(path: Path, threshold: Threshold | None = None) -> Capture:
+def read_capture(path: Path, threshold: VoltageThreshold | None = None) -> Capture:
     """Reads a capture in any form, which its content tells. `threshold` is for one of voltages. Raises CaptureError."""
     return parse_capture(read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), one_line(path.name), threshold)
 
 
-def parse_capture(data: bytes, name: str, threshold: Threshold | None = None) -> Capture:
+def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = None) -> Capture:
     """Parses the content of a capture file. `name` is the file's. Raises CaptureError."""
     data = utf8_content(data, name, CaptureError)
     for form, module in capture_forms().items():
-        if module.recognises(data[:HEAD_BYTES]):
+        if module.recognises_format(data[:HEAD_BYTES]):
             if threshold is not None and form not in FORMS_OF_VOLTAGES:
                 raise CaptureError(f"{name} contains logic levels, not voltages; omit --threshold and --hysteresis.")
-            capture: Capture = module.read(data, name, *([threshold] if threshold is not None else []))
+            capture: Capture = module.decode_capture(data, name, *([threshold] if threshold is not None else []))
             if not capture.channels:
                 raise CaptureError(f"{name} contains no digital channel; export at least one.")
             return capture if form in _BINARY_FORMS else _with_cut_note(capture, data, name)
@@ -78,7 +78,9 @@ def choose_form(path: Path, form: str | None = None) -> str:
 
 def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
     """Writes a capture in the form that the path's ending names. Raises CaptureError, UnknownNameError."""
-    write_whole(path, capture_forms()[choose_form(path, form)].write(with_portable_names(capture)), "the capture")
+    write_whole(
+        path, capture_forms()[choose_form(path, form)].encode_capture(with_portable_names(capture)), "the capture"
+    )
 
 
 def with_portable_names(capture: Capture) -> Capture:

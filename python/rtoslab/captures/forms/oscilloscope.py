@@ -33,10 +33,10 @@ from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
 from rtoslab.captures.csv_cells import csv_rows, find_separator, is_number, non_empty_rows, plain_number
 from rtoslab.captures.forms import saleae
-from rtoslab.captures.sample_times import Interval, regular_interval
+from rtoslab.captures.sample_times import SampleInterval, regular_interval
 from rtoslab.captures.tracks import distinct_labels
-from rtoslab.captures.voltages import LEAST_SWING_V, STEPS, Threshold, channel_border, logic_channel
-from rtoslab.intake import CAPTURE_ROWS, CHANGES, CHANNELS, exact_fraction, quote
+from rtoslab.captures.voltages import LEAST_SWING_V, STEPS, VoltageThreshold, channel_border, logic_channel
+from rtoslab.intake import CAPTURE_ROWS, CHANGES, CHANNELS, exact_fraction, quote_text
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "oscilloscope CSV (Keysight, Rigol, Siglent, Tektronix and others)"
@@ -68,16 +68,16 @@ _INCREMENT: Final = re.compile(r"\s*tinc\s*=\s*([-+.,\deE]{1,40}?)\s*s?\s*$", re
 _LENGTH: Final = re.compile(r"(?:analog:)?\s*(\d{1,9}(?:\.\d{0,9})?(?:e\+?\d{1,2})?)\s*", re.IGNORECASE)
 
 
-def recognises(head: bytes) -> bool:
+def recognises_format(head: bytes) -> bool:
     """Whether a line of the head names a time column as oscilloscopes do, and the file is no other form."""
-    if b"\0" in head or head.lstrip()[:1] in {b"$", b";"} or saleae.recognises(head):
+    if b"\0" in head or head.lstrip()[:1] in {b"$", b";"} or saleae.recognises_format(head):
         return False
     lines = head.decode("utf-8", "replace").splitlines()[:_HEAD_ROWS]
     return any(_FIRST_CELL.match(line) or "tInc =" in line for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _ColumnLayout:
     """The columns of a file, by the rows before its samples."""
 
     skipped: int
@@ -94,12 +94,12 @@ class _Layout:
     """How many samples the settings declare."""
 
     @property
-    def columns(self) -> int:
+    def column_count(self) -> int:
         """The number of cells in a row of samples."""
         return len(self.names) + self.has_time_column
 
 
-def read(data: bytes, name: str, threshold: Threshold = Threshold()) -> Capture:  # noqa: B008 (it is frozen)
+def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = VoltageThreshold()) -> Capture:  # noqa: B008 (it is frozen)
     """Reads the CSV of an oscilloscope. Raises CaptureError for a row that cannot be read or is cut, rows that are
     missing or go back in time, or too much."""
     separator = find_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
@@ -112,22 +112,22 @@ def read(data: bytes, name: str, threshold: Threshold = Threshold()) -> Capture:
         ) from None
 
 
-def _read_rows(rows: Any, name: str, threshold: Threshold) -> Capture:
+def _read_rows(rows: Any, name: str, threshold: VoltageThreshold) -> Capture:
     """Returns the capture of the rows. `rows` is a csv.reader, whose type has no name."""
     head, first = _split_head(rows, name)
     layout = _find_layout(head, first, name)
-    samples = _Samples(layout, name)
-    samples.add(first[layout.skipped :], rows.line_num)
+    samples = _VoltageSamples(layout, name)
+    samples.add_row(first[layout.skipped :], rows.line_num)
     for row in non_empty_rows(rows, name):
-        samples.add(_trim(row)[layout.skipped :], rows.line_num)
-    return samples.capture(threshold)
+        samples.add_row(_without_empty_end(row)[layout.skipped :], rows.line_num)
+    return samples.to_capture(threshold)
 
 
 def _split_head(rows: Any, name: str) -> tuple[list[list[str]], list[str]]:
     """Returns the rows before the samples, and the first row of samples."""
     head: list[list[str]] = []
     for row in rows:
-        cells = _trim(row)
+        cells = _without_empty_end(row)
         if _data_start(cells) is not None:
             return head, cells
         if len(head) >= _HEAD_ROWS:
@@ -144,7 +144,7 @@ def _data_start(cells: Sequence[str]) -> int | None:
     return 3 if has_settings and all(is_number(cell) for cell in cells[3:]) else None
 
 
-def _trim(row: Sequence[str]) -> list[str]:
+def _without_empty_end(row: Sequence[str]) -> list[str]:
     """Returns a row without the empty cells after its last separator."""
     cells = list(row)
     while cells and not cells[-1].strip():
@@ -152,11 +152,11 @@ def _trim(row: Sequence[str]) -> list[str]:
     return cells
 
 
-def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> _Layout:
+def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> _ColumnLayout:
     """Returns what the head says about the columns. Raises CaptureError for an unknown unit of time."""
     skipped = _data_start(first) or 0
     titles, units = _title_rows(head)
-    increment_s = _increment(titles, units, name)
+    increment_s = _sample_interval_of_head(titles, units, name)
     titles = [cell for cell in titles if not _START.match(cell) and not _INCREMENT.match(cell)]
     has_time_head = not titles or _TIME_HEAD.fullmatch(titles[0]) is not None
     labels = titles[has_time_head:]
@@ -168,7 +168,7 @@ def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> 
     labels = [labels[place] if place < len(labels) else "" for place in range(channels)]
     volt_units = [units[1 + place] if 1 + place < len(units) else labels[place] for place in range(channels)]
     settings = {row[0].strip().lower(): row[1] for row in (*head, first) if len(row) > 1}
-    return _Layout(
+    return _ColumnLayout(
         skipped,
         tuple(distinct_labels(name, [_channel_name(label, place) for place, label in enumerate(labels, 1)])),
         tuple(1e-3 if _unit_of(cell) == "mv" else 1.0 for cell in volt_units),
@@ -205,7 +205,7 @@ def _time_unit(title: Sequence[str], units: Sequence[str], increment_s: Fraction
     if unit in _TIME_UNITS:
         return _TIME_UNITS[unit]
     if units or _IN_BRACKETS.search(cell):
-        raise CaptureError(f"{name}: the unit of the times, {quote(unit)}, is not known; export them in seconds.")
+        raise CaptureError(f"{name}: the unit of the times, {quote_text(unit)}, is not known; export them in seconds.")
     return Fraction(1)
 
 
@@ -220,7 +220,7 @@ def _channel_name(label: str, number: int) -> str:
     return _IN_BRACKETS.sub("", _VOLTS_AFTER_NUMBER.sub("", label)).strip() or f"CH{number}"
 
 
-def _increment(heads: Sequence[str], units: Sequence[str], name: str) -> Fraction | None:
+def _sample_interval_of_head(heads: Sequence[str], units: Sequence[str], name: str) -> Fraction | None:
     """Returns the time from row to row that the head states: `tInc = 1e-9`, or below `Increment`."""
     texts = [match[1] for cell in heads if (match := _INCREMENT.match(cell))]
     texts += [units[place] for place, cell in enumerate(heads) if cell.lower() == "increment" and place < len(units)]
@@ -240,47 +240,49 @@ def _declared_rows(text: str) -> int | None:
     return int(float(match[1])) if match else None
 
 
-class _Samples:
+class _VoltageSamples:
     """The voltages of all channels and the times of the rows, as they are read."""
 
-    def __init__(self, layout: _Layout, name: str) -> None:
+    def __init__(self, layout: _ColumnLayout, name: str) -> None:
         self._layout, self._name = layout, name
         self._times, self._lines = array("d"), array("q")
         self._time_texts: list[str] = []
         self._volts = [array("d") for _ in layout.names]
 
-    def add(self, row: Sequence[str], line: int) -> None:
+    def add_row(self, row: Sequence[str], line: int) -> None:
         """Adds a row. Raises CaptureError for a wrong number of cells, a cell that is no number, or too many rows."""
         layout = self._layout
-        if len(row) != layout.columns:
+        if len(row) != layout.column_count:
             raise CaptureError(
-                f"{self._name}, line {line}: {count_text(len(row), 'column')} instead of {layout.columns}; the file "
+                f"{self._name}, line {line}: {count_text(len(row), 'column')} instead of {layout.column_count}; the "
+                "file "
                 "may be truncated, so export it again."
             )
         if len(self._lines) >= CAPTURE_ROWS or len(self._lines) * len(layout.names) >= 2 * CHANGES:
             raise CaptureError(f"{self._name} has more than {len(self._lines):,} rows; export a shorter part.")
         self._lines.append(line)
         if layout.has_time_column:
-            self._times.append(self._number(row[0], line))
+            self._times.append(self._parse_cell(row[0], line))
             self._time_texts.append(row[0])
         for volts, cell, factor in zip(self._volts, row[layout.has_time_column :], layout.factors, strict=True):
-            value = self._number(cell, line) * factor
+            value = self._parse_cell(cell, line) * factor
             if not -MOST_VOLTS <= value <= MOST_VOLTS:
                 raise CaptureError(
-                    f"{self._name}, line {line}: {quote(cell)} is more than {MOST_VOLTS:,.0f} volts; a digit is "
+                    f"{self._name}, line {line}: {quote_text(cell)} is more than {MOST_VOLTS:,.0f} volts; a digit is "
                     "wrong, so export it again."
                 )
             volts.append(value)
 
-    def _number(self, cell: str, line: int) -> float:
+    def _parse_cell(self, cell: str, line: int) -> float:
         if not is_number(cell):
             raise CaptureError(
-                f"{self._name}, line {line}: {quote(cell)} is not a number; the file may be truncated, so export it "
+                f"{self._name}, line {line}: {quote_text(cell)} is not a number; the file may be truncated, so "
+                "export it "
                 "again."
             )
         return float(plain_number(cell))
 
-    def capture(self, threshold: Threshold) -> Capture:
+    def to_capture(self, threshold: VoltageThreshold) -> Capture:
         """Returns the logic levels of all channels. Raises CaptureError for rows that are missing or out of order."""
         count = len(self._lines)
         if count < 2:
@@ -313,7 +315,7 @@ class _Samples:
         interval = regular_interval(
             self._time_texts, np.frombuffer(self._times, np.float64), is_exact=layout.time_unit is None
         )
-        if isinstance(interval, Interval):
+        if isinstance(interval, SampleInterval):
             if layout.time_unit is not None:
                 return interval.length * layout.time_unit
             assert layout.increment_s is not None
@@ -321,7 +323,7 @@ class _Samples:
         raise CaptureError(f"{self._name}, line {self._lines[interval.row]}: {interval.reason}; export it again.")
 
 
-def write(capture: Capture) -> bytes:
+def encode_capture(capture: Capture) -> bytes:
     """Writes rows like an InfiniiVision, a sample for each tick: 0 V and 3.3 V. Unknown levels at the ends become 0."""
     require_known_levels(capture, ABOUT)
     if capture.end_tick > CAPTURE_ROWS:

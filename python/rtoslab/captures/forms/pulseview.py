@@ -18,8 +18,8 @@ import numpy as np
 from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
 from rtoslab.captures.rates import parse_rate_hz, rate_text
-from rtoslab.captures.tracks import RepeatedRows, Track, Tracks, decimal_places, require_tick
-from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote, text_lines
+from rtoslab.captures.tracks import ChannelTrack, ChannelTracks, RepeatedRows, decimal_places, require_tick
+from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote_text, text_lines
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "PulseView (sigrok) and DSView CSV"
@@ -29,12 +29,12 @@ _CHANNELS: Final = re.compile(r"channels? \((?:(\d{1,9})/)?[^)]{0,40}\):(.*)", r
 _NUMBER: Final = re.compile(r"-?[\d.]{1,40}([eE][-+]?\d{1,9})?", re.ASCII)
 
 
-def recognises(head: bytes) -> bool:
+def recognises_format(head: bytes) -> bool:
     """Whether the file begins with a comment after a semicolon."""
     return re.match(rb"(\xef\xbb\xbf)?;", head) is not None
 
 
-def read(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> Capture:
     """Reads a CSV of PulseView or DSView. Raises CaptureError for a missing rate, a bad row, or too much."""
     rows = _RowReader(name)
     for number, line in enumerate(text_lines(data, name, CaptureError), 1):
@@ -46,7 +46,7 @@ def read(data: bytes, name: str) -> Capture:
             rows.add_row(line, number)
         elif rows.last_row is not None:
             rows.is_ended = True
-    return rows.capture()
+    return rows.to_capture()
 
 
 class _RowReader:
@@ -63,9 +63,9 @@ class _RowReader:
         self._rate_hz = Fraction(1)
         self._tick_s: Fraction | None = None
         self._names: list[str] = []
-        self._columns: list[Track] | None = None
+        self._columns: list[ChannelTrack] | None = None
         self._last_cells: list[str] = []
-        self._tracks_of_file = Tracks(name)
+        self._tracks_of_file = ChannelTracks(name)
         self._repeats = RepeatedRows(name)
         self._change_count = 0
 
@@ -105,7 +105,7 @@ class _RowReader:
         if tick < self.tick:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         self.tick = tick
-        self._repeats.add(number, is_repeat=rest == self.last_row)
+        self._repeats.count_row(number, is_repeat=rest == self.last_row)
         if rest != self.last_row:
             self._set_levels(rest, where)
             self.last_row = rest
@@ -136,7 +136,9 @@ class _RowReader:
             if not self._last_cells or cell != self._last_cells[place]:
                 level = cell.strip()
                 if level not in {"0", "1"}:
-                    raise CaptureError(f"{where}: {quote(level)} is not a logic level; export only the logic channels.")
+                    raise CaptureError(
+                        f"{where}: {quote_text(level)} is not a logic level; export only the logic channels."
+                    )
                 rows += self._columns[place].set_level(self.tick, int(level))
         self._last_cells = cells
         self._tracks_of_file.count_rows(rows)
@@ -147,23 +149,25 @@ class _RowReader:
             return require_tick(parse_ticks(text.strip(), self._rate_hz), where)
         except ValueError as cause:
             raise CaptureError(
-                f"{where}: {quote(text)} is not a time in seconds ({cause}); the file may be "
+                f"{where}: {quote_text(text)} is not a time in seconds ({cause}); the file may be "
                 "truncated, so export it again."
             ) from None
 
-    def capture(self) -> Capture:
+    def to_capture(self) -> Capture:
         """Returns the capture of all rows. Raises CaptureError if there was none."""
         if self._tick_s is None:
             raise CaptureError(f"{self.name} does not state its sample rate; export it with its comments.")
         if self.last_row is None:
             raise CaptureError(f"{self.name} has no row of samples; export it again.")
-        return self._tracks_of_file.capture(self._tick_s, self.tick + (0 if self.has_times else 1), self._notes())
+        return self._tracks_of_file.to_capture(
+            self._tick_s, self.tick + (0 if self.has_times else 1), self._capture_notes()
+        )
 
-    def _notes(self) -> tuple[str, ...]:
-        return self._repeats.notes() if self.has_times else ()
+    def _capture_notes(self) -> tuple[str, ...]:
+        return self._repeats.note_sentences() if self.has_times else ()
 
 
-def write(capture: Capture) -> bytes:
+def encode_capture(capture: Capture) -> bytes:
     """Writes rows like sigrok-cli, one a sample. Unknown levels become 0."""
     require_known_levels(capture, ABOUT)
     names = ", ".join(channel.name for channel in capture.channels)

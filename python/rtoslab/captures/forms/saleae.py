@@ -14,8 +14,8 @@ from typing import Any, Final
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
 from rtoslab.captures.csv_cells import csv_rows, is_number, non_empty_rows, plain_number
-from rtoslab.captures.tracks import RepeatedRows, Tracks, decimal_places, require_tick
-from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote
+from rtoslab.captures.tracks import ChannelTracks, RepeatedRows, decimal_places, require_tick
+from rtoslab.intake import CAPTURE_ROWS, parse_ticks, quote_text
 
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV (Logic 1 and 2)"
@@ -28,7 +28,7 @@ _CALENDAR: Final = re.compile(r"([-\d]{1,10}T[\d:]{1,8})(?:\.(\d{1,12}))?(Z|[+-]
 _LEVELS: Final = {"0": 0, "1": 1, "X": UNKNOWN, "": UNKNOWN}
 
 
-def recognises(head: bytes) -> bool:
+def recognises_format(head: bytes) -> bool:
     """Whether the first column of the head is a time, and the others are levels, not voltages."""
     return _HEAD.match(head) is not None and not _has_voltages(head)
 
@@ -36,19 +36,19 @@ def recognises(head: bytes) -> bool:
 def _has_voltages(head: bytes) -> bool:
     """Whether a third of the complete rows of the head have a cell that is a number with decimal places."""
     lines = head.decode("utf-8", "replace").splitlines()[:-1]
-    rows = list(csv.reader(lines[1:], delimiter=_separator(head), skipinitialspace=True))
+    rows = list(csv.reader(lines[1:], delimiter=_column_separator(head), skipinitialspace=True))
     voltages = [any(is_number(cell) and not cell.strip().isdecimal() for cell in row[1:]) for row in rows if row]
     return bool(voltages) and 3 * sum(voltages) >= len(voltages)
 
 
-def _separator(head: bytes) -> str:
+def _column_separator(head: bytes) -> str:
     match = _HEAD.match(head)
     return match[2].decode() if match else ","
 
 
-def read(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> Capture:
     """Reads a CSV of Logic 1 or 2. Raises CaptureError for a row that cannot be read or is cut, or too much."""
-    rows = csv_rows(data, name, _separator(data[:64]))
+    rows = csv_rows(data, name, _column_separator(data[:64]))
     try:
         return _read_rows(rows, name)
     except csv.Error as cause:
@@ -59,9 +59,9 @@ def read(data: bytes, name: str) -> Capture:
 
 def _read_rows(rows: Any, name: str) -> Capture:
     """Returns the capture of the rows. `rows` is a csv.reader, whose type has no name."""
-    tracks = Tracks(name)
+    tracks = ChannelTracks(name)
     columns = [tracks.add_channel(item.strip()) for item in next(rows)[1:]]
-    clock: _Clock | None = None
+    clock: _RowTimes | None = None
     before: list[str] = []
     last, repeats, places = 0, RepeatedRows(name), _DecimalPlaces()
     for number, row in enumerate(non_empty_rows(rows, name)):
@@ -74,15 +74,15 @@ def _read_rows(rows: Any, name: str) -> Capture:
         if number >= CAPTURE_ROWS:
             raise CaptureError(f"{name} has more than {CAPTURE_ROWS:,} rows; export a shorter part.")
         time = plain_number(row[0])
-        clock = clock or _Clock(time, where)
-        tick = clock.tick(time, where)
-        places.check(time, where)
+        clock = clock or _RowTimes(time, where)
+        tick = clock.parse_time(time, where)
+        places.check_places(time, where)
         if tick < last:
             raise CaptureError(f"{where}: the time is earlier than in the row before; export it again.")
         if number and tick == last:
             repeats.add_same_time(rows.line_num)
         last, cells = tick, row[1:]
-        repeats.add(rows.line_num, is_repeat=cells == before)
+        repeats.count_row(rows.line_num, is_repeat=cells == before)
         if cells != before:
             tracks.count_rows(
                 sum(
@@ -94,7 +94,7 @@ def _read_rows(rows: Any, name: str) -> Capture:
             before = cells
     if clock is None:
         raise CaptureError(f"{name} has a header but no row; export it again.")
-    return tracks.capture(Fraction(1, 10**PLACES), last, repeats.notes())
+    return tracks.to_capture(Fraction(1, 10**PLACES), last, repeats.note_sentences())
 
 
 class _DecimalPlaces:
@@ -103,14 +103,15 @@ class _DecimalPlaces:
     def __init__(self) -> None:
         self._usual: int | None = None
 
-    def check(self, text: str, where: str) -> None:
+    def check_places(self, text: str, where: str) -> None:
         """Raises CaptureError for a time with another number of places than the first row's."""
         places = decimal_places(text, where)
         if self._usual is None:
             self._usual = places
         if places != self._usual:
             raise CaptureError(
-                f"{where}: the time {quote(text)} has {count_text(places, 'decimal place')}, the times before have "
+                f"{where}: the time {quote_text(text)} has {count_text(places, 'decimal place')}, the times before "
+                "have "
                 f"{self._usual}; a digit was lost or added, so export it again."
             )
 
@@ -118,11 +119,11 @@ class _DecimalPlaces:
 def _parse_level(cell: str, where: str) -> int:
     level = _LEVELS.get(cell.strip().upper())
     if level is None:
-        raise CaptureError(f"{where}: {quote(cell)} is not a logic level; export only the digital channels.")
+        raise CaptureError(f"{where}: {quote_text(cell)} is not a logic level; export only the digital channels.")
     return level
 
 
-class _Clock:
+class _RowTimes:
     """Turns a file's times into ticks since its first row. All are in seconds, or all by the calendar and one zone."""
 
     def __init__(self, text: str, where: str) -> None:
@@ -132,7 +133,7 @@ class _Clock:
             self._first_second = self._parse_date(text, where)[0]
         self._first_tick = self._absolute_ticks(text, where)
 
-    def tick(self, text: str, where: str) -> int:
+    def parse_time(self, text: str, where: str) -> int:
         """Returns a time as picoseconds since the first row. Raises CaptureError."""
         return require_tick(self._absolute_ticks(text, where) - self._first_tick, where)
 
@@ -154,7 +155,9 @@ class _Clock:
         except ValueError:
             second = None
         if match is None or second is None:
-            raise CaptureError(f"{where}: {quote(text)} is not a time; the file may be truncated, so export it again.")
+            raise CaptureError(
+                f"{where}: {quote_text(text)} is not a time; the file may be truncated, so export it again."
+            )
         return second, int((match[2] or "0").ljust(PLACES, "0"))
 
 
@@ -163,11 +166,12 @@ def _parse_picoseconds(text: str, where: str) -> int:
         return parse_ticks(text.strip(), _RATE)
     except ValueError as cause:
         raise CaptureError(
-            f"{where}: {quote(text)} is not a time in seconds ({cause}); the file may be truncated, so export it again."
+            f"{where}: {quote_text(text)} is not a time in seconds ({cause}); the file may be truncated, so export "
+            "it again."
         ) from None
 
 
-def write(capture: Capture) -> bytes:
+def encode_capture(capture: Capture) -> bytes:
     """Writes rows like Logic 2, to the nanosecond. A last row marks the end of the capture."""
     ticks, levels = merge_channels(capture)
     rows = [",".join(["Time [s]", *(channel.name for channel in capture.channels)])]

@@ -9,15 +9,15 @@ from rtoslab.captures.forms import saleae
 SUFFIX: Final = ".csv"
 ABOUT: Final = "Saleae CSV of Logic 1"
 PLACES: Final = 15
-read = saleae.read
+decode_capture = saleae.decode_capture
 
 
-def recognises(head: bytes) -> bool:
+def recognises_format(head: bytes) -> bool:
     """Whether `saleae` recognises the file, which reads both forms."""
-    return saleae.recognises(head)
+    return saleae.recognises_format(head)
 
 
-def write(capture: Capture) -> bytes:
+def encode_capture(capture: Capture) -> bytes:
     """Writes rows like Logic 1, changes only. The form does not tell the end of the capture."""
     require_known_levels(capture, ABOUT)
     ticks, levels = merge_channels(capture)

@@ -34,13 +34,13 @@ _MOST_PARTS: Final = 100_000
 _NUMBERED: Final = re.compile(r"digital_(\d{1,4})", re.ASCII)
 
 
-def recognises(head: bytes) -> bool:
+def recognises_format(head: bytes) -> bool:
     """Whether the file begins with Saleae's mark."""
     return head.startswith(_MAGIC)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _RecordingPart:
     """A part of a recording without a gap. Times are in picoseconds."""
 
     level: int
@@ -50,19 +50,19 @@ class _Part:
     sample_s: Fraction | None
 
 
-def read(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> Capture:
     """Reads a digital channel. Raises CaptureError: another version or type, a length that does not fit, times out of
     order, or too many changes."""
-    reader = _Reader(data, name)
-    version, kind = reader.take(_KIND)
+    reader = _FieldReader(data, name)
+    version, kind = reader.read_fields(_KIND)
     if kind != 0:
         raise CaptureError(f"{name} contains an analog channel (type {kind}); export digital channels, or CSV.")
     if version not in {0, 1}:
         raise CaptureError(f"{name} is a binary export of version {version}; versions 0 and 1 can be read.")
-    count = int(reader.take(_COUNT)[0]) if version == 1 else 1
+    count = int(reader.read_fields(_COUNT)[0]) if version == 1 else 1
     if count > _MOST_PARTS:
         raise CaptureError(f"{name} declares {count:,} parts, more than {_MOST_PARTS:,}; export a shorter time.")
-    parts: list[_Part] = []
+    parts: list[_RecordingPart] = []
     while len(parts) < count:
         parts.append(_read_part(reader, int(version), parts[-1].end if parts else None, f"part {len(parts) + 1}"))
     reader.require_end()
@@ -72,35 +72,35 @@ def read(data: bytes, name: str) -> Capture:
     samples = [part.sample_s for part in parts if part.sample_s is not None]
     return Capture(
         Fraction(1, _PICOSECONDS),
-        (_channel(parts, first, name),),
+        (_join_parts(parts, first, name),),
         require_tick(parts[-1].end - first, name),
         (),
         max(samples, default=None),
     )
 
 
-class _Reader:
+class _FieldReader:
     """Takes fields from the file one after the other."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self._data, self._place = data, len(_MAGIC)
 
-    def take(self, fields: struct.Struct) -> tuple[int | float, ...]:
+    def read_fields(self, fields: struct.Struct) -> tuple[int | float, ...]:
         """Returns the next fields. Raises CaptureError if the file ends before."""
-        self._require(fields.size)
+        self._require_bytes(fields.size)
         values = fields.unpack_from(self._data, self._place)
         self._place += fields.size
         return values
 
     def take_times(self, count: int) -> NDArray[np.float64]:
         """Returns the next doubles. Raises CaptureError if the file ends before."""
-        self._require(8 * count)
+        self._require_bytes(8 * count)
         values: NDArray[np.float64] = np.frombuffer(self._data, "<f8", count, self._place)
         self._place += 8 * count
         return values
 
-    def _require(self, size: int) -> None:
+    def _require_bytes(self, size: int) -> None:
         if len(self._data) - self._place < size:
             raise CaptureError(
                 f"{self.name} ends after {len(self._data):,} bytes, but {self._place + size:,} are declared; copy or "
@@ -113,26 +113,26 @@ class _Reader:
             raise CaptureError(f"{self.name} has {count_text(rest, 'byte')} after its last change; export it again.")
 
 
-def _read_part(reader: _Reader, version: int, after: int | None, which: str) -> _Part:
+def _read_part(reader: _FieldReader, version: int, after: int | None, which: str) -> _RecordingPart:
     """Reads a part that begins at or after the end of the part before."""
     name, sample_s = reader.name, None
     if version == 1:
-        level, rate, begin, end, count = reader.take(_RATED_PART)
+        level, rate, begin, end, count = reader.read_fields(_RATED_PART)
         if not 0 < rate < float("inf"):
             raise CaptureError(f"{name}, {which}: its sample rate is {rate:g} Hz; export it again.")
         sample_s = 1 / Fraction(rate)
     else:
-        level, begin, end, count = reader.take(_PART)
+        level, begin, end, count = reader.read_fields(_PART)
     if level not in {0, 1}:
         raise CaptureError(f"{name}, {which}: its first level is {level}, not 0 or 1; export it again.")
     if count > CHANGES:
         raise too_many_changes_error(name)
-    bounds = _picoseconds(np.array([begin, end]), f"{name}, {which}, its begin or end")
+    bounds = _to_picoseconds(np.array([begin, end]), f"{name}, {which}, its begin or end")
     if bounds[1] < bounds[0] or (after is not None and bounds[0] < after):
         raise CaptureError(
             f"{name}, {which}: it ends before it begins, or before the part before ends; export it again."
         )
-    times = _picoseconds(reader.take_times(int(count)), f"{name}, {which}, change")
+    times = _to_picoseconds(reader.take_times(int(count)), f"{name}, {which}, change")
     around = np.concatenate((bounds[:1], times, bounds[1:]))
     back = np.flatnonzero(around[1:] < around[:-1])
     if len(back):
@@ -140,10 +140,10 @@ def _read_part(reader: _Reader, version: int, after: int | None, which: str) -> 
             f"{name}, {which}, change {min(int(back[0]) + 1, len(times))}: the time is earlier than the change or the "
             "begin before it, or later than the end; export it again."
         )
-    return _Part(int(level), int(bounds[0]), int(bounds[1]), times, sample_s)
+    return _RecordingPart(int(level), int(bounds[0]), int(bounds[1]), times, sample_s)
 
 
-def _picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int64]:
+def _to_picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int64]:
     """Returns times in whole picoseconds. Raises CaptureError for the first one that is no time."""
     wrong = np.flatnonzero(~(np.abs(seconds) < _LATEST_S))
     if len(wrong):
@@ -153,7 +153,7 @@ def _picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int64]:
     return np.rint(seconds * float(_PICOSECONDS)).astype(np.int64)
 
 
-def _channel(parts: list[_Part], first: int, name: str) -> Channel:
+def _join_parts(parts: list[_RecordingPart], first: int, name: str) -> Channel:
     """Returns the channel of all parts, with unknown levels between them."""
     ticks: list[int] = []
     levels: list[int] = []
@@ -170,7 +170,7 @@ def _channel(parts: list[_Part], first: int, name: str) -> Channel:
     return make_channel(f"Channel {match[1]}" if match else stem, ticks, levels)
 
 
-def write(capture: Capture) -> bytes:
+def encode_capture(capture: Capture) -> bytes:
     """Writes version 0. Raises CaptureError unless there is one channel, whose levels are known."""
     require_known_levels(capture, ABOUT)
     if len(capture.channels) != 1:

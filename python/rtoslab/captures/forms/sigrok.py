@@ -12,7 +12,15 @@ from rtoslab.base import CaptureError
 from rtoslab.captures.capture import Capture, merge_channels, require_known_levels
 from rtoslab.captures.packed_levels import PackedSamples
 from rtoslab.captures.rates import parse_rate_hz, rate_text
-from rtoslab.intake import CHANNELS, MEMBER_TEXT_BYTES, Archive, one_line, open_archive, parse_integer, quote
+from rtoslab.intake import (
+    CHANNELS,
+    MEMBER_TEXT_BYTES,
+    LimitedZipFile,
+    one_line,
+    open_archive,
+    parse_integer,
+    quote_text,
+)
 
 SUFFIX: Final = ".sr"
 ABOUT: Final = "sigrok session (.sr)"
@@ -21,18 +29,18 @@ _PART_DIGITS: Final = 6
 """The digits of a part's number. An archive holds fewer members than that."""
 
 
-def recognises(head: bytes) -> bool:
+def recognises_format(head: bytes) -> bool:
     """Whether the file is a zip file."""
     return head[:4] in {b"PK\x03\x04", b"PK\x05\x06"}
 
 
-def read(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> Capture:
     """Reads a sigrok session. Raises CaptureError if it is none, damaged, without logic channels, or too large."""
     with open_archive(data, name, CaptureError) as session:
         return _read_session(session, name)
 
 
-def _read_session(session: Archive, name: str) -> Capture:
+def _read_session(session: LimitedZipFile, name: str) -> Capture:
     names = set(session.names)
     if "metadata" not in names:
         raise CaptureError(
@@ -61,12 +69,12 @@ def _read_session(session: Archive, name: str) -> Capture:
     channels = PackedSamples(name, unit, [(label, bit) for bit, label in sorted(probes.items())])
     for part in _sample_members(session.names, device["capturefile"], name):
         for piece in session.read_pieces(part):
-            channels.add(piece)
-    return channels.capture(1 / rate)
+            channels.add_piece(piece)
+    return channels.to_capture(1 / rate)
 
 
-def _member_text(session: Archive, member: str) -> str:
-    return session.read(member, MEMBER_TEXT_BYTES).decode("utf-8").strip()
+def _member_text(session: LimitedZipFile, member: str) -> str:
+    return session.read_member(member, MEMBER_TEXT_BYTES).decode("utf-8").strip()
 
 
 def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
@@ -80,7 +88,7 @@ def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
         elif content and not content.startswith(("#", ";")):
             if not sign or not groups or key.lower() in groups[-1]:
                 raise CaptureError(
-                    f"{name}: its metadata cannot be read (line {number}, {quote(content)}, is not a key with a "
+                    f"{name}: its metadata cannot be read (line {number}, {quote_text(content)}, is not a key with a "
                     "value, or the key is repeated); save the session again."
                 )
             groups[-1][key.lower()] = value
@@ -96,7 +104,7 @@ def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
             continue
         if digits.startswith("0") or len(digits) > _PART_DIGITS or int(digits) in parts:
             raise CaptureError(
-                f"{name}: its part {quote(part)} is there twice or has a wrong name; copy or save it again."
+                f"{name}: its part {quote_text(part)} is there twice or has a wrong name; copy or save it again."
             )
         parts[int(digits)] = part
     missing = next((number for number in range(1, len(parts) + 1) if number not in parts), None)
@@ -108,7 +116,7 @@ def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
     return parts_in_order
 
 
-def write(capture: Capture) -> bytes:
+def encode_capture(capture: Capture) -> bytes:
     """Writes a session with a sample for each tick. Unknown levels at the ends become 0."""
     require_known_levels(capture, ABOUT)
     rate = rate_text(capture.tick_s)
@@ -122,13 +130,15 @@ def write(capture: Capture) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as session:
         # With the earliest date a zip can hold: the same capture gives the same bytes.
-        def add(name: str, data: bytes | str) -> None:
+        def add_member(name: str, data: bytes | str) -> None:
             session.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
 
-        add("version", "2")
-        add("metadata", metadata)
+        add_member("version", "2")
+        add_member("metadata", metadata)
         for number, start in enumerate(range(0, max(1, capture.end_tick), CHUNK_SAMPLES), 1):
-            add(f"logic-1-{number}", _sample_pairs(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES)))
+            add_member(
+                f"logic-1-{number}", _sample_pairs(capture, unit, start, min(capture.end_tick, start + CHUNK_SAMPLES))
+            )
     return out.getvalue()
 
 

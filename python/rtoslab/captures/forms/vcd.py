@@ -7,9 +7,9 @@ from typing import Final
 
 from rtoslab.base import CaptureError, count_text
 from rtoslab.captures.capture import UNKNOWN, Capture, merge_channels
-from rtoslab.captures.tracks import Tracks, require_tick
-from rtoslab.captures.vectors import Vector, is_bit_value
-from rtoslab.intake import CHANNELS, byte_words, parse_integer, quote
+from rtoslab.captures.tracks import ChannelTracks, require_tick
+from rtoslab.captures.vectors import BitVector, is_bit_value
+from rtoslab.intake import CHANNELS, byte_words, parse_integer, quote_text
 
 SUFFIX: Final = ".vcd"
 ABOUT: Final = "VCD"
@@ -26,26 +26,26 @@ _TIME_DIGITS: Final = 20
 """More than a time that fits has, but for leading zeros."""
 
 
-def recognises(head: bytes) -> bool:
+def recognises_format(head: bytes) -> bool:
     """Whether the file begins with a declaration keyword."""
     return re.match(rb"\s*\$(date|version|timescale|comment|scope|var)\b", head) is not None
 
 
-def read(data: bytes, name: str) -> Capture:
+def decode_capture(data: bytes, name: str) -> Capture:
     """Reads a VCD. Raises CaptureError if it is none, is cut short, or is too large."""
     try:
-        return _Reader(data, name).read_capture()
+        return _VcdReader(data, name).read_capture()
     except StopIteration:
         raise CaptureError(f"{name} ends in the middle of a declaration or value; copy or export it again.") from None
 
 
-class _Reader:
+class _VcdReader:
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self.words = byte_words(data, name, CaptureError)
         self.tick_s: Fraction | None = None
-        self.tracks = Tracks(name)
-        self.variables: dict[bytes, Vector | None] = {}
+        self.tracks = ChannelTracks(name)
+        self.variables: dict[bytes, BitVector | None] = {}
         """Keyed by identifier. None: no digital one."""
         self.scopes: list[str] = []
         self._idle_count = 0
@@ -57,7 +57,7 @@ class _Reader:
         self._read_declarations()
         end = self._read_changes()
         assert self.tick_s is not None
-        return self.tracks.capture(self.tick_s, end, self._notes())
+        return self.tracks.to_capture(self.tick_s, end, self._capture_notes())
 
     def _read_declarations(self) -> None:
         for word in self.words:
@@ -99,16 +99,19 @@ class _Reader:
         match = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
         if match is None:
             raise CaptureError(
-                f"{self.name}: the $timescale {quote(text)} is not valid (1, 10 or 100, and s to fs); export it again."
+                f"{self.name}: the $timescale {quote_text(text)} is not valid (1, 10 or 100, and s to fs); export it "
+                "again."
             )
         return Fraction(int(match[1]), 10 ** _UNITS[match[2]])
 
     def _declare_variable(self, body: list[str]) -> None:
         """Adds a variable with a channel for each bit. Variables of other types are ignored."""
         if len(body) < 4:  # type, width, identifier, name
-            raise CaptureError(f"{self.name}: a $var cannot be read: {quote(' '.join(body))}.")
+            raise CaptureError(f"{self.name}: a $var cannot be read: {quote_text(' '.join(body))}.")
         if any(word in _KEYWORDS for word in body):
-            raise CaptureError(f"{self.name}: a $var has no $end: {quote(' '.join(body))}; copy or export it again.")
+            raise CaptureError(
+                f"{self.name}: a $var has no $end: {quote_text(' '.join(body))}; copy or export it again."
+            )
         kind, size, ident, label = body[0], body[1], body[2].encode(), "".join(body[3:])
         try:
             width = parse_integer(size, 1 if kind not in _NO_BITS else 0)
@@ -119,14 +122,14 @@ class _Reader:
             return
         if width > CHANNELS:
             raise CaptureError(
-                f"{self.name}: {quote(label)} is {width:,} bits wide, but at most {CHANNELS:,} can "
+                f"{self.name}: {quote_text(label)} is {width:,} bits wide, but at most {CHANNELS:,} can "
                 "be read; export fewer."
             )
         plain = re.sub(r"\[\d{1,9}:\d{1,9}\]$", "", label)
         labels = [label] if width == 1 else [f"{plain}[{bit}]" for bit in reversed(range(width))]
         if any(item in self.tracks for item in labels):
             labels = [".".join([*self.scopes, item]) for item in labels]
-        self.variables[ident] = Vector([self.tracks.add_channel(item) for item in labels])
+        self.variables[ident] = BitVector([self.tracks.add_channel(item) for item in labels])
 
     def _read_changes(self) -> int:
         """Reads the value changes after the declarations, and returns the last time."""
@@ -165,7 +168,7 @@ class _Reader:
             self._idle_time = now
         self._idle_count += 1
 
-    def _notes(self) -> tuple[str, ...]:
+    def _capture_notes(self) -> tuple[str, ...]:
         if not self._idle_count:
             return ()
         values = f"{count_text(self._idle_count, 'value')} repeated or changed twice at the same time"
@@ -199,13 +202,13 @@ class _Reader:
 
 
 def _quote_word(word: bytes) -> str:
-    return quote(word.decode("utf-8", errors="replace"))
+    return quote_text(word.decode("utf-8", errors="replace"))
 
 
-def write(capture: Capture) -> bytes:
+def encode_capture(capture: Capture) -> bytes:
     """Writes a VCD in the coarsest time scale in which a tick is an integer, else in rounded femtoseconds."""
     unit, places = _time_scale(capture.tick_s)
-    idents = [_identifier(number) for number in range(len(capture.channels))]
+    idents = [_channel_identifier(number) for number in range(len(capture.channels))]
     return "\n".join(_vcd_lines(capture, unit, places, idents)).encode() + b"\n"
 
 
@@ -218,18 +221,18 @@ def _vcd_lines(capture: Capture, unit: str, places: int, idents: list[str]) -> I
     yield "$enddefinitions $end"
     scale = capture.tick_s * 10**places
 
-    def at(tick: int) -> int:
+    def to_time_units(tick: int) -> int:
         return round(Fraction(tick * scale))
 
     ticks, levels = merge_channels(capture)
     before: list[int] | None = None
     for tick, row in zip(ticks.tolist(), levels.tolist(), strict=True):
-        yield f"#{at(tick)}"
+        yield f"#{to_time_units(tick)}"
         for column, level in enumerate(row):
             if before is None or before[column] != level:
                 yield f"{'x' if level == UNKNOWN else level}{idents[column]}"
         before = row
-    yield f"#{at(capture.end_tick)}"
+    yield f"#{to_time_units(capture.end_tick)}"
 
 
 def _time_scale(tick_s: Fraction) -> tuple[str, int]:
@@ -241,7 +244,7 @@ def _time_scale(tick_s: Fraction) -> tuple[str, int]:
     return f"{10 ** (_UNITS[name] - places)} {name}", places
 
 
-def _identifier(number: int) -> str:
+def _channel_identifier(number: int) -> str:
     """Returns the short identifier of a channel's number, in printable characters from ! on."""
     text = ""
     while True:

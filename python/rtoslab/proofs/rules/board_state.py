@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from rtoslab.catalogue import Board
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, OFF_AFTER_RESET, function_kind
 
 _DOUBLE_COUNTED = 2
@@ -28,7 +28,7 @@ _LINE = "urgency.irq"
 """The begin of the name of an enabled interrupt's urgency."""
 
 
-class Params(RuleParams):
+class BoardStateParameters(RuleParams):
     """The parameters of the proof rule `board_state` in benchmark.toml."""
 
     held_blocks: int = 0
@@ -37,7 +37,7 @@ class Params(RuleParams):
     """The most pieces of the heap's free memory at that time, where the kernel's list of them can be read."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: BoardStateParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `board_state` by the registers read as the window opened."""
     demands = "what is switched on as the window opens is what the manifest says, and stays so until it closes"
     state = evidence.observed.state if evidence.observed else {}

@@ -7,7 +7,7 @@ A kernel that waits for another core's lock asleep sleeps while it has work to d
 to a task that is none of the image's. If a benchmark's tasks may wait for each other, all sleep is counted."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 HARDLY = 2
 """Percent of the window that a benchmark idles which never waits."""
@@ -15,7 +15,7 @@ SWITCHES_TO_IDLE = 2
 """The most switches at the window's edges, where a core's sleep proves nothing."""
 
 
-class Params(RuleParams):
+class BusyParameters(RuleParams):
     """The parameters of the proof rule `busy` in benchmark.toml."""
 
     idle_percent: float = HARDLY
@@ -31,7 +31,7 @@ class Params(RuleParams):
     """Only these cores. None: all."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: BusyParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `busy` from the profile of each core."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     unrolled = evidence.settings.get("opt") == "-O3"

@@ -4,18 +4,18 @@ From the parameters `period_N_ms` of the benchmark. The tick is a millisecond.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import steps as seen_steps
 
 
-class Params(RuleParams):
+class CallsAsPeriodsParameters(RuleParams):
     """The parameters of the proof rule `calls_as_periods` in benchmark.toml."""
 
     service: str
     slack: int = 1
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: CallsAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `calls_as_periods` from the calls and ticks on core 0."""
     stated = evidence.decoded.params
     periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]

@@ -7,10 +7,10 @@ back: two fewer or more for each.
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class CallsInsideParameters(RuleParams):
     """The parameters of the proof rule `calls_inside` in benchmark.toml."""
 
     series: str
@@ -23,15 +23,15 @@ class Params(RuleParams):
     """More or less of them that are accepted in a sample."""
 
 
-def watched_services(params: Params) -> tuple[str, ...]:
+def watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
     """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: CallsInsideParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `calls_inside` from the executions of the service's function between the marks."""
     required = ExpectedCount(params.calls, params.per, params.slack)
-    count = required.describe(evidence, f"call of {params.service}", f"calls of {params.service}")
+    count = required.describe_number(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)
@@ -40,7 +40,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     wrong = [
         interval.calls[params.service]
         for interval in samples
-        if not required.accepts(
+        if not required.accepts_number(
             evidence,
             interval.calls[params.service],
             interval.interrupts + (1 + sliced) * interval.ticks,

@@ -3,10 +3,10 @@
 Services that end in one function are counted together: the others give the names of each."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class CallsPerCountParameters(RuleParams):
     """The parameters of the proof rule `calls_per_count` in benchmark.toml."""
 
     service: str
@@ -15,7 +15,7 @@ class Params(RuleParams):
     tolerance: int = 0
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: CallsPerCountParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `calls_per_count` from the executions of the service's function in the board's profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
@@ -37,10 +37,14 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return make_finding(params.rule, demands, problems, seen)
 
 
-def _proofs_of_same_function(params: Params, evidence: Evidence) -> list[Params]:
+def _proofs_of_same_function(params: CallsPerCountParameters, evidence: Evidence) -> list[CallsPerCountParameters]:
     """Returns the `calls_per_count` proofs of other services that end in the same kernel function."""
     symbols = evidence.kernel.for_cpu(evidence.board.cpu).symbols
-    others = [Params.model_validate(proof) for proof in evidence.benchmark.proof if proof.get("rule") == params.rule]
+    others = [
+        CallsPerCountParameters.model_validate(proof)
+        for proof in evidence.benchmark.proof
+        if proof.get("rule") == params.rule
+    ]
     return [
         other
         for other in others

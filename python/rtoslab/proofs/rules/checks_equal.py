@@ -1,17 +1,17 @@
 """Figures that the firmware keeps in different places agree: the named checks of a core are all equal, and not zero."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class ChecksEqualParameters(RuleParams):
     """The parameters of the proof rule `checks_equal` in benchmark.toml."""
 
     checks: tuple[str, ...]
     tolerance: int = 0
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: ChecksEqualParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `checks_equal` from the firmware's check records."""
     problems: list[str] = []
     seen: list[str] = []

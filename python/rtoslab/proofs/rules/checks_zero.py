@@ -1,16 +1,16 @@
 """The firmware's own refusals: each named check was reported by every core, and is zero."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class ChecksZeroParameters(RuleParams):
     """The parameters of the proof rule `checks_zero` in benchmark.toml."""
 
     checks: tuple[str, ...]
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: ChecksZeroParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `checks_zero` from the firmware's check records.
     A check that was not reported is a failure, not a zero.
     """

@@ -1,10 +1,10 @@
 """The contention the test is named for happened: so many attempts did not find their object free."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class CollisionsParameters(RuleParams):
     """The parameters of the proof rule `collisions` in benchmark.toml."""
 
     service: str
@@ -13,12 +13,12 @@ class Params(RuleParams):
     """A check record: how often the firmware saw the object taken just before its call."""
 
 
-def watched_services(params: Params) -> tuple[str, ...]:
+def watched_services(params: CollisionsParameters) -> tuple[str, ...]:
     """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: CollisionsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `collisions` from the kernel's own functions or switches.
     On a real board, only from the firmware's check before the call.
     """
@@ -32,13 +32,13 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return make_finding(params.rule, demands, [] if happened else [text], [text])
 
 
-def count_collisions(params: Params, evidence: Evidence) -> tuple[str, int | None, int | None]:
+def count_collisions(params: CollisionsParameters, evidence: Evidence) -> tuple[str, int | None, int | None]:
     """Returns (a sentence, collisions seen by the probes, busy objects seen by the firmware).
     None where the number is unknown.
     """
     probed = collisions = None
     parts = []
-    by_core = {core: evidence.collisions(core, params.service) for core in evidence.cores}
+    by_core = {core: evidence.count_collisions(core, params.service) for core in evidence.cores}
     collided = [number for number in by_core.values() if number is not None]
     if collided:
         probed = sum(collided)

@@ -1,10 +1,10 @@
 """The tasks of a core count alike: their counters are within `max_spread` of each other, and none is zero."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class CountersWithinParameters(RuleParams):
     """The parameters of the proof rule `counters_within` in benchmark.toml."""
 
     max_spread: int
@@ -15,7 +15,7 @@ class Params(RuleParams):
     good."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: CountersWithinParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `counters_within` from the firmware's counters alone."""
     problems: list[str] = []
     seen: list[str] = []

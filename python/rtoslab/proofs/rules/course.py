@@ -17,13 +17,13 @@ from typing import Final
 
 from pydantic import model_validator
 
-from rtoslab.base import Strict
+from rtoslab.base import StrictModel
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_services
 from rtoslab.proofs.observed_steps import are_steps_cut, judged_steps
 from rtoslab.proofs.sequence_match import MatchResult, match_rounds
 from rtoslab.proofs.step_match import RoundNames, StepMatcher
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import steps as seen
 
 USUAL_ROUNDS_OF_FOUR: Final = 3
@@ -33,7 +33,7 @@ REFUSAL_RISK: Final = 1e-6
 """The accepted probability of refusing honest draws."""
 
 
-class DrawnRounds(Strict):
+class DrawnRounds(StrictModel):
     """The table `drawn` of the rule `course`: a random draw decides whether these rounds happen.
     Passes of the loop without a round come before a round's first step.
     """
@@ -53,7 +53,7 @@ class DrawnRounds(Strict):
         return ceil((log(comb(rounds, above)) - log(REFUSAL_RISK)) / (-log1p(-percent / 100) * above))
 
 
-class Params(RuleParams):
+class CourseParameters(RuleParams):
     """The parameters of the proof rule `course` in benchmark.toml."""
 
     round: tuple[str, ...] = ()
@@ -77,14 +77,14 @@ class Params(RuleParams):
     """The accepted number of breaks of the order."""
 
     @model_validator(mode="after")
-    def _require_one_of_both(self) -> "Params":
+    def _require_one_of_both(self) -> "CourseParameters":
         """Refuses a table with both `round` and `rounds`, or with neither."""
         if bool(self.round) == bool(self.rounds):
             raise ValueError("say either round or rounds")
         return self
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: CourseParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `course` from the steps on each core."""
     services = evidence.benchmark.services
     texts = tuple(steps_for_services(item, services) for item in params.rounds or (params.round,))
@@ -122,7 +122,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return make_finding(params.rule, demands, problems, words)
 
 
-def _own_cycle_limit(params: Params, evidence: Evidence, core: int) -> int:
+def _own_cycle_limit(params: CourseParameters, evidence: Evidence, core: int) -> int:
     """Returns the limit of the benchmark's own cycles between two steps on a core."""
     known = evidence.known_own_cycles()
     if known is not None:
@@ -135,8 +135,8 @@ def _own_cycle_limit(params: Params, evidence: Evidence, core: int) -> int:
 
 
 def _without_extra_ticks(
-    steps: Sequence[seen.Step], rounds: Sequence[Sequence[ExpectedStep]], matcher: StepMatcher
-) -> list[seen.Step]:
+    steps: Sequence[seen.RunStep], rounds: Sequence[Sequence[ExpectedStep]], matcher: StepMatcher
+) -> list[seen.RunStep]:
     """Returns the steps without the extra tick during each sleep.
 
     No two of them in a row are left out: a sleep that lasts still longer breaks the order. If a round itself says how
@@ -154,7 +154,7 @@ def _without_extra_ticks(
         for before, tick, more in zip(sequence, sequence[1:], sequence[2:], strict=False)
         if tick.kind == more.kind == seen.TICK
     ]
-    steps_left: list[seen.Step] = []
+    steps_left: list[seen.RunStep] = []
     is_extra = is_counted = False
     for step, next_one in zip(steps, [*steps[1:], None], strict=True):
         if step.kind != seen.TICK:
@@ -174,7 +174,7 @@ def _step_kinds(step: ExpectedStep) -> set[str]:
 
 
 def _own_cycle_limits(
-    params: Params, evidence: Evidence, match: MatchResult, own_cycles: int, first: set[str]
+    params: CourseParameters, evidence: Evidence, match: MatchResult, own_cycles: int, first: set[str]
 ) -> Mapping[str, int]:
     """Returns the limit of the benchmark's own cycles before each expected step, by the step's text."""
     limits = dict.fromkeys(match.own_cycles, own_cycles)

@@ -5,7 +5,7 @@ from typing import Final
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.observed_steps import judged_steps
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import FIRST_EXTERNAL, INTERRUPT
 
 _FEW: Final = 8
@@ -14,7 +14,7 @@ _LATE_CYCLES: Final = 1024
 """Cycles by which an interrupt may be late."""
 
 
-class Params(RuleParams):
+class DrawnAnewParameters(RuleParams):
     """The parameters of the proof rule `drawn_anew` in benchmark.toml."""
 
     from_cycles: int
@@ -25,7 +25,7 @@ class Params(RuleParams):
     """The least difference of the shortest and the longest distance, in percent of the range."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: DrawnAnewParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `drawn_anew` from the times at which the handler was entered."""
     demands = (
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"

@@ -1,10 +1,10 @@
 """Tasks that no core binds are moved by the kernel: some of them run on every core."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class EveryCoreParameters(RuleParams):
     """The parameters of the proof rule `every_core` in benchmark.toml."""
 
     tasks: tuple[int, ...]
@@ -12,7 +12,7 @@ class Params(RuleParams):
     """So many of them, of all cores' tasks together, run on every core."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: EveryCoreParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `every_core` from the observed switches into each task, by the core that they are on."""
     demands = f"{params.at_least} or more of tasks {', '.join(map(str, params.tasks))} of all cores run on every core"
     if evidence.observed is None:

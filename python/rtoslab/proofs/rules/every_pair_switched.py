@@ -3,17 +3,17 @@
 from itertools import permutations
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import IDLE_TASK, Finding, switches_by_pair, task_names
+from rtoslab.results import IDLE_TASK, ProofFinding, switches_by_pair, task_names
 
 
-class Params(RuleParams):
+class EveryPairSwitchedParameters(RuleParams):
     """The parameters of the proof rule `every_pair_switched` in benchmark.toml."""
 
     at_least: int = 1
     """Switches of each pair."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: EveryPairSwitchedParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `every_pair_switched` from the handlers in which the current task changed."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:

@@ -1,11 +1,11 @@
 """Sizes and lifetimes are mixed: every size was asked for and no other, and once nearly all places were taken."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import CALL
 
 
-class Params(RuleParams):
+class HeapMixParameters(RuleParams):
     """The parameters of the proof rule `heap_mix` in benchmark.toml."""
 
     sizes: tuple[int, ...]
@@ -14,7 +14,7 @@ class Params(RuleParams):
     """The parameter with the most blocks that are held at once."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: HeapMixParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `heap_mix` from the arguments of the allocations and releases."""
     places = int(evidence.decoded.params[params.held])
     demands = (

@@ -14,10 +14,10 @@ from statistics import median
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import Finding, image_instrument, instrument_readings, series_facts
+from rtoslab.results import ProofFinding, image_instrument, instrument_readings, series_facts
 
 
-class Params(RuleParams):
+class InstrumentAgreesParameters(RuleParams):
     """The parameters of the proof rule `instrument_agrees` in benchmark.toml.
     The rule holds for every latency benchmark.
     """
@@ -31,7 +31,7 @@ class Params(RuleParams):
     """By how much longer than another a store to the pin may take."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: InstrumentAgreesParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `instrument_agrees` from the instrument's samples beside the marks of the same intervals."""
     instrument = image_instrument(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
@@ -60,7 +60,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return make_finding(params.rule, demands, problems, [_range_text(costs)] if seen else ["nothing to compare"])
 
 
-def _filled_empty_intervals(params: Params, evidence: Evidence) -> list[str]:
+def _filled_empty_intervals(params: InstrumentAgreesParameters, evidence: Evidence) -> list[str]:
     """Returns a problem if code was executed between the marks of the empty intervals.
     Their length is subtracted from that of each other interval, which would seem shorter.
     """

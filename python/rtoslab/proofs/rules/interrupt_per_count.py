@@ -3,11 +3,11 @@
 from typing import Literal
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import FIRST_EXTERNAL
 
 
-class Params(RuleParams):
+class InterruptPerCountParameters(RuleParams):
     """The parameters of the proof rule `interrupt_per_count` in benchmark.toml."""
 
     irq: Literal["soft"] | int
@@ -16,7 +16,7 @@ class Params(RuleParams):
     tolerance: int = 0
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: InterruptPerCountParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `interrupt_per_count` from the observed exception entries."""
     line = evidence.board.irq.soft if params.irq == "soft" else params.irq
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"

@@ -3,11 +3,11 @@
 from typing import Literal
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import FIRST_EXTERNAL, switching_exceptions
 
 
-class Params(RuleParams):
+class InterruptedAnywhereParameters(RuleParams):
     """The parameters of the proof rule `interrupted_anywhere` in benchmark.toml."""
 
     line: Literal["asynchronous"]
@@ -18,7 +18,7 @@ class Params(RuleParams):
     """Whether the handler asks for a switch, so that the core resumes there after another switch back."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: InterruptedAnywhereParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `interrupted_anywhere` from the addresses at which the core continued after the handler."""
     places = min(params.places, max(2, evidence.samples // 4))
     demands = f"the core went on at {places} different addresses or more after the interrupt"

@@ -3,17 +3,17 @@
 from rtoslab.base import count_text
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class InterruptsInsideParameters(RuleParams):
     """The parameters of the proof rule `interrupts_inside` in benchmark.toml."""
 
     series: tuple[str, ...]
     interrupts: int = 1
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: InterruptsInsideParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `interrupts_inside` from the entries of the chip's interrupt lines, seen between the marks.
     The tick is none of them.
     """

@@ -8,7 +8,7 @@ from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
 from rtoslab.proofs.expected_steps import LINES
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import APPLICATION, CORE_INTERRUPT, FIRST_EXTERNAL, SYSTICK, function_kind
 
 _HANDLER = "isr_irq"
@@ -16,7 +16,7 @@ _EDGE = 1
 """Interrupts from other cores that were sent before the window opened."""
 
 
-class Params(RuleParams):
+class InterruptsToldParameters(RuleParams):
     """The parameters of the proof rule `interrupts_told` in benchmark.toml."""
 
     lines: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class Params(RuleParams):
     the benchmark names."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: InterruptsToldParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `interrupts_told` from the exceptions that each core entered in the window."""
     lines = [*params.lines, *(line for line in LINES if _is_line_in_proofs(evidence, line))]
     demands = (

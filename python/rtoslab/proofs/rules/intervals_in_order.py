@@ -2,10 +2,10 @@
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class IntervalsInOrderParameters(RuleParams):
     """The parameters of the proof rule `intervals_in_order` in benchmark.toml."""
 
     series: tuple[str, ...]
@@ -13,7 +13,7 @@ class Params(RuleParams):
     """The fewest intervals of each series in a window."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: IntervalsInOrderParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `intervals_in_order` from the marks at both ends of the intervals."""
     demands = f"intervals do not overlap, and each series has {params.at_least} or more"
     if evidence.observed is None or evidence.observed.intervals is None:

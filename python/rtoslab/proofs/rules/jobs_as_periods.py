@@ -4,14 +4,14 @@ A task without a period is absent and counts nothing. The window begins before t
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class JobsAsPeriodsParameters(RuleParams):
     """The parameters of the proof rule `jobs_as_periods` in benchmark.toml."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: JobsAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `jobs_as_periods` from the firmware's counters and checks alone."""
     window_ticks = evidence.decoded.begin.window_us * int(evidence.decoded.params["tick_hz"]) // 1_000_000
     lead_ticks = int(evidence.decoded.params["lead_ticks"])

@@ -17,7 +17,7 @@ from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_f
 from rtoslab.proofs.expected_steps import ExpectedStep, parse_steps, steps_for_services
 from rtoslab.proofs.known_code import LibraryUse
 from rtoslab.proofs.observed_steps import CLOCK_ARGUMENTS
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import INDIRECT, LIBRARY, SUPERVISOR_CALL, OwnFunction, function_kind
 
 _BRACKETS = ("isr_enter", "isr_exit")
@@ -33,7 +33,7 @@ _EDGE = 2
 """Calls of a task at the window's edges, where the runner sleeps, waits and wakes."""
 
 
-class Params(RuleParams):
+class KernelCallsParameters(RuleParams):
     """The parameters of the proof rule `kernel_calls` in benchmark.toml."""
 
     calling: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Params(RuleParams):
     """Functions of the port that ask the kernel for figures outside the measurement."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: KernelCallsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `kernel_calls` from the call instructions that were executed in the window."""
     demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
     observed = evidence.observed

@@ -3,13 +3,13 @@ taken."""
 
 from rtoslab.proofs.evidence import Evidence, make_finding, unseen_finding
 from rtoslab.proofs.rules import collisions
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
-Params = collisions.Params
+NoCollisionsParameters = collisions.CollisionsParameters
 watched_services = collisions.watched_services
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: NoCollisionsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `no_collisions` like `collisions`, but accepts no collision.
     `calls_per_count` proves that something was called at all.
     """

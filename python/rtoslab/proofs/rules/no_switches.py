@@ -1,16 +1,16 @@
 """Nothing but the measured task runs: no context switch in the window, save the control task's at its edges."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class NoSwitchesParameters(RuleParams):
     """The parameters of the proof rule `no_switches` in benchmark.toml."""
 
     tolerance: int = 0
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: NoSwitchesParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `no_switches` from the observed switches. The counters must show that something ran at all."""
     demands = "no context switch inside the window"
     if evidence.observed is None:

@@ -1,22 +1,22 @@
 """Nothing is shared: every core called the service with one object, and no two cores with the same."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class ObjectPerCoreParameters(RuleParams):
     """The parameters of the proof rule `object_per_core` in benchmark.toml."""
 
     service: str
     """Its first argument is the object."""
 
 
-def watched_services(params: Params) -> tuple[str, ...]:
+def watched_services(params: ObjectPerCoreParameters) -> tuple[str, ...]:
     """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: ObjectPerCoreParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `object_per_core` from the first argument of every call in the window."""
     demands = f"{params.service} is called with an object of its own on each core"
     if evidence.observed is None:

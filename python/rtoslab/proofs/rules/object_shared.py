@@ -1,22 +1,22 @@
 """One object is shared: every core called the service, and all with the same object."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class ObjectSharedParameters(RuleParams):
     """The parameters of the proof rule `object_shared` in benchmark.toml."""
 
     service: str
     """Its first argument is the object."""
 
 
-def watched_services(params: Params) -> tuple[str, ...]:
+def watched_services(params: ObjectSharedParameters) -> tuple[str, ...]:
     """Returns the services whose calls the rule needs to see."""
     return (params.service,)
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: ObjectSharedParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `object_shared` from the first argument of every call in the window."""
     demands = f"{params.service} is called with the same object on every core"
     if evidence.observed is None:

@@ -5,8 +5,8 @@ proves nothing."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.observed_steps import are_steps_cut, judged_steps
-from rtoslab.proofs.step_match import Service
-from rtoslab.results import Finding
+from rtoslab.proofs.step_match import KernelService
+from rtoslab.results import ProofFinding
 from rtoslab.targets import CALL
 
 _STATE = ("used", "bits")
@@ -14,7 +14,7 @@ _NONZERO = "nonzero "
 """The begin of the name of a fact that is 1 if the object is of the kind that the service is for."""
 
 
-class Params(RuleParams):
+class ObjectsParameters(RuleParams):
     """The parameters of the proof rule `objects` in benchmark.toml."""
 
     service: str
@@ -23,7 +23,7 @@ class Params(RuleParams):
     """The expected value, or `{parameter}`, of each fact. A fact that the kernel's objects do not store is skipped."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: ObjectsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `objects` from the objects' memory as the window opened.
     Objects used in the window must be among them.
     """
@@ -41,7 +41,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     others = evidence.control_tasks()
     calls = [step for step in judged_steps(evidence) if step.kind == CALL and step.who not in others]
     kernel = evidence.kernel.for_cpu(evidence.board.cpu)
-    service = Service(kernel, params.service)
+    service = KernelService(kernel, params.service)
     called = {step.first for step in calls if service.matches_call(step)}
     if not called and are_steps_cut(evidence):
         return unseen_finding(params.rule, demands, f"steps are kept up to before the first call of {params.service}")

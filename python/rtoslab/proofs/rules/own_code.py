@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from rtoslab.proofs.evidence import USUAL_PACE, Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import ALL_CORES, CodeSpan, OwnFunction
 
 _HANDLER = "isr_"
@@ -24,7 +24,7 @@ _COUNTER_READ_US = 16
 """The longest time from either edge of the window to the read of another core's counters."""
 
 
-class Params(RuleParams):
+class OwnCodeParameters(RuleParams):
     """The parameters of the proof rule `own_code` in benchmark.toml."""
 
     passes: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Params(RuleParams):
     """The most instructions of the benchmark's own code in a round. More where code is slower."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: OwnCodeParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `own_code` from the profile of the window."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
     if _instruction_limit(params, evidence) is not None:
@@ -60,7 +60,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     seen: list[str] = []
     for where, core in evidence.counting_groups:
         own_code = _OwnCodeCounts(params, evidence, core)
-        problems += [f"{where}: {problem}" for problem in own_code.problems()]
+        problems += [f"{where}: {problem}" for problem in own_code.problem_sentences()]
         seen.append(f"{where}: {own_code.instructions} instructions, {sum(own_code.counts)} rounds")
     return make_finding(params.rule, demands, problems[:4], seen)
 
@@ -68,7 +68,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
 class _OwnCodeCounts:
     """The executions of the benchmark's own code on the cores whose tasks count together, compared with its rounds."""
 
-    def __init__(self, params: Params, evidence: Evidence, core: int) -> None:
+    def __init__(self, params: OwnCodeParameters, evidence: Evidence, core: int) -> None:
         assert evidence.observed is not None
         self.params = params
         self.evidence = evidence
@@ -88,7 +88,7 @@ class _OwnCodeCounts:
         self.rounds = self._possible_round_counts()
         self.passes = [1, *(number for term in params.passes for number in self._loop_passes(term))]
 
-    def problems(self) -> list[str]:
+    def problem_sentences(self) -> list[str]:
         """Returns a sentence for each instruction and function that was executed an unexpected number of times."""
         strange = [
             (own_function, part) for own_function in self.functions for part in self._unaccounted_code(own_function)
@@ -181,7 +181,7 @@ class _OwnCodeCounts:
         return int(word) if word.isdecimal() else int(self.evidence.decoded.params[word])
 
 
-def _instruction_limit(params: Params, evidence: Evidence) -> float | None:
+def _instruction_limit(params: OwnCodeParameters, evidence: Evidence) -> float | None:
     """Returns the most instructions that the benchmark's own code may take in a round. None if there is no limit."""
     known = evidence.known_instructions()
     return params.instructions if known is None else known

@@ -7,13 +7,13 @@ from math import sqrt
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.records import DecodedRun
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 _EDGE = 2
 """Accesses at the edges of the window."""
 
 
-class Params(RuleParams):
+class PairStressParameters(RuleParams):
     """The parameters of the proof rule `pair_stress` in benchmark.toml."""
 
     percent: str
@@ -26,7 +26,7 @@ class Params(RuleParams):
     """By how many standard deviations of independent draws the share may be missed."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: PairStressParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `pair_stress` from the records of both images."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"the target takes the lock in each round, and the stress task in {required} % of its iterations"

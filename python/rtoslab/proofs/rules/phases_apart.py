@@ -6,7 +6,7 @@ from typing import Final
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.observed_steps import judged_steps
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import steps as seen
 
 SHARE: Final = 0.75
@@ -15,13 +15,13 @@ ENOUGH: Final = 101
 """With more samples the waits repeat (firmware/include/bench/drift.h), so the share is of at most so many."""
 
 
-class Params(RuleParams):
+class PhasesApartParameters(RuleParams):
     """The parameters of the proof rule `phases_apart` in benchmark.toml."""
 
     series: tuple[str, ...]
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: PhasesApartParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `phases_apart` from the cycles between each tick and the interval that begins next after it."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:

@@ -5,10 +5,10 @@ missing one, shows that the test did not preempt.
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class PreemptsInOrderParameters(RuleParams):
     """The parameters of the proof rule `preempts_in_order` in benchmark.toml."""
 
     tasks: tuple[int, ...]
@@ -19,12 +19,12 @@ class Params(RuleParams):
     tolerance: int = 2
 
 
-def watched_services(params: Params) -> tuple[str, ...]:
+def watched_services(params: PreemptsInOrderParameters) -> tuple[str, ...]:
     """Returns the services whose calls the rule needs to see."""
     return (params.service, params.blocks)
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: PreemptsInOrderParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `preempts_in_order` from the observed switches, their causes, and each task's counter."""
     demands = (
         f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"

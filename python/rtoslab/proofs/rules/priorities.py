@@ -6,17 +6,17 @@ compared, and that equal ones are equal."""
 from itertools import combinations
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class PrioritiesParameters(RuleParams):
     """The parameters of the proof rule `priorities` in benchmark.toml."""
 
     of: tuple[int, ...]
     """The abstract priority of each task: a higher number is more urgent."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: PrioritiesParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `priorities` from the control blocks as the window opened, or else from the image's records.
     Some kernels do not store the priorities in control blocks.
     """

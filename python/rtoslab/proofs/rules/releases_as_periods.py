@@ -9,10 +9,10 @@ from collections.abc import Callable
 from math import lcm
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding, ticks_of_window
+from rtoslab.results import ProofFinding, ticks_of_window
 
 
-class Params(RuleParams):
+class ReleasesAsPeriodsParameters(RuleParams):
     """The parameters of the proof rule `releases_as_periods` in benchmark.toml."""
 
 
@@ -28,7 +28,7 @@ def periods_ms(params: dict[str, str]) -> list[int]:
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `releases_as_periods` from the switches that follow each tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:

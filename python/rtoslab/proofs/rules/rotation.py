@@ -1,10 +1,10 @@
 """Equal tasks take turns: every switch between them goes from one to the next in the list, last to first."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class RotationParameters(RuleParams):
     """The parameters of the proof rule `rotation` in benchmark.toml."""
 
     tasks: tuple[int, ...]
@@ -12,7 +12,7 @@ class Params(RuleParams):
     """The accepted number of switches out of turn."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: RotationParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `rotation` from the observed switches between control blocks."""
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:

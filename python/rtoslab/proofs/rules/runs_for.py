@@ -7,14 +7,14 @@ from statistics import median
 from typing import Final
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 from rtoslab.targets import steps as seen_steps
 
 _PERIODS: Final = 3
 """A window of so many periods must show the task at work."""
 
 
-class Params(RuleParams):
+class RunsForParameters(RuleParams):
     """The parameters of the proof rule `runs_for` in benchmark.toml."""
 
     service: str
@@ -25,7 +25,7 @@ class Params(RuleParams):
     """The kernel's own work on top, in microseconds."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: RunsForParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `runs_for` from the switches on core 0, and what is between a task's calls."""
     stated = evidence.decoded.params
     work_us = [int(stated[f"work_{index}_us"]) for index in range(26) if f"work_{index}_us" in stated]
@@ -48,7 +48,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return make_finding(params.rule, demands, problems, seen)
 
 
-def _job_cycles(params: Params, evidence: Evidence) -> dict[int, list[int]]:
+def _job_cycles(params: RunsForParameters, evidence: Evidence) -> dict[int, list[int]]:
     """Returns the cycles that each task ran between two of its calls, by control block.
     The first job is left out, because it began before the window.
     """

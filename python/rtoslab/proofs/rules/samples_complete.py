@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from rtoslab.catalogue import EMPTY_SERIES
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding, image_instrument, instrument_readings, series_facts
-from rtoslab.targets import Intervals
+from rtoslab.results import ProofFinding, image_instrument, instrument_readings, series_facts
+from rtoslab.targets import MarkedIntervals
 
 
-class Params(RuleParams):
+class SamplesCompleteParameters(RuleParams):
     """The parameters of the proof rule `samples_complete` in benchmark.toml.
     The rule holds for every latency benchmark.
     """
@@ -21,7 +21,7 @@ class Params(RuleParams):
     """The parameter with the most blocks that are held. The release of each at the end may give a sample."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: SamplesCompleteParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `samples_complete` from the instrument's samples and the observed marks."""
     demands = f"each series has {evidence.samples} samples, from intervals that do not overlap"
     observed = evidence.observed
@@ -43,7 +43,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
     return make_finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
 
 
-def _mismatched_samples(params: Params, evidence: Evidence, intervals: Intervals) -> list[str]:
+def _mismatched_samples(params: SamplesCompleteParameters, evidence: Evidence, intervals: MarkedIntervals) -> list[str]:
     """Returns a sentence for each series whose observed intervals, reported samples and sent samples do not match."""
     if intervals.kept is None:
         return []
@@ -65,7 +65,9 @@ def _mismatched_samples(params: Params, evidence: Evidence, intervals: Intervals
     return problems
 
 
-def _dropped_samples(params: Params, evidence: Evidence, intervals: Sequence[tuple[int, int]]) -> list[str]:
+def _dropped_samples(
+    params: SamplesCompleteParameters, evidence: Evidence, intervals: Sequence[tuple[int, int]]
+) -> list[str]:
     """Returns a sentence if the image dropped samples: it ran for more than a round after each series had enough."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
     for at, (series, _) in enumerate(intervals):

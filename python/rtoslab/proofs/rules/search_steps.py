@@ -4,18 +4,18 @@ Going up takes none, because whatever becomes ready raises the place where the s
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import IDLE_TASK, Finding, switches_by_pair, task_names
+from rtoslab.results import IDLE_TASK, ProofFinding, switches_by_pair, task_names
 from rtoslab.targets import UNKNOWN
 
 BELOW_ALL = -1
 """The priority of the idle task, below the abstract priorities, which begin at 0."""
 
 
-class Params(RuleParams):
+class SearchStepsParameters(RuleParams):
     """The parameters of the proof rule `search_steps` in benchmark.toml."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: SearchStepsParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `search_steps` from the word in which the kernel stores the most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:

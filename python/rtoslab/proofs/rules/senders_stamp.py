@@ -8,10 +8,10 @@ shorter than that.
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import Finding, instrument_readings
+from rtoslab.results import ProofFinding, instrument_readings
 
 
-class Params(RuleParams):
+class SendersStampParameters(RuleParams):
     """The parameters of the proof rule `senders_stamp` in benchmark.toml."""
 
     series: tuple[str, ...]
@@ -19,7 +19,7 @@ class Params(RuleParams):
     rare: int = 10
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: SendersStampParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `senders_stamp` from the samples beside the intervals between the marks on both cores."""
     demands = "each stamp is the time between the marks of sender and receiver, less the readings of the counter"
     observed = evidence.observed

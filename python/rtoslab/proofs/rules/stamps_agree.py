@@ -9,10 +9,10 @@ series in which the task only computes, nothing keeps the core but a tick, so ha
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import Finding, instrument_readings
+from rtoslab.results import ProofFinding, instrument_readings
 
 
-class Params(RuleParams):
+class StampsAgreeParameters(RuleParams):
     """The parameters of the proof rule `stamps_agree` in benchmark.toml."""
 
     series: tuple[str, ...]
@@ -23,7 +23,7 @@ class Params(RuleParams):
     rare: int = 10
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: StampsAgreeParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `stamps_agree` from the samples and the times from the interrupt's recognition to the mark."""
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed

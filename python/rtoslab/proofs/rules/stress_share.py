@@ -3,10 +3,10 @@
 from math import sqrt
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class StressShareParameters(RuleParams):
     """The parameters of the proof rule `stress_share` in benchmark.toml."""
 
     percent: str
@@ -21,7 +21,7 @@ class Params(RuleParams):
     """Accesses on the edges of the window."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: StressShareParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `stress_share` from the firmware's counters.
     With probes also from the calls seen on the stress tasks' cores.
     """

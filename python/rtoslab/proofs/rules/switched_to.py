@@ -4,10 +4,10 @@ For tasks that are bound to no core, where the order of switches on one core say
 another is still on its way to a wait, a wait now and then finds its object and continues: `least_percent`."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class SwitchedToParameters(RuleParams):
     """The parameters of the proof rule `switched_to` in benchmark.toml."""
 
     tasks: tuple[int, ...]
@@ -19,7 +19,7 @@ class Params(RuleParams):
     """Switches too many or too few for each task: where the window cuts a round."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: SwitchedToParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `switched_to` from the observed switches of all cores and each task's counter."""
     least = " or more" if params.or_more else ""
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"

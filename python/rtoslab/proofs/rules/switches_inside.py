@@ -2,10 +2,10 @@
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import ExpectedCount, sample_intervals
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class SwitchesInsideParameters(RuleParams):
     """The parameters of the proof rule `switches_inside` in benchmark.toml."""
 
     series: tuple[str, ...]
@@ -18,13 +18,13 @@ class Params(RuleParams):
     """The number of samples of a series that may differ."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: SwitchesInsideParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `switches_inside` from the writes to the kernel's current-task pointer between the marks.
 
     A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick.
     """
     required = ExpectedCount(params.switches, params.per, params.slack)
-    demands = f"{required.describe(evidence, 'context switch', 'context switches')} in every sample"
+    demands = f"{required.describe_number(evidence, 'context switch', 'context switches')} in every sample"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)
     if evidence.kernel.probes is None:
@@ -37,7 +37,7 @@ def judge(params: Params, evidence: Evidence) -> Finding:
         wrong = [
             interval.switches
             for interval in samples
-            if not required.accepts(evidence, interval.switches, extra * interval.ticks)
+            if not required.accepts_number(evidence, interval.switches, extra * interval.ticks)
         ]
         if wrong:
             text = f"{name}: {len(wrong)} of {len(samples)} samples have another number, the first {wrong[0]}"

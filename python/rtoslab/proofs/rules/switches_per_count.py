@@ -1,17 +1,17 @@
 """The context switches that the test is named for really happened: so many per count, no more and no fewer."""
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, compare_count, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class SwitchesPerCountParameters(RuleParams):
     """The parameters of the proof rule `switches_per_count` in benchmark.toml."""
 
     ratio: float
     tolerance: int = 0
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: SwitchesPerCountParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `switches_per_count` from the observed switches, those of the control task left out."""
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:

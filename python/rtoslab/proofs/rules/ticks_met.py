@@ -5,10 +5,10 @@ The trap it prevents: a worst case observed between two ticks.
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.expected_counts import sample_intervals
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 
-class Params(RuleParams):
+class TicksMetParameters(RuleParams):
     """The parameters of the proof rule `ticks_met` in benchmark.toml."""
 
     series: str
@@ -16,7 +16,7 @@ class Params(RuleParams):
     """The parameter with the fewest such samples."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: TicksMetParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `ticks_met` from the entries of the tick's exception between the marks."""
     required = int(evidence.decoded.params[params.at_least])
     demands = f"{required} samples of {params.series} or more hold a tick; with fewer, ask for more samples"

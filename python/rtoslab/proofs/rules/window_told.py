@@ -5,18 +5,18 @@ window's state say whether that is so: a stamp taken before the tasks leave the 
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 _EDGE_CYCLES = 1000
 """The most cycles between a stamp and the change of the window's state, by code that is as fast as `code_slowdown`
 expects. More where it is slower."""
 
 
-class Params(RuleParams):
+class WindowToldParameters(RuleParams):
     """The proof rule `window_told` has no parameters. It holds for every benchmark."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: WindowToldParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `window_told` from the stamps of the image and the cycles of core 0."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:

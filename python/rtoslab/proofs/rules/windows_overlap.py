@@ -4,17 +4,17 @@ A rate beside an idle core says nothing of two busy ones. Both images stamp thei
 """
 
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
-from rtoslab.results import Finding
+from rtoslab.results import ProofFinding
 
 _LEAST_PERCENT = 98.0
 """The kernels open their windows on ticks of their own, which may be a tick apart."""
 
 
-class Params(RuleParams):
+class WindowsOverlapParameters(RuleParams):
     """The proof rule `windows_overlap` has no parameters. It holds for every benchmark."""
 
 
-def judge(params: Params, evidence: Evidence) -> Finding:
+def judge_evidence(params: WindowsOverlapParameters, evidence: Evidence) -> ProofFinding:
     """Judges the rule `windows_overlap` from the stamps of both images."""
     demands = f"the other core's window was open for {_LEAST_PERCENT:g} % of this one or longer"
     if evidence.beside is None:

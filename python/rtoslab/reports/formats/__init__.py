@@ -1,4 +1,5 @@
-"""The formats of a report. One format per file, which is its registration: `SUFFIX`, `render(document) -> str`."""
+"""The formats of a report. One format per file, which is its registration: it has `SUFFIX` and
+`render_document(document) -> str`."""
 
 import importlib
 import pkgutil
@@ -11,4 +12,4 @@ from typing import Any
 def report_formats() -> dict[str, Callable[[Any], str]]:
     """Returns the function that renders a document for each format, by file suffix."""
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
-    return {module.SUFFIX: module.render for module in modules if hasattr(module, "SUFFIX")}
+    return {module.SUFFIX: module.render_document for module in modules if hasattr(module, "SUFFIX")}

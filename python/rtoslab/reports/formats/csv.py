@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from rtoslab.analyses import (
     SPREAD_FIGURES,
-    Band,
     PlacedPoint,
+    PlacementBand,
     cycle_use_of_cores,
     latencies,
     lock_costs,
@@ -20,8 +20,8 @@ from rtoslab.analyses import (
     without_placement,
 )
 from rtoslab.intake import escape_csv_cell
-from rtoslab.reports.table import Document
-from rtoslab.results import Failed, MeasuredPoint, PointId
+from rtoslab.reports.table import ReportDocument
+from rtoslab.results import FailedPoint, MeasuredPoint, PointId
 
 SUFFIX = "csv"
 COLUMNS = (
@@ -43,7 +43,7 @@ COLUMNS = (
 )
 
 
-def render(document: Document) -> str:
+def render_document(document: ReportDocument) -> str:
     """Returns the document as CSV, with one value per row. A point without a number has one row with its reason."""
     out = io.StringIO()
     table = writer.writer(out, lineterminator="\n")
@@ -52,7 +52,7 @@ def render(document: Document) -> str:
         result = stored.result
         front = (*_axis_cells(result.point, placement_number(result.point)), result.run_id, result.status)
         if isinstance(result, MeasuredPoint):
-            for core, quantity, value, unit in _values(result):
+            for core, quantity, value, unit in _point_values(result):
                 table.writerow(
                     map(escape_csv_cell, (*front, core, quantity, value, unit, "", "; ".join(result.deviations)))
                 )
@@ -60,7 +60,7 @@ def render(document: Document) -> str:
                 row = (*front, "", f"latency.{absent.id}", "", "", f"n/a: {absent.reason}", "")
                 table.writerow(map(escape_csv_cell, row))
         else:
-            reason = result.message if isinstance(result, Failed) else result.reason
+            reason = result.message if isinstance(result, FailedPoint) else result.reason
             table.writerow(map(escape_csv_cell, (*front, "", "", "", "", reason, "")))
     for placed in placed_points(document.measured_results):
         if len(placed.placements) > 1:
@@ -81,17 +81,17 @@ def _band_rows(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
     """Yields CSV rows for median, least and most of each value that all placements have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
     for placed_point in placed.placements:
-        for core, quantity, value, unit in _values(placed_point):
+        for core, quantity, value, unit in _point_values(placed_point):
             bands.setdefault((core, quantity, unit), []).append(value)
     for (core, quantity, unit), values in bands.items():
         if len(values) == len(placed.placements):
-            band = Band(values)
-            for name, value in (("median", band.median), ("least", band.least), ("most", band.most)):
+            band = PlacementBand(values)
+            for name, value in (("median", band.median), ("least", band.smallest), ("most", band.largest)):
                 front = (*_axis_cells(placed.middle.point, name), "", placed.middle.status)
                 yield (*front, core, quantity, value, unit, "", "; ".join(placed.middle.deviations))
 
 
-def _values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
+def _point_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
     """Yields core, quantity, value and unit of a point's figures."""
     return _latency_values(point) if point.is_latency else _count_values(point)
 

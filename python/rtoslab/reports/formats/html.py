@@ -7,7 +7,7 @@ from markupsafe import Markup
 from rtoslab.base import __version__, render_template, web_page
 from rtoslab.reports.citation import citation_of
 from rtoslab.reports.drawing import draw_chart
-from rtoslab.reports.table import ChartData, Document
+from rtoslab.reports.table import ChartData, ReportDocument
 
 SUFFIX = "html"
 _GOOD = frozenset({"holds", "same", "better"})
@@ -16,7 +16,7 @@ _BAND = re.compile(r" (\([^()]* to [^()]*\))")
 _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
-def render(document: Document) -> str:
+def render_document(document: ReportDocument) -> str:
     """Returns the document as an HTML page."""
     return render_template(
         "rtoslab.reports",

@@ -15,7 +15,7 @@ from rtoslab.analyses import (
     placed_points,
     throughput,
 )
-from rtoslab.reports.table import Document
+from rtoslab.reports.table import ReportDocument
 from rtoslab.results import MeasuredPoint
 
 SUFFIX = "json"
@@ -45,13 +45,13 @@ def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
             "maximum_at": latency.spread.maximum_at,
             "instrument": latency.instrument,
             "instrument_cost_cycles": latency.instrument_cost,
-            "histogram": [[one.low, one.high, one.count] for one in histogram(latency.net)],
+            "histogram": [[one.low, one.high, one.count] for one in histogram(latency.net_samples)],
         }
         for latency in latencies(point)
     }
 
 
-def render(document: Document) -> str:
+def render_document(document: ReportDocument) -> str:
     """Returns the document as a JSON object: title, summary, points, bands, gains."""
     points: list[dict[str, Any]] = []
     for stored in document.points:
@@ -66,7 +66,7 @@ def render(document: Document) -> str:
         "title": document.title,
         "summary": document.summary,
         "points": points,
-        "bands": [_band_object(point) for point in placed if point.bands],
+        "bands": [_band_object(point) for point in placed if point.figure_ranges],
         "gains": _gain_objects(placed),
     }
     return encoder.dumps(whole, indent=1) + "\n"
@@ -75,8 +75,8 @@ def render(document: Document) -> str:
 def _band_object(placed: PlacedPoint) -> dict[str, Any]:
     """Returns the median and the range of each leading figure of a point in several placements."""
     figures = {
-        metric.id: {"unit": metric.unit, "median": band.median, "least": band.least, "most": band.most}
-        for metric, band in placed.bands
+        metric.id: {"unit": metric.unit, "median": band.median, "least": band.smallest, "most": band.largest}
+        for metric, band in placed.figure_ranges
     }
     return {
         "point": placed.middle.point.model_dump(mode="json"),
@@ -92,6 +92,6 @@ def _gain_objects(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
     for item in core_gains(one.middle for one in placed):
         gain = places.gain_ratio(item)
         axes = {"benchmark": item.benchmark, "kernel": item.kernel, "board": item.board, "cores": item.cores}
-        band = {"gain": gain.value, "gain_band": [gain.least, gain.most], "per_core": gain.value / item.cores}
+        band = {"gain": gain.value, "gain_band": [gain.smallest, gain.largest], "per_core": gain.value / item.cores}
         rows.append({**axes, **band})
     return rows

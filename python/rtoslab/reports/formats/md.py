@@ -2,12 +2,12 @@
 
 from rtoslab.intake import escape_markdown, escape_paragraph
 from rtoslab.reports.citation import Citation, citation_of
-from rtoslab.reports.table import Document, TableData
+from rtoslab.reports.table import ReportDocument, TableData
 
 SUFFIX = "md"
 
 
-def render(document: Document) -> str:
+def render_document(document: ReportDocument) -> str:
     """Returns the document as Markdown."""
     lines = [f"# {escape_markdown(document.title)}", "", escape_paragraph(document.subtitle), ""]
     for section in document.shown_sections:
@@ -42,8 +42,8 @@ def _citation_lines(citation: Citation) -> list[str]:
 
 def _table_lines(table: TableData) -> list[str]:
     """Returns a table as lines of Markdown."""
-    head = "| " + " | ".join(escape_markdown(name) for name, _ in table.heads) + " |"
-    rule = "|" + "|".join("---:" if number else "---" for _, number in table.heads) + "|"
+    head = "| " + " | ".join(escape_markdown(name) for name, _ in table.column_heads) + " |"
+    rule = "|" + "|".join("---:" if number else "---" for _, number in table.column_heads) + "|"
     return [
         head,
         rule,

@@ -8,7 +8,7 @@ from rtoslab.base import count_text
 from rtoslab.reports.sections.rivals import depends_on_placement, figure_sentences, kernel_comparisons
 from rtoslab.reports.sections.second_core import second_core_sentences
 from rtoslab.reports.sections.speed_figures import SpeedFigure
-from rtoslab.reports.table import ChartData, Section, band_ends
+from rtoslab.reports.table import ChartData, ReportSection, band_ends
 
 _MOST_PANELS: Final = 24
 """A chart of more tests would not end on the first page."""
@@ -22,7 +22,7 @@ _PLACEMENT: Final = (
 )
 
 
-def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> Section | None:
+def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's first section: which kernel is faster at what, and what more cores bring.
     None without a figure.
     """
@@ -41,7 +41,7 @@ def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> S
         prose.append(_PLACEMENT)
     if not prose:
         prose = figure_sentences(figures)
-    return Section(ID, "The answer", prose, _make_charts(figures), leads=True)
+    return ReportSection(ID, "The answer", prose, _make_charts(figures), leads=True)
 
 
 def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
@@ -61,7 +61,7 @@ def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
     tests = list(dict.fromkeys(figure.test for figure in figures))
     rows: list[dict[str, Any]] = [
         {
-            "x": figure.test.heading,
+            "x": figure.test.panel_heading,
             "series": _remove_board(figure.point.point.board, figure.series) if board else figure.series,
             "y": figure.figure.median,
             "text": _brief_figure(figure),

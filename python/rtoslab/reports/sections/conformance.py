@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rtoslab.base import count_text
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.store import StoredPoint
 
 _NOT_APPLICABLE = "n/a: "
@@ -15,7 +15,7 @@ _PROSE = (
 )
 
 
-def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
+def conformance_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     """Returns the report's section on the ports' conformance. None without a verdict."""
     verdicts: dict[str, tuple[str, dict[str, str]]] = {}
     for stored_point in points:
@@ -45,4 +45,4 @@ def conformance_section(points: Sequence[StoredPoint]) -> Section | None:
         tables.append(TableData("Declared deviations", ("port", "check", "observed, and the reason"), deviating))
     if absent:
         tables.append(TableData("Checks that do not apply", ("port", "checks", "why"), absent))
-    return Section("conformance", "Conformance of the ports", (_PROSE,), (), tables, folded=True)
+    return ReportSection("conformance", "Conformance of the ports", (_PROSE,), (), tables, folded=True)

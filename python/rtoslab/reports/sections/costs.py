@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import CYCLE_PARTS, VISIBLE_PART, cycle_use_of_cores, lock_costs, top_functions
 from rtoslab.reports.sections.naming import kernel_and_board, named_points, without_repeated_seeds
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
 TOP_FUNCTIONS = 8
@@ -12,7 +12,7 @@ SMALLEST_FUNCTION = 0.005
 """A function with a smaller share of all cycles is not listed."""
 
 
-def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on cycles by cause and core. None without any."""
     rows = [
         [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
@@ -30,7 +30,7 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> Section | None:
         "in the other columns. Spinlock wait: from the first failed read of a lock to the successful one. Causes "
         "below 0.05 % of every core's cycles are left out here, but are in the CSV and JSON formats.",
     )
-    return Section("cycles", "Where the cycles went", (), (_cycles_chart(points),), (table,))
+    return ReportSection("cycles", "Where the cycles went", (), (_cycles_chart(points),), (table,))
 
 
 def _part_text(value: float) -> str:
@@ -59,7 +59,7 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
     return ChartData("cycles", data, caption + repeated)
 
 
-def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on spinlocks, by lock and core. None without any."""
     rows = []
     for test, series, point in named_points(points):
@@ -96,10 +96,10 @@ def locks_section(points: Sequence[MeasuredPoint]) -> Section | None:
         rows,
         "Contended: the share of acquisitions that had to wait because the lock was taken.",
     )
-    return Section("locks", "Waiting for spinlocks", (), (), (table,))
+    return ReportSection("locks", "Waiting for spinlocks", (), (), (table,))
 
 
-def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def functions_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on the kernel functions with the most cycles in each test. None without any."""
     rows, leading = [], []
     for test, series, point in named_points(points):
@@ -150,4 +150,4 @@ def functions_section(points: Sequence[MeasuredPoint]) -> Section | None:
         rows,
         "All cores together, including waits. Functions below 0.5 % are left out.",
     )
-    return Section("functions", "Kernel functions", (), (), (brief, table))
+    return ReportSection("functions", "Kernel functions", (), (), (brief, table))

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import cores_text, empty_measurement_costs, probe_effect
 from rtoslab.reports.sections.naming import brief_test, named_points
-from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Failed, MeasuredPoint
+from rtoslab.reports.table import ReportSection, TableData
+from rtoslab.results import FailedPoint, MeasuredPoint
 
 _INSTRUMENTS = (
     "Proofs check what the kernel did, by probes on its symbols that do not disturb the image, and by the "
@@ -13,7 +13,7 @@ _INSTRUMENTS = (
 )
 
 
-def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) -> Section | None:
+def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedPoint]) -> ReportSection | None:
     """Returns the report's section with every proof, its demand and what was seen. None without proofs."""
     measured = named_points(points)
     rows = [
@@ -41,10 +41,10 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[Failed]) ->
     )
     table = TableData("Every proof", ("test", "run with", "rule", "demands that", "seen", "verdict"), rows)
     prose = ("A test whose proof fails gives an error and no figure.", _INSTRUMENTS)
-    return Section("proofs", "Proof that each test did what its name says", prose, (), (brief, table))
+    return ReportSection("proofs", "Proof that each test did what its name says", prose, (), (brief, table))
 
 
-def rulers_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def rulers_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on the overhead of measuring. None without empty measurements."""
     rulers, effects = [], []
     for test, series, point in named_points(points):
@@ -95,4 +95,4 @@ def rulers_section(points: Sequence[MeasuredPoint]) -> Section | None:
                 rulers,
             )
         )
-    return Section("rulers", "Calibration and probe effect", (), (), tables, folded=True) if tables else None
+    return ReportSection("rulers", "Calibration and probe effect", (), (), tables, folded=True) if tables else None

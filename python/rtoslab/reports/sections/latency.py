@@ -7,9 +7,9 @@ from typing import Final
 from rtoslab.analyses import (
     SPREAD_FIGURES,
     AbsentSeries,
-    Latency,
     PlacementLookup,
     SeriesComparison,
+    SeriesLatency,
     absent_series,
     histogram,
     instrument_costs,
@@ -19,7 +19,7 @@ from rtoslab.analyses import (
 )
 from rtoslab.catalogue import INSTRUMENTS
 from rtoslab.reports.sections.naming import MIDDLE_NOTE, kernel_and_board, record_axes
-from rtoslab.reports.table import ChartData, Record, Section, TableData, band_ends, band_text, cycles_text
+from rtoslab.reports.table import ChartData, Record, ReportSection, TableData, band_ends, band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
 _MOST_PANELS: Final = 6
@@ -38,7 +38,7 @@ _AGREEMENT = (
 )
 
 
-def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
+def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's section on latencies: figures and histograms of each series. None without any."""
     compared = series_comparisons(points)
     if not compared:
@@ -57,7 +57,7 @@ def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         )
         for board in boards
     ]
-    return Section("latency", "Latencies", (_PROSE,), _make_charts(compared, names, places), tables)
+    return ReportSection("latency", "Latencies", (_PROSE,), _make_charts(compared, names, places), tables)
 
 
 def _figures_table(
@@ -72,7 +72,7 @@ def _figures_table(
     missing = zip(absent, together[len(compared) :], strict=True)
     rows += [[item.title, name, NOT_APPLICABLE, *empty] for item, name in missing]
     note = "; ".join(dict.fromkeys(f"{NOT_APPLICABLE}: {absence.reason}" for absence in absent))
-    records = [record for comparison in compared for record in _records(comparison, places)]
+    records = [record for comparison in compared for record in _spread_records(comparison, places)]
     records += [
         {**record_axes(absence.point), "metric": absence.title, "note": f"{NOT_APPLICABLE}: {absence.reason}"}
         for absence in absent
@@ -80,7 +80,7 @@ def _figures_table(
     return TableData(title, columns, rows, note, records=records)
 
 
-def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
+def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's section that compares the medians of all instruments. None if no series has several."""
     compared = series_comparisons(points)
     if not any(len(comparison.by_instrument) > 1 for comparison in compared):
@@ -105,12 +105,12 @@ def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup
         "time its own change)."
     )
     table = TableData("Medians by instrument, cycles", columns, rows, note)
-    return Section(
+    return ReportSection(
         "instruments", "Three instruments", (_AGREEMENT,), (), (table, _instrument_costs_table(points, places))
     )
 
 
-def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
+def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns the median of a latency with its range over placements, as text."""
     return (
         NONE
@@ -119,17 +119,17 @@ def _median_text(latency: Latency | None, places: PlacementLookup) -> str:
     )
 
 
-def _left_over_text(latency: Latency | None, places: PlacementLookup) -> str:
+def _left_over_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns the part of an instrument's cost that remains after subtraction, as text."""
     if latency is None or latency.residual_median is None:
         return NONE
     return band_text(places.series_band(latency, lambda latency: latency.residual_median or 0.0), _format_signed)
 
 
-def _probe_effect_text(latency: Latency | None, by_probe: Latency | None, places: PlacementLookup) -> str:
+def _probe_effect_text(latency: SeriesLatency | None, by_probe: SeriesLatency | None, places: PlacementLookup) -> str:
     """Returns how much an instrument lengthens the operation itself, compared with the probe alone, as text."""
     mine, other = (places.marks_band(one) for one in (latency, by_probe))
-    return NONE if mine is None or other is None else band_text(mine.minus(other), _format_signed)
+    return NONE if mine is None or other is None else band_text(mine.subtract(other), _format_signed)
 
 
 def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
@@ -167,7 +167,7 @@ def _series_names(compared: Sequence[SeriesComparison | AbsentSeries]) -> list[s
 
 def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLookup) -> list[str]:
     """Returns a row of the table of latencies."""
-    best = comparison.best
+    best = comparison.least_disturbed
     of = {one: places.series_band(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
     at = places.series_band(best, attrgetter("spread.maximum_at"))
     return [
@@ -188,9 +188,9 @@ def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLook
     ]
 
 
-def _records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[Record]:
+def _spread_records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[Record]:
     """Yields the statistics of a series in cycles and in microseconds, as records."""
-    best = comparison.best
+    best = comparison.least_disturbed
     axes = {
         **record_axes(comparison.point),
         "metric": comparison.title,
@@ -210,7 +210,7 @@ def _make_charts(
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
-        drawn = {len(places.placements_of(item.best.point)) for item, _ in mine}
+        drawn = {len(places.placements_of(item.least_disturbed.point)) for item, _ in mine}
         middle = f" {MIDDLE_NOTE}" if drawn != {1} else ""
         if len(mine) > _MOST_PANELS:
             charts.append(_range_chart(mine, middle))
@@ -218,7 +218,7 @@ def _make_charts(
         rows = [
             {"series": name, "low": one.low, "high": one.high, "count": one.count, **kernel_and_board(item.point)}
             for item, name in mine
-            for one in histogram(item.best.net)
+            for one in histogram(item.least_disturbed.net_samples)
         ]
         caption = f"{mine[0][0].title}: number of samples by cycles."
         charts.append(ChartData("histogram", rows, caption + middle))
@@ -231,9 +231,9 @@ def _range_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) 
         {
             "x": name,
             "series": item.point.kernel,
-            "y": item.best.spread.median,
-            "low": item.best.spread.minimum,
-            "high": item.best.spread.maximum,
+            "y": item.least_disturbed.spread.median,
+            "low": item.least_disturbed.spread.minimum,
+            "high": item.least_disturbed.spread.maximum,
             **kernel_and_board(item.point),
         }
         for item, name in compared

@@ -6,7 +6,7 @@ from rtoslab.analyses import (
     CYCLE_PARTS,
     VISIBLE_PART,
     BusiestLock,
-    Loss,
+    MulticoreLoss,
     core_losses,
     cores_text,
     series_names,
@@ -15,7 +15,7 @@ from rtoslab.base import count_text
 from rtoslab.reports.sections.naming import brief_test, kernel_and_board
 from rtoslab.reports.sections.second_core import lock_sentences
 from rtoslab.reports.sections.speed_figures import SpeedFigure
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
 LONGEST_BAR = 8
@@ -33,13 +33,13 @@ _CRITICAL_NOTE = (
 )
 
 
-def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> Section | None:
+def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> ReportSection | None:
     """Returns the report's section on what more cores cost, in cycles. None without a loss."""
     losses_ = core_losses(points)
     if not losses_:
         return None
     names = series_names([loss.gain.many_cores.point.point for loss in losses_])
-    return Section(
+    return ReportSection(
         "losses",
         "What more cores cost a single operation",
         (_PROSE, *lock_sentences(figures)),
@@ -48,12 +48,12 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigur
     )
 
 
-def _test_name(loss: Loss) -> str:
+def _test_name(loss: MulticoreLoss) -> str:
     """Returns the short name of a loss's test."""
     return brief_test(loss.gain.many_cores.point.point)
 
 
-def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
+def _loss_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> ChartData:
     """Returns the chart of a count's cycles by cause, on one core and on several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
@@ -79,12 +79,12 @@ def _loss_chart(losses_: Sequence[Loss], names: Sequence[str]) -> ChartData:
     return ChartData("losses", rows, caption + (f" Too long for it: {', '.join(longer)}." if longer else ""))
 
 
-def _is_too_long(loss: Loss) -> bool:
+def _is_too_long(loss: MulticoreLoss) -> bool:
     """Whether a loss is too large for its bar in the chart."""
     return loss.many_cores.total > LONGEST_BAR * loss.one_core.total
 
 
-def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
+def _loss_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
     """Returns the table of the additional cycles of a count on several cores, by cause."""
     used = [
         part
@@ -100,7 +100,7 @@ def _loss_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
     return TableData("Additional cycles of a count", columns, rows, "Cycles of one core, mean over the cores.")
 
 
-def _critical_table(losses_: Sequence[Loss], names: Sequence[str]) -> TableData:
+def _critical_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
     """Returns the table of critical sections and the busiest lock."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Sequence
 
 from rtoslab.analyses import cores_text, series_names, short_test_name
-from rtoslab.base import canonical, count_text
-from rtoslab.reports.table import Section, TableData
+from rtoslab.base import count_text, to_canonical_json
+from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.store import StoredPoint, flatten_json
 
 SHOWN = 3
@@ -13,7 +13,7 @@ SHOWN = 3
 _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 
-def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
+def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
     """Returns the report's section with the manifests. None if no point has one."""
     with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
@@ -60,7 +60,7 @@ def manifest_section(points: Sequence[StoredPoint]) -> Section | None:
             "machine."
         ),
     )
-    return Section(
+    return ReportSection(
         "manifest", "Manifest", prose, (), [identity, common, *([differing] if differing.rows else [])], folded=True
     )
 
@@ -88,6 +88,6 @@ def _flatten_briefly(manifest: dict[str, object]) -> dict[str, str]:
     if not isinstance(build, dict) or not isinstance(build.get("sources"), dict):
         return flatten_json(manifest)
     sources = build["sources"]
-    digest = hashlib.sha256(canonical(sources).encode()).hexdigest()
+    digest = hashlib.sha256(to_canonical_json(sources).encode()).hexdigest()
     brief = {**build, "sources": f"{count_text(len(sources), 'file')}, SHA-256 of their list {digest[:16]}"}
     return flatten_json({**manifest, "build": brief})

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Final
 
-from rtoslab.analyses import Band, PlacementLookup, series_names, worst_fragmentation
+from rtoslab.analyses import PlacementBand, PlacementLookup, series_names, worst_fragmentation
 from rtoslab.reports.sections.naming import kernel_and_board, named_points
 from rtoslab.reports.sections.speed_figures import without_own_parameters
-from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text
+from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint, StackUse
 
 _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_free_bytes", "free_pieces")))
 
 
-def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
+def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's section on heap and stacks. None without any figure."""
     rows, stacks, pieces = [], [], []
     for test, series, point in named_points(points):
@@ -35,12 +35,12 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
             fragments = [
                 left for item in places.placements_of(point) if (left := worst_fragmentation(item)) is not None
             ]
-            share = band_text(Band([item.unusable_share for item in fragments]), "{:.1%}".format)
+            share = band_text(PlacementBand([item.unusable_share for item in fragments]), "{:.1%}".format)
             pieces.append(
                 [
                     test,
                     series,
-                    *(band_text(Band([of(item) for item in fragments]), _bytes_text) for of in _PIECES),
+                    *(band_text(PlacementBand([of(item) for item in fragments]), _bytes_text) for of in _PIECES),
                     share,
                 ]
             )
@@ -65,7 +65,7 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
         tables.append(TableData("Stacks", ("test", "run with", "core", "task", ">used, bytes", ">size, bytes"), stacks))
     if not tables:
         return None
-    return Section("memory", "Memory", (), _heap_charts(points, places), tables)
+    return ReportSection("memory", "Memory", (), _heap_charts(points, places), tables)
 
 
 def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> list[ChartData]:
@@ -83,7 +83,7 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> li
     return [ChartData("heap", list(marks.values()), caption)] if marks else []
 
 
-def _stack_band(stack: StackUse, point: MeasuredPoint, places: PlacementLookup) -> Band:
+def _stack_band(stack: StackUse, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
     """Returns the used bytes of one stack with their range over a point's placements."""
 
     def used_bytes_of(other: MeasuredPoint) -> float:

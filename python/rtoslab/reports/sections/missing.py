@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from rtoslab.analyses import points_without_number, series_names, without_instrument
 from rtoslab.base import count_text
 from rtoslab.reports.sections.naming import brief_test
-from rtoslab.reports.table import Section, TableData
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.reports.table import ReportSection, TableData
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 
 _PROSE = (
     "A point has no figure if a proof fails, if the kernel's port does not conform, or if its records are "
@@ -15,8 +15,8 @@ _PROSE = (
 
 
 def missing_section(
-    measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]
-) -> Section | None:
+    measured: Sequence[MeasuredPoint], failed: Sequence[FailedPoint], missing: Sequence[NotApplicable]
+) -> ReportSection | None:
     """Returns the report's section on points without a number. None without any.
     It comes early, so that nobody overlooks it.
     """
@@ -32,7 +32,7 @@ def missing_section(
         test += [] if brief_test(point) in test else [brief_test(point)]
     rows = [[", ".join(alike), "; ".join(where), *why] for (alike, *why), where in _places_by_tests(tests).items()]
     table = TableData("Points without a number", ("test", "run with", "outcome", "why"), rows)
-    return Section(
+    return ReportSection(
         "missing",
         "Not measured",
         (_PROSE,),
@@ -51,9 +51,9 @@ def _places_by_tests(
     return groups
 
 
-def _outcome_and_reason(result: Failed | NotApplicable) -> tuple[str, str]:
+def _outcome_and_reason(result: FailedPoint | NotApplicable) -> tuple[str, str]:
     """Returns the outcome of a point without a number, and the reason."""
-    if isinstance(result, Failed):
+    if isinstance(result, FailedPoint):
         return f"failed ({result.stage})", result.message
     return "n/a", result.reason
 

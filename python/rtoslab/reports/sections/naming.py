@@ -6,14 +6,14 @@ from typing import Final
 
 from rtoslab.analyses import SEED_PARAMETER, series_names, short_test_name
 from rtoslab.reference import REFERENCE_MARK
-from rtoslab.reports.table import Section
+from rtoslab.reports.table import ReportSection
 from rtoslab.results import MeasuredPoint, PointId
 
 MIDDLE_NOTE: Final = "Of a point in several placements, the placement with the median is shown."
 """The note of a chart or section whose parts belong together, as medians of each part would not."""
 
 
-def note_middle_placement(section: Section) -> Section:
+def note_middle_placement(section: ReportSection) -> ReportSection:
     """Returns the section with a note that it shows one of a point's placements."""
     return replace(section, prose=(*section.prose, MIDDLE_NOTE))
 

@@ -4,16 +4,20 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import PlacedPoint, judge_claims, values_over_placements
 from rtoslab.catalogue import PaperFolder, Suite
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import ReportSection, TableData
 
 
-def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: PaperFolder | None) -> Section | None:
+def paper_section(
+    points: Sequence[PlacedPoint], suite: Suite | None, paper: PaperFolder | None
+) -> ReportSection | None:
     """Returns the report's section on the paper's statements. None if this run can judge none."""
     if suite is None or paper is None:
         return None
     values = values_over_placements(points)
     claims = [
-        claim for claim in judge_claims(paper.claims, values, paper.facts.resolution) if claim.outcome != "not computed"
+        claim
+        for claim in judge_claims(paper.claims, values, paper.facts.resolution)
+        if claim.overall_outcome != "not computed"
     ]
     if not claims:
         return None  # of another board, another number of cores: the paper's notes would be about nothing here
@@ -23,4 +27,4 @@ def paper_section(points: Sequence[PlacedPoint], suite: Suite | None, paper: Pap
     ]
     columns = ("section", "the paper says", "here", "seen", "judged by")
     tables = [TableData(f"{suite.paper}: its statements and this run", columns, rows)]
-    return Section("paper", "Comparison with the paper", suite.notes, (), tables)
+    return ReportSection("paper", "Comparison with the paper", suite.notes, (), tables)

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from rtoslab.parity import Unfairness
-from rtoslab.reports.table import Section, TableData
+from rtoslab.parity import UnfairDifference
+from rtoslab.reports.table import ReportSection, TableData
 
 
-def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section | None:
+def parity_section(findings: Sequence[UnfairDifference], *, several: bool) -> ReportSection | None:
     """Returns the report's section on unequal conditions of a comparison. None if there is nothing to compare."""
     if not several:
         return None
     if not findings:
-        return Section(
+        return ReportSection(
             "parity", "Is the comparison fair?", (("All compared points were measured under equal conditions."),)
         )
     rows = [
@@ -30,4 +30,4 @@ def parity_section(findings: Sequence[Unfairness], *, several: bool) -> Section 
         "to compare, it may be the reason for a difference of figures."
     )
     columns = ("what differs", "who has what", "board", ">benchmarks", "why it matters", "its cost")
-    return Section("parity", "Is the comparison fair?", (prose,), (), [TableData("Unequal", columns, rows)])
+    return ReportSection("parity", "Is the comparison fair?", (prose,), (), [TableData("Unequal", columns, rows)])

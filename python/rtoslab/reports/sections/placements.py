@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import CYCLES, PlacedPoint, series_names
 from rtoslab.reports.sections.naming import brief_test
-from rtoslab.reports.table import Section, TableData, cycles_text
+from rtoslab.reports.table import ReportSection, TableData, cycles_text
 
 
-def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
+def placements_section(points: Sequence[PlacedPoint]) -> ReportSection | None:
     """Returns the report's section on how much the placement of the code changes figures. None without any."""
-    several = [placed_point for placed_point in points if placed_point.bands]
+    several = [placed_point for placed_point in points if placed_point.figure_ranges]
     if not several:
         return None
     rows = []
     for name, point in zip(series_names([placed_point.middle.point for placed_point in several]), several, strict=True):
-        for metric, band in point.bands:
+        for metric, band in point.figure_ranges:
             text = cycles_text if metric.unit == CYCLES else "{:,.1f}".format
-            figures = [text(bound) for bound in (band.median, band.least, band.most)]
+            figures = [text(bound) for bound in (band.median, band.smallest, band.largest)]
             share = f"{band.width_percent:.1f} %" if band.width else "none"
             rows.append(
                 [
@@ -51,4 +51,6 @@ def placements_section(points: Sequence[PlacedPoint]) -> Section | None:
         ">placements",
         ">in the middle",
     )
-    return Section("placements", "Placements of the code", (prose, *lone), (), [TableData("Bands", columns, rows)])
+    return ReportSection(
+        "placements", "Placements of the code", (prose, *lone), (), [TableData("Bands", columns, rows)]
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from rtoslab.analyses import ALL_INSTRUMENTS, InstrumentComparison, PlacementLookup, compare_instruments, series_names
-from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text, cycles_text
+from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text, cycles_text
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
@@ -16,7 +16,7 @@ _PROSE = (
 
 def probe_effect_section(
     points: Sequence[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
-) -> Section | None:
+) -> ReportSection | None:
     """Returns the report's section on operations that were measured by counts and by intervals alike.
     None without any.
     """
@@ -49,7 +49,7 @@ def probe_effect_section(
         for item, name in zip(agreements, names, strict=True)
     ]
     table = TableData("One operation by four instruments, cycles", columns, rows)
-    return Section("probe-effect", "Probe effect", (_PROSE,), _effect_charts(agreements, names), (table,))
+    return ReportSection("probe-effect", "Probe effect", (_PROSE,), _effect_charts(agreements, names), (table,))
 
 
 def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[str]) -> list[ChartData]:

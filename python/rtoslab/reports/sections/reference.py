@@ -6,7 +6,7 @@ from typing import Any
 
 from rtoslab.base import contents_cache, count_text
 from rtoslab.reference import changes_since_point
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 from rtoslab.store import StoredPoint
 
@@ -18,7 +18,7 @@ _PROSE = (
 )
 
 
-def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | None:
+def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSection | None:
     """Returns the report's section on version, commit, flags and age of reference results. None without any."""
     rows: dict[tuple[str, ...], int] = {}
     with contents_cache():
@@ -36,7 +36,7 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> Section | No
         return None
     columns = ("kernel", "version", "compiled with", "virtual board", "changed since", ">points")
     table = TableData("Reference results", columns, [[*row, str(count)] for row, count in rows.items()])
-    return Section("reference", "Not measured here: reference results", (_PROSE,), (), (table,))
+    return ReportSection("reference", "Not measured here: reference results", (_PROSE,), (), (table,))
 
 
 def _changes_text(changes: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import Ratio
+from rtoslab.analyses import FigureRatio
 from rtoslab.base import count_text
 from rtoslab.reports.sections.speed_figures import NamedTest, SpeedFigure
 from rtoslab.reports.sections.wording import MOST_LISTED, cores_text, faster_text, join_listed
@@ -22,7 +22,7 @@ _PARAGRAPHS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ComparisonScope:
     """The conditions that must be equal for figures to be compared: board, cores, configuration."""
 
     board: str
@@ -30,7 +30,7 @@ class Scope:
     conditions: str
     is_rate: bool
 
-    def heading(self, scopes: Sequence["Scope"], *more: str) -> str:
+    def sentence_start(self, scopes: Sequence["ComparisonScope"], *more: str) -> str:
         """Returns the beginning of a sentence: `On the Raspberry Pi Pico, one core: `, as far as the scopes differ.
         Empty if they do not.
         """
@@ -44,11 +44,13 @@ class Scope:
         return f"{text[0].upper()}{text[1:]}: " if text else ""
 
 
-def group_by_scope(figures: Sequence[SpeedFigure]) -> dict[Scope, list[SpeedFigure]]:
+def group_by_scope(figures: Sequence[SpeedFigure]) -> dict[ComparisonScope, list[SpeedFigure]]:
     """Groups figures by scope, on each board with the smallest number of cores first."""
-    scopes: dict[Scope, list[SpeedFigure]] = {}
+    scopes: dict[ComparisonScope, list[SpeedFigure]] = {}
     for figure in figures:
-        scopes.setdefault(Scope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(figure)
+        scopes.setdefault(ComparisonScope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(
+            figure
+        )
     boards = list(dict.fromkeys(figure.board for figure in figures))
     return {
         scope: scopes[scope]
@@ -63,7 +65,7 @@ def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
     """Returns a paragraph that compares the kernels for each scope in which several have figures."""
     scopes = group_by_scope(figures)
     sentences = [
-        f"{scope.heading(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))}{text}"
+        f"{scope.sentence_start(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))}{text}"
         for scope, mine in scopes.items()
         if len({figure.kernel for figure in mine}) > 1 and (text := _comparison_text(mine))
     ]
@@ -84,19 +86,21 @@ def depends_on_placement(figures: Sequence[SpeedFigure]) -> bool:
 def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     """Returns a sentence with the figures of each scope in which there is nothing to compare."""
     scopes = group_by_scope(figures)
-    return [f"{scope.heading(list(scopes))}{_figures_text(mine)}" for scope, mine in scopes.items()][:_PARAGRAPHS]
+    return [f"{scope.sentence_start(list(scopes))}{_figures_text(mine)}" for scope, mine in scopes.items()][
+        :_PARAGRAPHS
+    ]
 
 
 def _figures_text(figures: Sequence[SpeedFigure]) -> str:
     """Returns a sentence with the figures of one kernel, or with the ends of their range."""
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST_LISTED:
-        return (
-            f"{kernel} {verb} {join_listed([f'{figure.text} {to} {figure.test.with_figure()}' for figure in figures])}."
-        )
+        parts = [f"{figure.text_with_unit} {to} {figure.test.with_figure()}" for figure in figures]
+        return f"{kernel} {verb} {join_listed(parts)}."
     ordered = sorted(figures, key=lambda figure: figure.figure.median)
     ends = " to ".join(
-        f"{speed_figure.text} {to} {speed_figure.test.with_figure()}" for speed_figure in (ordered[0], ordered[-1])
+        f"{speed_figure.text_with_unit} {to} {speed_figure.test.with_figure()}"
+        for speed_figure in (ordered[0], ordered[-1])
     )
     return f"{kernel} {verb} from {ends}, over {count_text(len(figures), 'test')}."
 
@@ -141,12 +145,12 @@ def _comparison_text(figures: Sequence[SpeedFigure]) -> str:
     return " ".join([*sentences, *_missing_figures_text(kernels, tests)])
 
 
-def is_same_to_reader(ratio: Ratio) -> bool:
+def is_same_to_reader(ratio: FigureRatio) -> bool:
     """Whether two figures differ by less than SAME_WITHIN in every placement."""
-    return max(abs(value - 1) for value in (ratio.value, ratio.least, ratio.most)) < SAME_WITHIN
+    return max(abs(value - 1) for value in (ratio.value, ratio.smallest, ratio.largest)) < SAME_WITHIN
 
 
-def is_within_placement(ratio: Ratio) -> bool:
+def is_within_placement(ratio: FigureRatio) -> bool:
     """Whether some choice of placements makes two figures equal, or turns their order round."""
     return ratio.is_known and not ratio.is_claimed
 
@@ -164,7 +168,7 @@ def _tied_kernels_text(first: SpeedFigure, second: SpeedFigure, kernels: Sequenc
 
 
 def _lead_texts(
-    ratio: Ratio, first: SpeedFigure, second: SpeedFigure, last: SpeedFigure, kernels: Sequence[str]
+    ratio: FigureRatio, first: SpeedFigure, second: SpeedFigure, last: SpeedFigure, kernels: Sequence[str]
 ) -> list[str]:
     """Returns by how much the fastest kernel is ahead of the next and of the slowest, as texts.
     With two kernels one text suffices.

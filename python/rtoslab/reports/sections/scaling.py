@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rtoslab.analyses import PlacementLookup, core_gains, series_names, throughput
 from rtoslab.reports.sections.naming import kernel_and_board
 from rtoslab.reports.sections.speed_figures import without_own_parameters
-from rtoslab.reports.table import ChartData, Section, TableData, band_ends, band_text
+from rtoslab.reports.table import ChartData, ReportSection, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint
 
 FAMILY = "access_pattern."
@@ -21,7 +21,7 @@ _NOTE = (
 )
 
 
-def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
+def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's section on access patterns: one object for each core, and one shared object."""
     pairs = [item for item in core_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
     if not pairs:
@@ -62,7 +62,7 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
         "throughput per core, % of one core alone",
     )
     table = TableData("Access patterns with all cores against one", columns, rows, _NOTE)
-    return Section("scaling", "Access patterns: throughput per core", (_PROSE,), (chart,), (table,))
+    return ReportSection("scaling", "Access patterns: throughput per core", (_PROSE,), (chart,), (table,))
 
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:

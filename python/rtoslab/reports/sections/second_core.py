@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.analyses import Gain, Loss, PlacementLookup, Ratio, core_gains, core_losses
+from rtoslab.analyses import CoreGain, FigureRatio, MulticoreLoss, PlacementLookup, core_gains, core_losses
 from rtoslab.reports.sections.rivals import (
     IN_ONE_PLACEMENT,
     depends_on_placement,
@@ -37,8 +37,8 @@ class _CorePair:
     name: NamedTest
     figure: SpeedFigure
     """With all cores."""
-    gain: Gain
-    ratio: Ratio
+    gain: CoreGain
+    ratio: FigureRatio
 
 
 def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLookup) -> list[str]:
@@ -53,7 +53,7 @@ def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLooku
         key = (many.kernel, many.board, many.cores, many.conditions)
         groups.setdefault(key, []).append(_CorePair(many.test, many, gain, ratio))
     explained = {id(loss.gain.many_cores.point): loss for loss in core_losses(points)}
-    heads = _subjects(list(groups))
+    heads = _sentence_subjects(list(groups))
     return [
         " ".join(
             filter(
@@ -69,7 +69,7 @@ def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLooku
     ]
 
 
-def _subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[str, str, int, str], str]:
+def _sentence_subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[str, str, int, str], str]:
     """Returns the subject of the sentences for each key: the kernel, with board and configuration where they differ."""
     several_boards = len({board for _, board, _, _ in keys}) > 1
     several_conditions = len({conditions for _, _, _, conditions in keys}) > 1
@@ -87,7 +87,7 @@ def _subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[str, str,
 def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
     """Returns the sentence on how more cores change the throughput."""
     subject = "The second core" if cores == 2 else f"More cores, {spell_number(cores)} against one,"
-    verbs: dict[str, Callable[[Ratio], bool]] = {
+    verbs: dict[str, Callable[[FigureRatio], bool]] = {
         "raises": lambda ratio: ratio.value > 1 and not is_within_placement(ratio),
         "lowers": lambda ratio: ratio.value < 1 and not is_within_placement(ratio),
     }
@@ -112,7 +112,7 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
     return f"{subject} {' and '.join(parts)}{placement_note}."
 
 
-def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Loss]) -> str:
+def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, MulticoreLoss]) -> str:
     """Returns the sentence on the causes of the lost throughput, with their range over the tests."""
     lost = [
         loss
@@ -130,7 +130,7 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Lo
     return f"Of the cycles that a count costs more where it loses, {join_listed(parts)}{over}."
 
 
-def _extra_cycles(loss: Loss) -> float:
+def _extra_cycles(loss: MulticoreLoss) -> float:
     """Returns the additional cycles of a count on several cores."""
     return loss.many_cores.total - loss.one_core.total
 
@@ -173,8 +173,8 @@ def _heap_sentence(pairs: Sequence[_CorePair], places: PlacementLookup) -> str:
             peaks = [
                 places.figure_band(point, lambda at: at.heap.peak_bytes if at.heap else 0) for point in (many, one)
             ]
-            more = peaks[0].minus(peaks[1])
-            if more.least == more.most or not more.least <= 0 <= more.most:
+            more = peaks[0].subtract(peaks[1])
+            if more.smallest == more.largest or not more.smallest <= 0 <= more.largest:
                 grown.append(more.median)
     grown = [more for more in grown if more > 0]
     if not grown:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from rtoslab.analyses import Band, PlacementLookup, core_gains, series_names, throughput
+from rtoslab.analyses import PlacementBand, PlacementLookup, core_gains, series_names, throughput
 from rtoslab.reports.sections.naming import (
     groups_with_titles,
     kernel_and_board,
@@ -10,17 +10,17 @@ from rtoslab.reports.sections.naming import (
     points_by_board,
     record_axes,
 )
-from rtoslab.reports.table import ChartData, Record, Section, TableData, band_ends, band_text
+from rtoslab.reports.table import ChartData, Record, ReportSection, TableData, band_ends, band_text
 from rtoslab.results import MeasuredPoint
 
 
-def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
+def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's section on counts per second, with a table for each board. None without points."""
     if not points:
         return None
     groups = points_by_board(points)
     tables = [_throughput_table(title, group, places) for title, group in groups_with_titles("Throughput", groups)]
-    return Section("throughput", "Throughput", (), (), tables)
+    return ReportSection("throughput", "Throughput", (), (), tables)
 
 
 def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
@@ -45,7 +45,7 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
         "Counts per second, with the window measured by the board's timer. Cycles per count are those of one "
         "core. Fairness is Jain's index over the cores: 1 means that all cores counted equally."
     )
-    records = [record for point in points for record in _records(point, places)]
+    records = [record for point in points for record in _throughput_records(point, places)]
     return TableData(
         title,
         ("test", "run with", ">counts/s, all cores", ">per core", ">cycles per count", ">fairness", "what is counted"),
@@ -60,15 +60,15 @@ def _core_rate_text(core: int, point: MeasuredPoint, places: PlacementLookup) ->
     return band_text(_core_band(core, point, places), "{:,.0f}".format)
 
 
-def _core_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> Band:
+def _core_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
     """Returns a core's counts per second with their range over placements."""
     return places.figure_band(point, lambda row: throughput(row).per_core_hz[core])
 
 
-def _records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
+def _throughput_records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
     """Yields the counts per second of a point as records. `core` is empty for all cores together."""
     rate, count = f"{point.unit}/s", len(places.placements_of(point))
-    figures: list[tuple[str, str, str, Band]] = [
+    figures: list[tuple[str, str, str, PlacementBand]] = [
         ("throughput", "", rate, places.figure_band(point, lambda row: throughput(row).total_hz)),
         *(("throughput", str(core), rate, _core_band(core, point, places)) for core in throughput(point).per_core_hz),
         ("cycles_per_count", "", "cycles", places.figure_band(point, lambda row: throughput(row).cycles_per_count)),
@@ -79,7 +79,7 @@ def _records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
         yield {**axes, "value": band.median, **band_ends(band), "n": count, "unit": unit}
 
 
-def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Section | None:
+def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's section on the gain of more cores. None without a pair of points."""
     pairs = core_gains(points)
     if not pairs:
@@ -113,4 +113,4 @@ def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> Se
     chart = ChartData(
         "gain", data, ("Total throughput with two cores divided by that with one. 1 is no gain, 2 is perfect.")
     )
-    return Section("gain", "Gain of the second core", (), (chart,), (table,))
+    return ReportSection("gain", "Gain of the second core", (), (chart,), (table,))

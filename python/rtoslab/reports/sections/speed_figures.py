@@ -9,9 +9,9 @@ from operator import attrgetter
 from typing import Final
 
 from rtoslab.analyses import (
-    Band,
+    FigureRatio,
+    PlacementBand,
     PlacementLookup,
-    Ratio,
     cores_text,
     series_comparisons,
     series_names,
@@ -44,7 +44,7 @@ class NamedTest:
         return f"{self.title} ({inside})" if inside else self.title
 
     @property
-    def heading(self) -> str:
+    def panel_heading(self) -> str:
         """Returns the name as the heading of a chart's panel: `T2 cooperative scheduling`."""
         return ", ".join(filter(None, (f"{self.short} {self.title}".strip(), self.parameters)))
 
@@ -64,17 +64,17 @@ class SpeedFigure:
     series: str
     """Kernel, board, cores and conditions by their ids, as far as they differ."""
     point: MeasuredPoint
-    figure: Band
+    figure: PlacementBand
     unit: str
     is_rate: bool
     """More is faster: counts per second. Else less is: cycles."""
 
-    def speed_over(self, other: "SpeedFigure") -> Ratio:
+    def speed_over(self, other: "SpeedFigure") -> FigureRatio:
         """Returns how many times as fast this figure is as another one."""
         return self.figure.ratio_to(other.figure) if self.is_rate else other.figure.ratio_to(self.figure)
 
     @property
-    def text(self) -> str:
+    def text_with_unit(self) -> str:
         """Returns the figure with its unit."""
         value = self.figure.median
         if self.is_rate:
@@ -114,7 +114,8 @@ def speed_figures(
         known = len(places.placements_of(point)) > 1 or id(point) not in placement_bound
         return SpeedFigure(
             test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
-            point.point.cores, conditions[id(point)], series[id(point)], point, Band(values, 0.0, known), unit, is_rate,
+            point.point.cores, conditions[id(point)], series[id(point)], point,
+            PlacementBand(values, 0.0, known), unit, is_rate,
         )  # fmt: skip
 
     figures = []
@@ -128,8 +129,8 @@ def speed_figures(
     for row in rows:
         homes.setdefault(row.title, set()).add(row.point.title)
     for row in rows:
-        point = row.best.point
-        cycles = places.series_band(row.best, attrgetter("spread.median")).values
+        point = row.least_disturbed.point
+        cycles = places.series_band(row.least_disturbed, attrgetter("spread.median")).values
         words = row.title if len(homes[row.title]) == 1 else f"{row.point.title}: {row.title}"
         name = NamedTest(words, "", parameters[id(point)])
         figures.append(figure_of(name, point, cycles, "cycles", is_rate=False))

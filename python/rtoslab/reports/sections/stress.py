@@ -14,7 +14,7 @@ from rtoslab.analyses import (
 )
 from rtoslab.base import all_count_text, count_text
 from rtoslab.reports.sections.naming import kernel_and_board
-from rtoslab.reports.table import ChartData, Section, TableData
+from rtoslab.reports.table import ChartData, ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
 STARVES = 100
@@ -33,7 +33,7 @@ _NOTE = (
 )
 
 
-def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on a semaphore under stress, with collisions. None without one."""
     steps_ = stress_levels(stress_runs(points))
     if not steps_:
@@ -58,7 +58,7 @@ def stress_section(points: Sequence[MeasuredPoint]) -> Section | None:
         "throughput of the target task, % of no stress",
     )
     charts = (chart,) if marks else ()
-    return Section(
+    return ReportSection(
         "stress",
         "One semaphore under stress",
         (_PROSE, *_findings_by_series(steps_, names)),

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from rtoslab.base import count_text
 from rtoslab.reports.proof_words import proofs_clause
-from rtoslab.results import Failed, MeasuredPoint, NotApplicable
+from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable
 
 
-def summary_text(measured: Sequence[MeasuredPoint], failed: Sequence[Failed], missing: Sequence[NotApplicable]) -> str:
+def summary_text(
+    measured: Sequence[MeasuredPoint], failed: Sequence[FailedPoint], missing: Sequence[NotApplicable]
+) -> str:
     """Returns the report's summary: how much was measured, which proofs hold, which points have no number."""
     tests = list(dict.fromkeys(result.point.title for result in measured))
     sentences = ["No point was measured."]

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from rtoslab.analyses import short_test_name
 from rtoslab.catalogue import Catalogue
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
 
-def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> Section | None:
+def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section that explains short test names such as T1. None without any."""
     rows: dict[str, list[str]] = {}
     for point in points:
@@ -20,4 +20,4 @@ def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> Sect
         return None
     columns = ("test", "name", "question", "one count is", "what is counted")
     table = TableData("Tests by their short names", columns, list(rows.values()))
-    return Section("tests", "The tests", (), (), (table,), folded=True)
+    return ReportSection("tests", "The tests", (), (), (table,), folded=True)

@@ -11,7 +11,7 @@ from rtoslab.analyses import (
     sample_spread,
     series_names,
 )
-from rtoslab.reports.table import Section, TableData
+from rtoslab.reports.table import ReportSection, TableData
 from rtoslab.results import MeasuredPoint
 
 _TICK = (
@@ -25,7 +25,7 @@ _SEARCH = (
 )
 
 
-def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def tick_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on the cost of the tick handler. None if no point shows it."""
     shown = [(point, fit_tick_model(cycles_by_released_tasks(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
@@ -46,7 +46,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> Section | None:
             list(left),
         ),
     )
-    return Section("tick", "The tick by tasks released", (_TICK,), (), tables)
+    return ReportSection("tick", "The tick by tasks released", (_TICK,), (), tables)
 
 
 def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
@@ -83,7 +83,7 @@ def _signed_texts(*values: float) -> list[str]:
     return [f"{value:+,.1f}" for value in values]
 
 
-def search_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on the kernel's search for the next task. None if no kernel searches."""
     searching = [point for point in points if choices_by_loops(point)]
     if not searching:
@@ -92,7 +92,7 @@ def search_section(points: Sequence[MeasuredPoint]) -> Section | None:
     rows = [row for name, item in zip(names, searching, strict=True) for row in _choice_rows(name or "-", item)]
     columns = ("run with", ">steps", "choice", ">n", ">min", ">max", ">max, us")
     table = TableData("The choice of the next task by steps of the search, cycles", columns, rows)
-    return Section("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
+    return ReportSection("search", "The search for the next task", (_SEARCH,), (), (table,), folded=True)
 
 
 def _whole_text(value: float) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from rtoslab.analyses import CountCycles, KernelPair, count_cycles, kernel_pairs, short_test_name
 from rtoslab.reports.sections.wording import join_listed
-from rtoslab.reports.table import ChartData, Section, TableData, cycles_text
+from rtoslab.reports.table import ChartData, ReportSection, TableData, cycles_text
 from rtoslab.results import MeasuredPoint
 
 _PROSE = (
@@ -24,7 +24,7 @@ _CYCLES_NOTE = (
 )
 
 
-def two_kernels_section(points: Sequence[MeasuredPoint]) -> Section | None:
+def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
     """Returns the report's section on two kernels on one board. None without a pair."""
     pairs = kernel_pairs(points)
     if not pairs:
@@ -36,8 +36,8 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> Section | None:
         "test",
         "counts, % of one core alone",
     )
-    answer = _answer(pairs)
-    return Section(
+    answer = _lock_cost_sentence(pairs)
+    return ReportSection(
         "two-kernels",
         "Two kernels, one on each core",
         (*([answer] if answer else []), _PROSE),
@@ -46,7 +46,7 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> Section | None:
     )
 
 
-def _answer(pairs: Sequence[KernelPair]) -> str:
+def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
     """Returns the sentence on what one lock for two cores costs. Empty unless one kernel also ran on both cores."""
     compared = [pair for pair in pairs if pair.over_shared is not None and pair.gain is not None]
     if not compared:
@@ -56,13 +56,15 @@ def _answer(pairs: Sequence[KernelPair]) -> str:
     ratios = [pair.over_shared for pair in compared if pair.over_shared is not None]
     kernels = join_listed(sorted({pair.cores[0].point.kernel for pair in compared}))
     return (
-        f"With {kernels} on each core, in two images, two cores do {_range(gains)} times the work of one; with one "
-        f"{kernels} on both cores {_range(shared)} times. So two kernels do {_range(ratios)} times as much as one with "
+        f"With {kernels} on each core, in two images, two cores do {_range_text(gains)} times the work of one; with "
+        "one "
+        f"{kernels} on both cores {_range_text(shared)} times. So two kernels do {_range_text(ratios)} times as much "
+        "as one with "
         "a lock for both cores."
     )
 
 
-def _range(values: Sequence[float]) -> str:
+def _range_text(values: Sequence[float]) -> str:
     """Returns the range of some values as text."""
     least, most = f"{min(values):.2f}", f"{max(values):.2f}"
     return least if least == most else f"{least} to {most}"
@@ -71,13 +73,17 @@ def _range(values: Sequence[float]) -> str:
 def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
     """Returns a bar of the chart for each pair of kernels, and for each kernel on both cores."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    several = len({pair.conditions for pair in pairs}) > 1
+    several = len({pair.configuration_text for pair in pairs}) > 1
     for pair in pairs:
         test = short_test_name(pair.cores[0].point)
         if pair.shared_gain is not None:
             _add_bar(rows, test, f"{pair.cores[0].point.kernel} on both cores", 100 * pair.shared_gain)
         if pair.gain is not None:
-            name = f"{pair.kernels}, {pair.conditions}" if several and pair.conditions else pair.kernels
+            name = (
+                f"{pair.kernel_names}, {pair.configuration_text}"
+                if several and pair.configuration_text
+                else pair.kernel_names
+            )
             _add_bar(rows, test, name, 100 * pair.gain)
     return list(rows.values())
 
@@ -91,9 +97,20 @@ def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
     """Returns the table of the kernels' rates."""
     rows = []
     for pair in pairs:
-        cells = [f"{rate:,.0f} ({_percent(part)})" for rate, part in zip(pair.rates_hz, pair.rate_parts, strict=True)]
+        cells = [
+            f"{rate:,.0f} ({_percent_text(part)})" for rate, part in zip(pair.rates_hz, pair.rate_parts, strict=True)
+        ]
         against = "-" if pair.over_shared is None else f"x {pair.over_shared:.2f}"
-        rows.append([pair.title, pair.kernels, pair.conditions or "-", *cells, _percent(pair.gain), against])
+        rows.append(
+            [
+                pair.test_title,
+                pair.kernel_names,
+                pair.configuration_text or "-",
+                *cells,
+                _percent_text(pair.gain),
+                against,
+            ]
+        )
     columns = (
         "test",
         "kernels",
@@ -106,7 +123,7 @@ def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
     return TableData("Two kernels at the same time", columns, rows, _NOTE)
 
 
-def _percent(part: float | None) -> str:
+def _percent_text(part: float | None) -> str:
     """Returns a share in percent as text."""
     return "-" if part is None else f"{part:.1%}"
 
@@ -118,12 +135,17 @@ def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
         points = [
             *((f"{item.point.kernel}, one core", "", item) for item in pair.single if item is not None),
             *((f"{item.point.kernel}, both cores", "", item) for item in [pair.shared] if item is not None),
-            *((f"{pair.kernels}, core {core}", pair.conditions, item) for core, item in enumerate(pair.cores)),
+            *(
+                (f"{pair.kernel_names}, core {core}", pair.configuration_text, item)
+                for core, item in enumerate(pair.cores)
+            ),
         ]
         for name, conditions, point in points:
             cycles = count_cycles(point)
             if cycles is not None:
-                rows.setdefault((pair.title, name, conditions), _cycles_row(pair.title, name, conditions, cycles))
+                rows.setdefault(
+                    (pair.test_title, name, conditions), _cycles_row(pair.test_title, name, conditions, cycles)
+                )
     columns = ("test", "run with", "configuration", ">cycles per count", ">bus", ">flash", ">locks")
     return TableData("What a count takes", columns, list(rows.values()), _CYCLES_NOTE)
 

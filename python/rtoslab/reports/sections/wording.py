@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rtoslab.analyses import Ratio
+from rtoslab.analyses import FigureRatio
 from rtoslab.base import count_text
 
 MOST_LISTED: Final = 12
@@ -44,7 +44,7 @@ def cores_text(cores: int) -> str:
     return count_text(cores, "core").replace(f"{cores:,}", spell_number(cores), 1)
 
 
-def faster_text(ratio: Ratio) -> str:
+def faster_text(ratio: FigureRatio) -> str:
     """Returns a ratio in words, `17 % faster` or `2.77 times as fast`, with its range over placements."""
     if ratio.value >= _TIMES_FROM:
         return _ratio_text(ratio, "{:.2f}".format, "times as fast")
@@ -52,13 +52,13 @@ def faster_text(ratio: Ratio) -> str:
     return _ratio_text(ratio, lambda value: form.format(100 * (value - 1)), "% faster")
 
 
-def times_text(ratio: Ratio) -> str:
+def times_text(ratio: FigureRatio) -> str:
     """Returns a ratio as `x 0.52`, with its range over placements."""
     return _ratio_text(ratio, "x {:.2f}".format)
 
 
-def _ratio_text(ratio: Ratio, form: Callable[[float], str], unit: str = "") -> str:
+def _ratio_text(ratio: FigureRatio, form: Callable[[float], str], unit: str = "") -> str:
     """Returns a ratio with its range over placements, as text. Callers put it into brackets."""
-    text, least, most = (form(value) for value in (ratio.value, ratio.least, ratio.most))
+    text, least, most = (form(value) for value in (ratio.value, ratio.smallest, ratio.largest))
     text_with_unit = f"{text} {unit}".rstrip()
     return text_with_unit if least == most else f"{text_with_unit}, {least} to {most}"

@@ -30,7 +30,7 @@ pub trait Head: Copy {
     fn is_translated(&self) -> bool;
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
-    fn executions(&mut self) -> &mut Executions;
+    fn execution_counter(&mut self) -> &mut Executions;
 }
 
 /// A counter of how often the interpreter has executed paths from one place.
@@ -145,7 +145,7 @@ impl<H: Head, T> Registry<H, T> {
             *head = H::at(place);
             self.has_heads = true;
         }
-        head.executions().count(self.hot_after)
+        head.execution_counter().count(self.hot_after)
     }
 
     /// Whether the registry has room for one more translation.
@@ -161,7 +161,7 @@ impl<H: Head, T> Registry<H, T> {
     }
 
     /// Returns the host address of the registry's table of entries.
-    pub fn heads(&self) -> *const H {
+    pub fn entry_table(&self) -> *const H {
         self.heads.as_ptr()
     }
 }
@@ -205,7 +205,7 @@ impl<const UNIT: usize> Head for PathHead<UNIT> {
     }
 
     #[inline(always)]
-    fn executions(&mut self) -> &mut Executions {
+    fn execution_counter(&mut self) -> &mut Executions {
         match &mut self.way {
             Way::Interpreted(executions) => executions,
             Way::Translated(_) => unreachable!("asked of interpreted paths alone"),

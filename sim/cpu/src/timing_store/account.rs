@@ -83,7 +83,7 @@ impl Account {
     }
 
     /// Returns a pointer to the counters, two doublewords for each place. Null while the profile is off.
-    pub fn counters(&mut self) -> *mut [u64; 2] {
+    pub fn counter_array(&mut self) -> *mut [u64; 2] {
         if self.counters.is_empty() { std::ptr::null_mut() } else { self.counters.as_mut_ptr() }
     }
 
@@ -105,7 +105,7 @@ impl Account {
     }
 
     /// Assigns the shares of the transition that was just simulated to this place.
-    pub(super) fn assign(&mut self, place: usize) {
+    pub(super) fn assign_shares(&mut self, place: usize) {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
         }
@@ -206,7 +206,7 @@ mod tests {
         account.switch(true);
         note(&mut account, [&[share(0x100, 2, 1), share(0x102, 3, 0)], &[share(0x200, 5, 3)]]);
         account.add_fresh(1);
-        account.assign(5);
+        account.assign_shares(5);
         (0..10).for_each(|_| account.count(5, 0));
         account.swap(5, 4);
         account.count(4, 1);
@@ -228,7 +228,7 @@ mod tests {
         let mut account = Account::new(8);
         let part = Share { executions: 0, ..share(0x108, 1, 0) };
         note(&mut account, [&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x100, 3, 0), part], &[]]);
-        account.assign(2);
+        account.assign_shares(2);
         account.settle(2, 11);
         assert_eq!(counted_rows(&mut account), [(0, 0x100, 88, 22, 22), (0, 0x104, 0, 11, 0), (0, 0x108, 11, 0, 0)]);
         account.clear();
@@ -241,7 +241,7 @@ mod tests {
         let mut account = Account::new(8);
         account.swap(5, 4);
         note(&mut account, [&[share(0x100, 1, 0)], &[]]);
-        account.assign(5);
+        account.assign_shares(5);
         account.count(5, 0);
         account.swap(5, 4);
         assert_eq!(counted_rows(&mut account), []);
@@ -260,7 +260,7 @@ mod tests {
         account.room = 100;
         let assign = |account: &mut Account, place: usize, cycles| {
             note(account, [&[share(0x100 + 2 * place as u32, cycles, 0); 3], &[]]);
-            account.assign(place);
+            account.assign_shares(place);
         };
         for number in 0..1000 {
             assign(&mut account, 1 + number % 6, 1);

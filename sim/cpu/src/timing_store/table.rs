@@ -92,7 +92,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     /// account.
     pub fn store(&mut self, place: usize, change: impl FnOnce(&mut R)) {
         self.settle(place);
-        self.account.assign(place);
+        self.account.assign_shares(place);
         change(self.row_mut(place / R::WAYS));
     }
 

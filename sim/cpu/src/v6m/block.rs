@@ -111,7 +111,7 @@ impl Block {
     }
 
     /// Creates the block of one access that both cores make in the order of their cycles.
-    pub(in crate::v6m) fn ordered(memory: u32, gives_way: bool) -> Block {
+    pub(in crate::v6m) fn ordered_access(memory: u32, gives_way: bool) -> Block {
         let bytes = size_of::<Op>() as u64;
         let shape = bytes + Block::wait(gives_way).shape;
         Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
@@ -146,7 +146,7 @@ impl Block {
         self.shape & Block::SPIN != 0
     }
 
-    /// Whether the block is one ordered access, or a wait for the other core ([`Block::ordered`], [`Block::wait`]).
+    /// Whether the block is one ordered access, or a wait for the other core ([`Block::ordered_access`], [`Block::wait`]).
     pub(in crate::v6m) fn is_ordered(&self) -> bool {
         self.shape & Block::ORDERED != 0
     }
@@ -362,19 +362,19 @@ mod tests {
     fn blocks_are_distinguished_by_their_shapes() {
         for gives_way in [false, true] {
             let [ordered, wait, spin] =
-                [Block::ordered(6, gives_way), Block::wait(gives_way), Block::spin(3, 6, gives_way)];
+                [Block::ordered_access(6, gives_way), Block::wait(gives_way), Block::spin(3, 6, gives_way)];
             assert_eq!([ordered, wait, spin].map(|block| block.is_ordered()), [true; 3]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_wait()), [false, true, false]);
             assert_eq!([ordered, wait, spin].map(|block| block.is_spin()), [false, false, true]);
             assert_eq!([ordered, spin].map(|block| block.remainder_from(0x40, 3).gives_way), [gives_way; 2]);
         }
         for gives_way in [false, true] {
-            let behind = Block::ordered(6, true).behind_wait(gives_way);
+            let behind = Block::ordered_access(6, true).behind_wait(gives_way);
             assert!(behind.is_ordered() && !behind.is_wait() && !behind.is_spin() && behind.as_step(0).is_none());
             assert_eq!(behind.wait_before(), Some(Block::wait(gives_way)));
-            assert_eq!(behind.remainder_from(0x40, 1), Block::ordered(6, true).remainder_from(0x40, 1));
+            assert_eq!(behind.remainder_from(0x40, 1), Block::ordered_access(6, true).remainder_from(0x40, 1));
         }
-        assert_eq!(Block::ordered(6, true).wait_before(), None);
+        assert_eq!(Block::ordered_access(6, true).wait_before(), None);
         let notified = Block { shape: 24 | Block::REPORTS_STORE, ..Block::NONE };
         assert!(notified.remainder_from(0, 3).ends_with(Block::REPORTS_STORE) && notified.as_step(0).is_none());
         let plain = Block { shape: 24, ..Block::NONE };
@@ -382,7 +382,7 @@ mod tests {
         let mut ops = [Code::LdrImm, Code::CmpImm, Code::Beq].map(Op::bare);
         // SAFETY: all are in `ops`.
         unsafe {
-            assert_eq!(Block::ordered(6, true).instructions(ops.as_mut_ptr(), ops[0]), 1);
+            assert_eq!(Block::ordered_access(6, true).instructions(ops.as_mut_ptr(), ops[0]), 1);
             assert_eq!(Block::spin(3, 6, true).instructions(ops.as_mut_ptr(), ops[0]), 3);
         }
     }

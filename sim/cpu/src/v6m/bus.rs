@@ -204,7 +204,7 @@ pub unsafe trait Bus: Fabric {
 
     /// Reports a store to a watched word, which the core has already made and whose cycle is known now. True if the
     /// machine must act before anything else executes.
-    fn wrote(&mut self, core: usize, store: WatchedStore, cycle: u64) -> bool;
+    fn report_store(&mut self, core: usize, store: WatchedStore, cycle: u64) -> bool;
 
     /// Loads from constant memory before the cycle is known, or returns `None` for other addresses. `None` for other
     /// addresses. Its timing is that of the trace or basic block. `LITERAL` as for [`Bus::load`].
@@ -226,7 +226,7 @@ pub unsafe trait Bus: Fabric {
 
     /// Fills the cache line of an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend), and advances `t`
     /// by what that takes. False if it does not stay there: then only the core has it.
-    fn bring<const CONTEND: bool>(&mut self, _core: &mut Core, _address: u32, _t: &mut u64) -> bool {
+    fn fill_code_line<const CONTEND: bool>(&mut self, _core: &mut Core, _address: u32, _t: &mut u64) -> bool {
         true
     }
 

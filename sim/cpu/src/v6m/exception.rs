@@ -135,12 +135,12 @@ pub fn complete<B: Bus>(core: &mut Core, bus: &mut B, timing: ExceptionTiming) -
     core.phase = Phase::Run;
     core.t = recognised + timing.entry + wait;
     core.exception_cycles += core.t - recognised;
-    vector(core, bus, number, exc_return);
+    enter_handler(core, bus, number, exc_return);
     ExceptionOutcome::Entered(number)
 }
 
 /// Enters an exception's handler: sets IPSR, LR, the event register and the PC.
-fn vector<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
+fn enter_handler<B: Bus>(core: &mut Core, bus: &mut B, number: u32, exc_return: u32) {
     core.nvic.activate(number);
     core.ipsr = number;
     core.r[14] = exc_return;
@@ -168,7 +168,7 @@ pub fn jump<B: Bus>(core: &mut Core, bus: &mut B, target: u32) {
         }
         None => {
             core.stray = Some(address);
-            core.region = Region::nowhere(address);
+            core.region = Region::region_without_code(address);
             core.ip = core.region.ops;
         }
     }
@@ -195,7 +195,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
     if let Some(next) = takeable(core) {
         core.t += timing.tail_chain;
         core.exception_cycles += timing.tail_chain;
-        vector(core, bus, next, value);
+        enter_handler(core, bus, next, value);
         return ExceptionOutcome::Chained(number, next);
     }
     if sleeps_on_exit(core, value) {
@@ -203,7 +203,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
         core.slept_at = core.t;
         return ExceptionOutcome::Slept(number);
     }
-    unstack::<B, CONTEND>(core, bus, value, timing);
+    unstack_frame::<B, CONTEND>(core, bus, value, timing);
     ExceptionOutcome::Returned(number)
 }
 
@@ -225,12 +225,12 @@ pub fn chain_from_sleep<B: Bus>(
     core.phase = Phase::Run;
     core.t += timing.tail_chain;
     core.exception_cycles += timing.tail_chain;
-    vector(core, bus, number, exc_return);
+    enter_handler(core, bus, number, exc_return);
     ExceptionOutcome::Entered(number)
 }
 
 /// Unstacks the frame of an exception return and restores registers, flags and mode.
-fn unstack<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32, timing: ExceptionTiming) {
+fn unstack_frame<B: Bus, const CONTEND: bool>(core: &mut Core, bus: &mut B, value: u32, timing: ExceptionTiming) {
     let psp = value == PROCESS_THREAD;
     core.select_psp(psp);
     if value != HANDLER {

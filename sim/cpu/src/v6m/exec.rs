@@ -1,6 +1,6 @@
 //! The interpreter: ARMv6-M instructions with their cycles, for one or two cores interleaved to the cycle.
 //!
-//! [`turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
+//! [`run_turn`] is the loop: it takes one predecoded instruction after the other and dispatches on its code. The
 //! instructions are in [`alu`], [`memory`], [`multiple`], [`branch`] and [`system`] by subject. All of them are
 //! inlined here, because dispatch, flags and time must stay in registers of the host ([`Cursor`]). A core runs until
 //! its `limit` (the chip's next event, or the other core's time) and then the core that is behind continues, without
@@ -47,7 +47,7 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
     if !CONTEND || !B::TWO_CORES {
         let (core, other) = if skipped { (second, first) } else { (first, second) };
         // SAFETY: the caller's promise, here and below.
-        unsafe { turn::<B, CONTEND, WATCH>(core, other, bus) };
+        unsafe { run_turn::<B, CONTEND, WATCH>(core, other, bus) };
         return;
     }
     let due = if WATCH == watch::PAIRS { NO_EVENT } else { *bus.due() };
@@ -61,13 +61,13 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
     loop {
         if !std::mem::take(&mut skipped) {
             // SAFETY: as above.
-            if !unsafe { turn::<B, CONTEND, WATCH>(first, second, bus) } {
+            if !unsafe { run_turn::<B, CONTEND, WATCH>(first, second, bus) } {
                 return;
             }
             hand_over(first, second, bus);
         }
         // SAFETY: as above.
-        if !unsafe { turn::<B, CONTEND, WATCH>(second, first, bus) } {
+        if !unsafe { run_turn::<B, CONTEND, WATCH>(second, first, bus) } {
             return;
         }
         hand_over(second, first, bus);
@@ -83,7 +83,7 @@ pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &
     unsafe {
         let (core, other) = (&mut *cores.add(index), &mut *cores.add(1 - index));
         core.begin_turn_beside(other, NO_EVENT);
-        turn::<B, true, { watch::PAIRS }>(core, other, bus);
+        run_turn::<B, true, { watch::PAIRS }>(core, other, bus);
     }
 }
 
@@ -95,7 +95,7 @@ pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &
 #[inline(never)]
 pub(super) unsafe fn ahead<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut B) {
     // SAFETY: the caller's promise.
-    unsafe { turn::<B, false, { watch::TRACES }>(core, other, bus) };
+    unsafe { run_turn::<B, false, { watch::TRACES }>(core, other, bus) };
 }
 
 /// Begins the turn of core `to`, which lasts until it has come as far as `from`.
@@ -111,7 +111,7 @@ fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
 /// As for [`run`]. In the mode that executes ahead nothing else uses the logs of `bus`.
 #[inline(always)]
 #[allow(clippy::cognitive_complexity, clippy::too_many_lines)]
-unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
+unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
     mut core: &'a mut Core,
     mut other: &'a mut Core,
     bus: &mut B,
@@ -530,7 +530,7 @@ unsafe fn turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             if flow == Flow::WatchedStore {
                 let is_notified = std::mem::take(&mut core.watched_store);
                 let cycle = B::Ahead::last_store_cycle(bus, began);
-                if bus.wrote(core.id, is_notified, cycle) {
+                if bus.report_store(core.id, is_notified, cycle) {
                     core.limit = 0;
                     *bus.due() = 0;
                 }

@@ -87,7 +87,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
             number = bus.translations().otherwise(this);
         }
         // SAFETY: the caller's promise.
-        if !(bus.translations().is_due(address) && unsafe { record(bus, core, other) }) {
+        if !(bus.translations().is_due(address) && unsafe { translate_recorded_trace(bus, core, other) }) {
             return;
         }
     }
@@ -99,7 +99,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
 /// As for [`run`].
 #[cold]
 #[inline(never)]
-unsafe fn record<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
+unsafe fn translate_recorded_trace<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Core) -> bool {
     // SAFETY: `ip` points into the ops of the region.
     let is_stub = unsafe { (*core.ip).code } == Code::Attend;
     if is_stub || core.t + Trace::CYCLES > core.limit {

@@ -71,7 +71,7 @@ impl State {
         let pairs = 0x00ff_00ff_00ff;
         let times = (self.times & pairs) << 8 | self.times >> 8 & pairs | (self.times ^ State::FIRST) & State::FIRST;
         let [first, other] = self.enter();
-        State { slots: self.slots, times: times | State::entering([other, first]) }
+        State { slots: self.slots, times: times | State::cores_in_exception([other, first]) }
     }
 
     /// Whether the first core and the other one are in an exception's entry, which leaves the other core alone on the
@@ -81,7 +81,7 @@ impl State {
     }
 
     /// Returns the bits of `times` that say which of the cores are in an exception's entry.
-    pub fn entering([first, other]: [bool; 2]) -> u64 {
+    pub fn cores_in_exception([first, other]: [bool; 2]) -> u64 {
         State::FIRST << 1 & u64::from(first).wrapping_neg() | State::FIRST << 2 & u64::from(other).wrapping_neg()
     }
 
@@ -147,7 +147,7 @@ pub trait PairedBus: NativeTrace {
     fn pairs(&mut self) -> &mut Pairs;
 
     /// Returns the bank of main RAM with this number: see [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of).
-    fn bank(&self, memory: u32) -> Option<Bank>;
+    fn ram_bank(&self, memory: u32) -> Option<Bank>;
 
     /// The address of the register that reads as the core's number, which is in order at any time.
     const OWN_NUMBER: u32;
@@ -298,7 +298,7 @@ pub unsafe fn time_block<B: PairedBus>(
 ) -> Turn {
     // SAFETY: the caller's promise.
     unsafe {
-        code::interpret(bus, &*cores[0], (*logs[0]).start(), &block);
+        code::count_interpreted_block(bus, &*cores[0], (*logs[0]).start(), &block);
         move_on(bus, cores, logs, block)
     }
 }
@@ -344,7 +344,7 @@ unsafe fn hand_in<B: PairedBus>(
         let pairs = bus.pairs();
         let key = Transition::key(pairs.node, block.shape);
         let place = Table::place(key, &block);
-        if !pairs.table.first(place).is(key, &block) && !pairs.table.promote(place, key, &block) {
+        if !pairs.table.first(place).is(key, &block) && !pairs.table.promote_transition(place, key, &block) {
             return learn(bus, [core, other], mine, block);
         }
         let row = *pairs.table.first(place);
@@ -378,7 +378,7 @@ fn report_store<B: PairedBus>(bus: &mut B, cycle: u64) {
     let [log, _] = bus.pairs().logs.of(core);
     // SAFETY: the log lives as long as the bus, and no reference to it does.
     let is_reported = unsafe { (*log).take_reported() };
-    bus.wrote(core, is_reported, cycle);
+    bus.report_store(core, is_reported, cycle);
 }
 
 #[cfg(test)]
@@ -390,7 +390,7 @@ mod tests {
         let state = State { slots: [1, 2], times: 0x0000_0605_0403_0201 };
         assert_eq!(state.swap(), State { slots: [1, 2], times: 0x0001_0506_0304_0102 });
         assert_eq!(state.swap().swap(), state);
-        let entering = State { times: state.times | State::entering([true, false]), ..state };
+        let entering = State { times: state.times | State::cores_in_exception([true, false]), ..state };
         assert_eq!((entering.enter(), entering.swap().enter()), ([true, false], [false, true]));
         assert_eq!(entering.swap().swap(), entering);
     }

@@ -14,13 +14,13 @@ pub type UnmodelledRequest = Option<&'static str>;
 /// Loads a word from the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
 pub fn load(core: &mut Core, address: u32, now: u64) -> Option<(u32, UnmodelledRequest)> {
     let Some(offset) = scs_offset(address)? else { return Some((0, Some(DEBUG_UNIT))) };
-    Some(read(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
+    Some(read_register(core, offset, now).map_or((0, Some(NO_REGISTER)), |value| (value, None)))
 }
 
 /// Stores a word to the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
 pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<UnmodelledRequest> {
     let Some(offset) = scs_offset(address)? else { return Some(Some(DEBUG_UNIT)) };
-    if !write(core, offset, value, now) {
+    if !write_register(core, offset, value, now) {
         return Some(Some(NO_REGISTER));
     }
     Some((offset == MPU_CTRL && value & 1 != 0).then_some("MPU enforcement (MPU_CTRL.ENABLE)"))
@@ -46,7 +46,7 @@ fn scs_offset(address: u32) -> Option<Option<u32>> {
 }
 
 /// Reads a register at an offset from 0xE000E000 at cycle `now`. `None` if nothing is there.
-fn read(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
+fn read_register(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     if let 0x010..=0x01f = offset {
         advance_systick(core, now);
         return Some(core.systick.read(offset & 0xc));
@@ -55,7 +55,7 @@ fn read(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
 }
 
 /// Writes a register at cycle `now`. False if nothing is there.
-fn write(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
+fn write_register(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
     if let 0x010..=0x01f = offset {
         advance_systick(core, now);
         core.systick.write(offset & 0xc, value, now);

@@ -37,7 +37,7 @@ static NOWHERE: Nowhere = Nowhere([Op::bare(Code::OutOfRegion); 8]);
 impl Region {
     /// Returns a region for an address without code, or one that was branched to without the Thumb bit. Its op faults
     /// in time.
-    pub fn nowhere(address: u32) -> Region {
+    pub fn region_without_code(address: u32) -> Region {
         Region {
             base: address,
             bytes: 0,
@@ -64,7 +64,7 @@ impl Region {
         self.base.wrapping_add((bytes >> 2) as u32)
     }
 
-    /// Whether the region has no code ([`Region::nowhere`]).
+    /// Whether the region has no code ([`Region::region_without_code`]).
     pub fn is_nowhere(&self) -> bool {
         self.bytes == 0
     }

@@ -119,14 +119,14 @@ fn word_of(bytes: u32) -> u32 {
 
 /// Whether two log entries have a byte in common.
 #[inline(always)]
-fn overlap(first: u32, second: u32) -> bool {
+fn entries_overlap(first: u32, second: u32) -> bool {
     (word_of(first) == word_of(second)) & (first & second & 0xf << LANES != 0)
 }
 
 /// Returns the bit that stands for a word in a 64-bit set, from its offset or a log entry. Neighbours have different
 /// ones, and so have words at the same place of neighbouring tables.
 #[inline(always)]
-fn fold(offset: u32) -> u64 {
+fn word_bit(offset: u32) -> u64 {
     1 << (((offset >> 2) + (offset >> 8)) & 63)
 }
 
@@ -191,7 +191,7 @@ impl SpeculationLog {
         debug_assert!(self.read_words < WORDS);
         self.read[usize::from(self.read_words)] = bytes_of::<BYTES>(offset);
         self.read_words = self.read_words.wrapping_add(1);
-        self.reads |= fold(offset);
+        self.reads |= word_bit(offset);
     }
 
     /// Logs that `BYTES` bytes at this offset of the RAM are written. `old` is the word's content before.
@@ -200,7 +200,7 @@ impl SpeculationLog {
         debug_assert!(self.written_words < WORDS);
         self.written[usize::from(self.written_words)] = u64::from(old) << 32 | u64::from(bytes_of::<BYTES>(offset));
         self.written_words = self.written_words.wrapping_add(1);
-        self.writes |= fold(offset);
+        self.writes |= word_bit(offset);
     }
 
     /// Stores the registers of a mask to the words of RAM from this offset on.
@@ -220,7 +220,7 @@ impl SpeculationLog {
             // SAFETY: as above.
             let old = unsafe { word.replace(value) };
             self.written[entry % ROOM] = u64::from(u32::from_ne_bytes(old)) << 32 | u64::from(bytes);
-            writes |= fold(bytes);
+            writes |= word_bit(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -249,7 +249,7 @@ impl SpeculationLog {
             let register = rest.trailing_zeros();
             *if register == held { &mut core.transfer.held } else { &mut core.r[(register & 15) as usize] } = value;
             self.read[entry % ROOM] = bytes;
-            reads |= fold(bytes);
+            reads |= word_bit(bytes);
             (rest, bytes, entry) = (rest & (rest - 1), bytes + 4, entry + 1);
             word = word.wrapping_add(1);
         }
@@ -291,17 +291,17 @@ impl SpeculationLog {
 
     /// Returns the log entries of writes to words with these bits.
     fn writes_to(&self, bits: u64) -> impl Iterator<Item = u32> {
-        self.writes().filter(move |&bytes| bits & fold(word_of(bytes)) != 0)
+        self.writes().filter(move |&bytes| bits & word_bit(word_of(bytes)) != 0)
     }
 
     /// Whether a byte of this log entry was read.
     fn has_read(&self, bytes: u32) -> bool {
-        self.read[..self.read_words.into()].iter().any(|&other| overlap(bytes, other))
+        self.read[..self.read_words.into()].iter().any(|&other| entries_overlap(bytes, other))
     }
 
     /// Whether a byte of this log entry was written.
     fn has_written(&self, bytes: u32) -> bool {
-        self.writes().any(|other| overlap(bytes, other))
+        self.writes().any(|other| entries_overlap(bytes, other))
     }
 
     /// Returns the log entries of all writes.
@@ -368,7 +368,7 @@ mod tests {
         assert!(meet(&log(&[0x23], &[]), &wide) && meet(&log(&[], &[0x2105]), &wide));
         // Words that fold onto the same bits.
         assert!(!meet(&writer, &log(&[0x2104 + (64 << 8)], &[0x20 + (64 << 8)])));
-        assert_eq!(fold(0x2104), fold(0x2104 + (64 << 8)));
+        assert_eq!(word_bit(0x2104), word_bit(0x2104 + (64 << 8)));
     }
 
     #[test]

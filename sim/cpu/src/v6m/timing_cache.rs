@@ -175,7 +175,7 @@ pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let core = &mut *cores;
-        if core.t + Trace::CYCLES > core.limit || !enter(core, bus) {
+        if core.t + Trace::CYCLES > core.limit || !find_current_node(core, bus) {
             return false;
         }
         exec::run::<B, false, { watch::TRACES }>(cores, 0, bus);
@@ -185,7 +185,7 @@ pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
 }
 
 /// Finds the node of the current state. False if it is too unusual to be cached.
-fn enter<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
+fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
     let timing_cache = bus.timing_cache();
@@ -229,7 +229,7 @@ pub fn time_trace<B: CacheableBus, const TRANSLATED: bool>(bus: &mut B, core: &m
         if timing_cache.table.account.is_on() {
             timing_cache.table.account.count(place, 0);
         }
-    } else if !learn(bus, core, trace) {
+    } else if !simulate_missed_trace(bus, core, trace) {
         return false;
     }
     core.t + Trace::CYCLES <= core.limit
@@ -244,7 +244,7 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     translations.begun = address;
     match translations.begin(address) {
         // SAFETY: the core stands where the translated trace begins, and nothing has changed in its code.
-        Some(number) if !core.retried => unsafe { execute(bus, core, number) },
+        Some(number) if !core.retried => unsafe { execute_translations(bus, core, number) },
         _ => true,
     }
 }
@@ -255,7 +255,7 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
 /// # Safety
 /// The core is at its begin. Ops and memories are those that it was translated with.
 #[inline(never)]
-unsafe fn execute<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
+unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mut number: u32) -> bool {
     loop {
         let (code, _) = bus.translations().path(number);
         // SAFETY: the caller's promise.
@@ -292,7 +292,7 @@ pub(super) fn simulate_trace<'a, B: Bus>(
     trace: Trace,
 ) -> &'a Core {
     let shadow = &mut cores[0];
-    (shadow.id, shadow.region, shadow.ip, shadow.trace) = (core.id, core.region, start, trace.rewound());
+    (shadow.id, shadow.region, shadow.ip, shadow.trace) = (core.id, core.region, start, trace.in_reading_order());
     (shadow.t, shadow.bus_free, shadow.fetch_ready) = (core.t, core.bus_free, core.fetch_ready);
     (shadow.instructions, shadow.bus_wait, shadow.stored) = (0, 0, core.t);
     shadow.steps.clear();
@@ -311,7 +311,7 @@ pub(super) fn simulate_trace<'a, B: Bus>(
 /// should.
 #[cold]
 #[inline(never)]
-fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
+fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
     catch_up(core, bus);
     let timing_cache = bus.timing_cache();
     timing_cache.counts.misses += 1;
@@ -346,6 +346,6 @@ fn learn<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
             timing_cache.count_miss(core);
             timing_cache.backoff_end(core.t).is_none()
         }
-        None => enter(core, bus),
+        None => find_current_node(core, bus),
     }
 }

@@ -52,7 +52,7 @@ impl Trace {
     }
 
     /// Returns the trace with its branches in the order in which they are read again from the start.
-    pub fn rewound(self) -> Trace {
+    pub fn in_reading_order(self) -> Trace {
         Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
     }
 
@@ -80,9 +80,9 @@ mod tests {
     fn branches_are_read_in_order() {
         let verdicts = [true, false, false, true, true, false];
         let branches = verdicts.iter().fold(Trace::NO_BRANCHES, |bits, &taken| bits << 1 | u64::from(taken));
-        let mut trace = Trace { branches, ..Trace::default() }.rewound();
+        let mut trace = Trace { branches, ..Trace::default() }.in_reading_order();
         assert_eq!(verdicts.map(|_| trace.next_branch()), verdicts);
-        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.rewound().branches, 0);
+        assert_eq!(Trace { branches: Trace::NO_BRANCHES, ..trace }.in_reading_order().branches, 0);
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn branch_is_identified_by_its_offset() {
         let mut ops = [Op::default(); 8];
-        let region = Region { ops: ops.as_mut_ptr(), ..Region::nowhere(0x0800_0000) };
+        let region = Region { ops: ops.as_mut_ptr(), ..Region::region_without_code(0x0800_0000) };
         for offset in [0, 6] {
             let trace = Trace { indirect: Trace::indirect_branch(offset), ..Trace::default() };
             assert!(trace.indirect != Trace::NO_INDIRECT && trace.address(0).is_none());

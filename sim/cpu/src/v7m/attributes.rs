@@ -36,12 +36,12 @@ pub struct Attributes {
 }
 
 /// Returns the attributes of Normal memory.
-const fn normal(policy: Policy, shareable: bool) -> Attributes {
+const fn normal_memory(policy: Policy, shareable: bool) -> Attributes {
     Attributes { kind: Kind::Normal, policy, shareable }
 }
 
 /// Returns the attributes of Device memory.
-const fn device(shareable: bool) -> Attributes {
+const fn device_memory(shareable: bool) -> Attributes {
     Attributes { kind: Kind::Device, policy: Policy::NonCacheable, shareable }
 }
 
@@ -52,12 +52,12 @@ impl Attributes {
     /// Returns the attributes of an address in the default memory map, by 512 MB blocks (table B3-1).
     pub const fn of_default_map(address: u32) -> Attributes {
         match address >> 29 {
-            0 | 4 => normal(Policy::WriteThrough, false),
-            1 | 3 => normal(Policy::WriteBackWriteAllocate, false),
-            2 | 5 => device(true),
-            6 => device(false),
+            0 | 4 => normal_memory(Policy::WriteThrough, false),
+            1 | 3 => normal_memory(Policy::WriteBackWriteAllocate, false),
+            2 | 5 => device_memory(true),
+            6 => device_memory(false),
             _ if address >> 20 == 0xe00 => STRONGLY_ORDERED,
-            _ => device(true),
+            _ => device_memory(true),
         }
     }
 
@@ -66,16 +66,16 @@ impl Attributes {
         let shareable = rasr >> 18 & 1 != 0;
         let (tex, cb) = (rasr >> 19 & 7, rasr >> 16 & 3);
         match (tex, cb) {
-            (0, 1) => device(true),
-            (0, 2) => normal(Policy::WriteThrough, shareable),
-            (0, 3) => normal(Policy::WriteBack, shareable),
-            (1, 0) => normal(Policy::NonCacheable, shareable),
-            (1, 3) => normal(Policy::WriteBackWriteAllocate, shareable),
-            (2, 0) => device(false),
-            (4.., 0) => normal(Policy::NonCacheable, shareable),
-            (4.., 1) => normal(Policy::WriteBackWriteAllocate, shareable),
-            (4.., 2) => normal(Policy::WriteThrough, shareable),
-            (4.., 3) => normal(Policy::WriteBack, shareable),
+            (0, 1) => device_memory(true),
+            (0, 2) => normal_memory(Policy::WriteThrough, shareable),
+            (0, 3) => normal_memory(Policy::WriteBack, shareable),
+            (1, 0) => normal_memory(Policy::NonCacheable, shareable),
+            (1, 3) => normal_memory(Policy::WriteBackWriteAllocate, shareable),
+            (2, 0) => device_memory(false),
+            (4.., 0) => normal_memory(Policy::NonCacheable, shareable),
+            (4.., 1) => normal_memory(Policy::WriteBackWriteAllocate, shareable),
+            (4.., 2) => normal_memory(Policy::WriteThrough, shareable),
+            (4.., 3) => normal_memory(Policy::WriteBack, shareable),
             _ => STRONGLY_ORDERED,
         }
     }

@@ -173,7 +173,7 @@ pub struct Core {
     /// Floating-point instructions need no check: access granted, no state to preserve, FPCA set. Cleared by
     /// whatever may change that. [`super::float_context::before_float`] sets it.
     pub float_ready: bool,
-    /// Execution permissions changed: the machine calls [`super::exception::refetch`] before the next instruction.
+    /// Execution permissions changed: the machine calls [`super::exception::look_up_region`] before the next instruction.
     pub refetch: bool,
     /// Pending, enabled and active exceptions.
     pub nvic: Nvic,

@@ -38,8 +38,8 @@ pub fn begin<B: Bus>(core: &mut Core, bus: &mut B, number: u32, timing: &Excepti
     let mut stack = Stacking { address: frame, at: recognised + 1, wait: 0 };
     let mut result = stack.push(core, bus, &words);
     if float && result.is_ok() {
-        result = if float_context::lazy(core) {
-            float_context::reserve(core, frame.wrapping_add(BASIC_FRAME));
+        result = if float_context::preserves_lazily(core) {
+            float_context::reserve_frame(core, frame.wrapping_add(BASIC_FRAME));
             Ok(())
         } else {
             stack.wait += timing.entry_float - timing.entry;

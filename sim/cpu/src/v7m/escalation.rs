@@ -6,7 +6,7 @@ use super::nvic::exception;
 
 /// Returns the exception that a synchronous fault with this number becomes: itself, HardFault if it is disabled or
 /// cannot pre-empt, `None` for lock-up.
-pub(super) fn escalate(core: &mut Core, number: u32) -> Option<u32> {
+pub(super) fn escalate_fault(core: &mut Core, number: u32) -> Option<u32> {
     let priority = core.execution_priority();
     let group = core.nvic.group(core.nvic.priority_of(number));
     if core.nvic.is_enabled(number) && group < priority {
@@ -22,7 +22,7 @@ pub(super) fn escalate(core: &mut Core, number: u32) -> Option<u32> {
 /// Enters a fault into the status registers and pends the exception that it raises. False: the core is locked up.
 pub(super) fn pend_fault(core: &mut Core, record: Record) -> bool {
     core.scb.note(record);
-    match escalate(core, record.exception) {
+    match escalate_fault(core, record.exception) {
         Some(number) => core.nvic.set_pending(number, true),
         None => {
             core.phase = Phase::Lockup;

@@ -18,7 +18,7 @@ pub use super::jump::jump;
 pub use super::pending::{drive_line, pend, pulse_line};
 use crate::exception_outcome::ExceptionOutcome;
 
-use super::escalation::escalate;
+use super::escalation::escalate_fault;
 
 /// Whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
 pub fn wakes(core: &Core) -> bool {
@@ -56,7 +56,7 @@ pub fn step<B: Bus, P: Pipeline>(
         }
         Phase::Run => {
             if core.refetch {
-                refetch(core, bus);
+                look_up_region(core, bus);
             }
             match core.takeable() {
                 Some(number) => entry::begin(core, bus, number, timing),
@@ -65,11 +65,11 @@ pub fn step<B: Bus, P: Pipeline>(
         }
         Phase::SleepEvent if is_woken(core) => {
             core.event = false;
-            wake(core, now);
+            wake_core(core, now);
             ExceptionOutcome::Woken
         }
         Phase::SleepInterrupt { on_exit } if is_woken(core) => {
-            wake(core, now);
+            wake_core(core, now);
             match on_exit {
                 None => ExceptionOutcome::Woken,
                 Some(exc_return) if core.takeable().is_some() => entry::chain(core, 0, exc_return, timing),
@@ -81,7 +81,7 @@ pub fn step<B: Bus, P: Pipeline>(
 }
 
 /// Wakes the core at cycle `now`.
-fn wake(core: &mut Core, now: u64) {
+fn wake_core(core: &mut Core, now: u64) {
     core.t = core.t.max(now);
     core.sleep_cycles += core.t - core.slept_at;
     core.phase = Phase::Run;
@@ -90,7 +90,7 @@ fn wake(core: &mut Core, now: u64) {
 /// Takes a synchronous fault at the current instruction.
 pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     match fault {
-        Fault::Breakpoint => return breakpoint(core, bus, timing),
+        Fault::Breakpoint => return take_breakpoint(core, bus, timing),
         Fault::LazyBus | Fault::LazyProtection => return lazy_fault(core, bus, fault, timing),
         _ => {}
     }
@@ -103,7 +103,7 @@ pub fn raise<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Except
 }
 
 /// Takes a BKPT without a debugger: DebugMonitor if that is enabled and can be taken, else HardFault.
-fn breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
+fn take_breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
     let priority = core.execution_priority();
     let monitor = exception::DEBUG_MONITOR;
     if core.nvic.is_enabled(monitor) && core.nvic.group(core.nvic.priority_of(monitor)) < priority {
@@ -145,7 +145,7 @@ fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &Excep
 
 /// Takes an SVC at once, or a HardFault if it cannot pre-empt.
 pub fn supervisor_call<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming) -> ExceptionOutcome {
-    match escalate(core, exception::SVCALL) {
+    match escalate_fault(core, exception::SVCALL) {
         Some(number) => {
             core.nvic.set_pending(number, true);
             begin_pending(core, bus, timing)
@@ -177,7 +177,7 @@ fn begin_pending<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTiming)
 }
 
 /// Looks up the core's region again, because execution permissions changed.
-pub fn refetch<B: Bus>(core: &mut Core, bus: &mut B) {
+pub fn look_up_region<B: Bus>(core: &mut Core, bus: &mut B) {
     let target = core.pc() | u32::from(core.thumb);
     jump(core, bus, target);
 }

@@ -25,7 +25,7 @@ pub fn access(core: &Core) -> Result<(), Fault> {
 pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     access(core)?;
     if core.scb.fpccr & fpccr::LSPACT != 0 {
-        preserve(core, bus)?;
+        preserve_float_state(core, bus)?;
     }
     if core.scb.fpccr & fpccr::ASPEN != 0 && !core.fpca {
         core.fpscr = core.fpscr & !DEFAULTED | core.scb.fpdscr & DEFAULTED;
@@ -37,7 +37,7 @@ pub fn before_float<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
 
 /// Writes the floating-point state into the frame reserved for it, one word a cycle (assumed), with the privilege it
 /// belongs to.
-fn preserve<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
+fn preserve_float_state<B: Bus>(core: &mut Core, bus: &mut B) -> Result<(), Fault> {
     let privileged = core.scb.fpccr & fpccr::USER == 0;
     let mut address = core.scb.fpcar;
     for word in state(core) {
@@ -58,13 +58,13 @@ pub(super) fn state(core: &Core) -> [u32; 17] {
 }
 
 /// Whether exception entry leaves the floating-point state to be preserved later.
-pub(super) fn lazy(core: &Core) -> bool {
+pub(super) fn preserves_lazily(core: &Core) -> bool {
     core.scb.fpccr & fpccr::LSPEN != 0
 }
 
 /// Reserves the frame at `address` for lazy preservation, and notes which faults may be reported if writing there
 /// fails.
-pub(super) fn reserve(core: &mut Core, address: u32) {
+pub(super) fn reserve_frame(core: &mut Core, address: u32) {
     let priority = core.execution_priority();
     let ready = |number: u32| core.nvic.is_enabled(number) && core.nvic.group(core.nvic.priority_of(number)) < priority;
     let flags = [

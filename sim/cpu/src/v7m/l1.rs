@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! read:   if !cache.lookup(address) { wait for the line; if let Some(victim) = cache.fill(address) { write it back } }
-//! write:  if cache.lookup(address) { write back: cache.soil(address); write through: to the bus as well }
+//! write:  if cache.lookup(address) { write back: cache.mark_dirty(address); write through: to the bus as well }
 //!         else as memory's attributes say: fill and soil, or to the bus alone
 //! SCS:    [`Caches::operate`] for every maintenance operation that [`super::scs::Effect`] reports
 //! ```
@@ -133,7 +133,7 @@ impl Cache {
     }
 
     /// Marks the line of `address` as dirty, if it is there.
-    pub fn soil(&mut self, address: u32) {
+    pub fn mark_dirty(&mut self, address: u32) {
         if let Some(entry) = self.entry(address >> LINE_SHIFT) {
             *entry |= DIRTY;
         }
@@ -233,7 +233,7 @@ mod tests {
         for n in 0..4 {
             assert_eq!(cache.fill(address(n)), None);
         }
-        cache.soil(address(0) + 8);
+        cache.mark_dirty(address(0) + 8);
         assert!((0..4).all(|n| cache.lookup(address(n))));
         assert_eq!(cache.fill(address(4)), Some(address(0)));
         assert!(!cache.lookup(address(0)));
@@ -246,16 +246,16 @@ mod tests {
         let mut caches = Caches::default();
         let address = 0x2400_1060;
         caches.data.fill(address);
-        caches.data.soil(address);
+        caches.data.mark_dirty(address);
         assert_eq!(caches.operate(Operation::CleanAddress(address)), 1);
         assert_eq!(caches.operate(Operation::CleanAddress(address)), 0);
         assert!(caches.data.lookup(address));
-        caches.data.soil(address);
+        caches.data.mark_dirty(address);
         let line = Line { way: 0, set: address >> 5 & 127 };
         assert_eq!(caches.operate(Operation::CleanInvalidateLine(line)), 1);
         assert!(!caches.data.lookup(address));
         caches.data.fill(address);
-        caches.data.soil(address);
+        caches.data.mark_dirty(address);
         assert_eq!(caches.operate(Operation::InvalidateAddress(address)), 0);
         assert!(!caches.data.lookup(address));
         assert_eq!(caches.operate(Operation::CleanLine(line)), 0);

@@ -31,7 +31,7 @@ fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> 
         return access != Access::Fetch || default_executes(address);
     }
     match core.mpu.region_of(address) {
-        Some(region) => region.permits(privileged, access),
+        Some(region) => region.permits_access(privileged, access),
         None => core.mpu.ctrl & PRIVDEFENA != 0 && privileged && (access != Access::Fetch || default_executes(address)),
     }
 }

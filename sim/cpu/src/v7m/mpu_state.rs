@@ -35,7 +35,7 @@ impl MpuRegion {
     }
 
     /// Whether the region decides about `address`: in range, subregion not switched off.
-    fn covers(self, address: u32) -> bool {
+    fn covers_address(self, address: u32) -> bool {
         let Some(log2) = self.log2_bytes() else {
             return false;
         };
@@ -46,7 +46,7 @@ impl MpuRegion {
     }
 
     /// Whether the region's AP and XN permit an access (table B3-15).
-    pub(super) fn permits(self, privileged: bool, access: Access) -> bool {
+    pub(super) fn permits_access(self, privileged: bool, access: Access) -> bool {
         let (read, write) = match (self.rasr >> 24 & 7, privileged) {
             (1, true) | (2, true) | (3, _) => (true, true),
             (2, false) | (5, true) | (6 | 7, _) => (true, false),
@@ -117,6 +117,6 @@ impl Mpu {
 
     /// Returns the region that decides about an address: the highest number wins.
     pub(super) fn region_of(&self, address: u32) -> Option<MpuRegion> {
-        self.regions[..self.count as usize].iter().rev().copied().find(|region| region.covers(address))
+        self.regions[..self.count as usize].iter().rev().copied().find(|region| region.covers_address(address))
     }
 }

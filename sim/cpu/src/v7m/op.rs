@@ -208,7 +208,7 @@ impl Op {
 
     /// Whether the op has any of these [`flag`] bits.
     #[inline(always)]
-    pub const fn has(self, flags: u8) -> bool {
+    pub const fn has_flag(self, flags: u8) -> bool {
         self.flags & flags != 0
     }
 

@@ -6,7 +6,7 @@ use super::scb_state::scr;
 /// Makes an exception pending. With SEVONPEND a newly pending interrupt is an event, too.
 pub fn pend(core: &mut Core, number: u32) {
     if core.nvic.set_pending(number, true) {
-        notice(core);
+        notice_pending(core);
     }
 }
 
@@ -14,7 +14,7 @@ pub fn pend(core: &mut Core, number: u32) {
 /// pends again.
 pub fn drive_line(core: &mut Core, line: u32, level: bool) {
     if core.nvic.drive_line(line, level) {
-        notice(core);
+        notice_pending(core);
     }
 }
 
@@ -25,7 +25,7 @@ pub fn pulse_line(core: &mut Core, line: u32) {
 }
 
 /// Sets the event register under SEVONPEND, and makes the machine look at the core if an exception is to be taken now.
-fn notice(core: &mut Core) {
+fn notice_pending(core: &mut Core) {
     if core.scb.scr & scr::SEVONPEND != 0 {
         core.event = true;
     }

@@ -33,7 +33,7 @@ pub enum Effect {
 }
 
 /// Returns the byte lanes of a word that an access of `bytes` at `address` uses.
-fn lanes(address: u32, bytes: u32) -> u32 {
+fn byte_lanes(address: u32, bytes: u32) -> u32 {
     let mask = if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 };
     mask << (8 * (address & 3))
 }
@@ -52,7 +52,7 @@ pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, 
         FPB | TPIU | ETM | ROM_TABLE => 0,
         _ => return Err(fault),
     };
-    Ok((word & lanes(address, bytes)) >> (8 * (address & 3)))
+    Ok((word & byte_lanes(address, bytes)) >> (8 * (address & 3)))
 }
 
 /// Returns the feature that an access to the bus requests and that is not modelled, as a sentence without its stop.
@@ -81,7 +81,7 @@ pub fn write(core: &mut Core, address: u32, bytes: u32, value: u32, now: u64) ->
         let left = core.itm.write(address & 0xfff, bytes, value, privileged, traces);
         return Ok(left.map_or(Effect::None, Effect::Stimulus));
     }
-    let (mask, value) = (lanes(address, bytes), value << (8 * (address & 3)));
+    let (mask, value) = (byte_lanes(address, bytes), value << (8 * (address & 3)));
     match address & !0xfff {
         SCS => write_scs(core, offset, value, mask, now).ok_or(fault),
         DWT => {

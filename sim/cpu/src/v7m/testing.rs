@@ -280,7 +280,7 @@ impl<P: Pipeline> Bench<P> {
     }
 
     /// Pends external interrupt `line` and takes what is to be taken.
-    pub fn interrupt(&mut self, line: u32) -> ExceptionOutcome {
+    pub fn interrupt_level(&mut self, line: u32) -> ExceptionOutcome {
         exception::pulse_line(&mut self.core, line);
         self.settle()
     }

@@ -137,7 +137,7 @@ impl Activity {
     }
 
     /// Accounts for an instruction that ended, or for a part of one that is not complete (`executions` is 0).
-    pub fn reach(&mut self, at: u64, sp: u32, executions: u8) {
+    pub fn account_instruction(&mut self, at: u64, sp: u32, executions: u8) {
         self.at = at;
         self.executed += u64::from(executions);
         if let Some(open) = self.open.last_mut() {
@@ -221,7 +221,7 @@ impl Activity {
     }
 
     /// Ends all measured calls as lost.
-    pub fn lose(&mut self, book: &mut CallRecorder) {
+    pub fn lose_calls(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
             self.exit(self.at, End::Lost, book);
         }
@@ -306,16 +306,16 @@ mod tests {
     fn call_splits_into_own_called_and_interrupted_cycles() {
         let mut bench = Bench::new();
         bench.enter(100, OUTER, 0, 0x1000);
-        bench.activity.reach(110, 0x0ff0, 3);
+        bench.activity.account_instruction(110, 0x0ff0, 3);
         bench.enter(110, INNER, 1, 0x0ff0);
-        bench.activity.reach(115, 0x0fe0, 3);
+        bench.activity.account_instruction(115, 0x0fe0, 3);
         bench.activity.leave();
         bench.activity.resume(135, false);
-        bench.activity.reach(140, 0x0ff0, 3);
+        bench.activity.account_instruction(140, 0x0ff0, 3);
         bench.exit(140);
         bench.activity.leave();
         bench.activity.resume(1140, true);
-        bench.activity.reach(1150, 0x1000, 3);
+        bench.activity.account_instruction(1150, 0x1000, 3);
         bench.exit(1150);
         let [inner, outer] = bench.calls[..] else { panic!("two calls") };
         assert_eq!((inner.until - inner.start, inner.interrupt_cycles, inner.own_cycles), (30, 20, 10));

@@ -23,7 +23,7 @@ impl Functions {
 
     /// Returns the first address, and the one after the last, of the function that contains an address, or of the gap
     /// between functions.
-    pub fn around(&self, address: u32) -> (u32, u32) {
+    pub fn function_range(&self, address: u32) -> (u32, u32) {
         let behind = self.ranges.partition_point(|range| range.0 <= address);
         let (start, end) = behind.checked_sub(1).map_or((0, 0), |index| self.ranges[index]);
         if address < end {
@@ -39,7 +39,7 @@ impl Functions {
 
     /// Returns the first address of the function that contains an address. In a gap it is the address itself.
     pub fn entry(&self, address: u32) -> u32 {
-        let (start, _) = self.around(address);
+        let (start, _) = self.function_range(address);
         if self.begins(start) { start } else { address }
     }
 }
@@ -51,10 +51,10 @@ mod tests {
     #[test]
     fn functions_end_at_their_size_and_gaps_have_no_owner() {
         let functions = Functions::new([(0x200, 0x10), (0x100, 0), (0x300, 0x40)]);
-        assert_eq!(functions.around(0x1fe), (0x100, 0x200));
-        assert_eq!(functions.around(0x20e), (0x200, 0x210));
-        assert_eq!(functions.around(0x210), (0x210, 0x300));
-        assert_eq!(functions.around(0x10), (0, 0x100));
+        assert_eq!(functions.function_range(0x1fe), (0x100, 0x200));
+        assert_eq!(functions.function_range(0x20e), (0x200, 0x210));
+        assert_eq!(functions.function_range(0x210), (0x210, 0x300));
+        assert_eq!(functions.function_range(0x10), (0, 0x100));
         assert_eq!((functions.entry(0x208), functions.entry(0x250)), (0x200, 0x250));
         assert!(functions.begins(0x300) && !functions.begins(0x302));
     }

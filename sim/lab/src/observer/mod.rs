@@ -22,7 +22,7 @@ use locks::{LockAct, LockEvent, Locks};
 use masks::Masks;
 use paths::Paths;
 pub use report::{Account, Arrival, CoreView, ObservationReport, ObservationRequest};
-use telling::{event, follow_measured, record_move, record_thread, resume_measured};
+use telling::{core_event, follow_measured, record_move, record_thread, resume_measured};
 use threads::{Context, Threads};
 
 /// The observation of one core: its cycle account, its thread and its handlers.
@@ -224,7 +224,7 @@ impl Observer {
         let root = context.root();
         if measuring {
             context.activity.resume(step.start, false);
-            context.activity.reach(step.end, step.sp, step.executions);
+            context.activity.account_instruction(step.end, step.sp, step.executions);
         }
         if wanted.calls.is_empty() && !measuring {
             context.follow(step, functions, paths, |_| {});
@@ -262,7 +262,7 @@ impl Observer {
         };
         self.accesses.push((access, place));
         if let Some(kind) = kind.filter(|_| self.wanted.events) {
-            self.events.push(event(kind, core, access.cycle, u16::from(access.lock), 0, place.pc));
+            self.events.push(core_event(kind, core, access.cycle, u16::from(access.lock), 0, place.pc));
         }
     }
 
@@ -304,7 +304,7 @@ impl Observer {
     }
 
     /// Accounts for sleep into which a handler returned.
-    pub fn slept(&mut self, core: usize, look: &CoreView) {
+    pub fn account_sleep(&mut self, core: usize, look: &CoreView) {
         self.end_of_handler(core);
         self.note_priority(core, look.t, look.priority);
     }
@@ -366,7 +366,7 @@ impl Observer {
     fn take_calls(&mut self) -> (Vec<Call>, Vec<Call>) {
         let measured = &self.wanted.measured;
         for mut context in self.threads.take_over() {
-            context.activity.lose(&mut CallRecorder {
+            context.activity.lose_calls(&mut CallRecorder {
                 wanted: measured,
                 calls: &mut self.calls,
                 thread: context.number,

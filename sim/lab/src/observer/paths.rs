@@ -25,7 +25,7 @@ pub struct Paths {
 
 impl Paths {
     /// Returns the number of the node of a function that is called at node `parent`.
-    pub fn child(&mut self, parent: u32, entry: u32) -> u32 {
+    pub fn child_node(&mut self, parent: u32, entry: u32) -> u32 {
         self.node(Node { parent, entry, exception: 0 })
     }
 
@@ -35,7 +35,7 @@ impl Paths {
     }
 
     /// Returns the number of the node of a function that replaces the one at node `of` by a tail call.
-    pub fn sibling(&mut self, of: u32, entry: u32) -> u32 {
+    pub fn sibling_node(&mut self, of: u32, entry: u32) -> u32 {
         let here = self.get(of);
         self.node(Node { entry, ..here })
     }

@@ -64,7 +64,7 @@ pub(super) fn record_move(
     let entry = paths.get(node).entry;
     if let Some(&id) = wanted.calls.get(&entry) {
         let ((r0, end), pc) = (context.last, if kind == Kind::Call { entry } else { context.pc });
-        events.push(event(kind, core, end, id, r0, pc));
+        events.push(core_event(kind, core, end, id, r0, pc));
     }
 }
 
@@ -79,11 +79,11 @@ pub(super) fn record_thread(
 ) {
     if let Some(thread) = thread.filter(|_| wanted.events) {
         let first = paths.get(thread.root()).entry;
-        events.push(event(Kind::Thread, core, at, 0, thread.number, first));
+        events.push(core_event(Kind::Thread, core, at, 0, thread.number, first));
     }
 }
 
 /// Creates an event of a core.
-pub(super) fn event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
+pub(super) fn core_event(kind: Kind, core: usize, cycle: u64, id: u16, value: u32, pc: u32) -> Event {
     Event { cycle, value, pc, id, kind: kind as u8, core: core as u8, more: 0 }
 }

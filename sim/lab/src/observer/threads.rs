@@ -67,7 +67,7 @@ pub struct Context {
 impl Context {
     /// Creates a context that begins in the function at the end of a path.
     pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
-        let around = functions.around(pc);
+        let around = functions.function_range(pc);
         let (frames, replaced) = (Vec::new(), Vec::new());
         let activity = Activity::default();
         let (sp, last, process_stack) = (0, (0, 0), false);
@@ -102,11 +102,11 @@ impl Context {
     /// Updates the call path by a call instruction.
     fn call(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         if self.frames.len() == DEEPEST {
-            self.unwind(0, true, tell);
+            self.leave_calls(0, true, tell);
         }
         self.frames.push(Frame { back: step.lr & !1, sp: step.sp, node: self.node });
-        self.node = paths.child(self.node, functions.entry(step.next));
-        self.around = functions.around(step.next);
+        self.node = paths.child_node(self.node, functions.entry(step.next));
+        self.around = functions.function_range(step.next);
         tell(Move::Into(self.node));
     }
 
@@ -114,8 +114,8 @@ impl Context {
     fn jump(&mut self, step: &Step, functions: &Functions, paths: &mut Paths, tell: &mut impl FnMut(Move)) {
         let next = step.next;
         if self.frames.last().is_some_and(|frame| frame.back == next && step.sp >= frame.sp) {
-            self.unwind(self.frames.len() - 1, false, tell);
-            self.around = functions.around(next);
+            self.leave_calls(self.frames.len() - 1, false, tell);
+            self.around = functions.function_range(next);
             return;
         }
         if (self.around.0..self.around.1).contains(&next) {
@@ -126,16 +126,16 @@ impl Context {
         // Helpers of a switch return to somewhere in their caller. So does a long jump.
         let inside = |frame: &Frame| paths.get(frame.node).entry == entry && step.sp >= frame.sp;
         if let Some(depth) = self.frames.iter().rposition(returns) {
-            self.unwind(depth, false, tell);
+            self.leave_calls(depth, false, tell);
         } else if next == entry && functions.begins(next) {
             // A handler stays visible on the path of its continuation.
             let handler = self.frames.is_empty() && paths.get(self.root).exception != 0;
-            let next = if handler { paths.child(self.root, entry) } else { paths.sibling(self.node, entry) };
+            let next = if handler { paths.child_node(self.root, entry) } else { paths.sibling_node(self.node, entry) };
             self.tail_call(next, handler, tell);
         } else if let Some(depth) = self.frames.iter().rposition(inside) {
-            self.unwind(depth, false, tell);
+            self.leave_calls(depth, false, tell);
         }
-        self.around = functions.around(next);
+        self.around = functions.function_range(next);
     }
 
     /// Replaces the current function by the one at `next`, which returns in its place.
@@ -157,14 +157,14 @@ impl Context {
 
     /// Leaves all calls in progress on the call path. A function that the first one continued as returns with it.
     pub fn finish(&mut self, tell: &mut impl FnMut(Move)) {
-        self.unwind(0, true, tell);
+        self.leave_calls(0, true, tell);
         if self.node != self.root {
             tell(Move::Out(self.node));
         }
     }
 
     /// Leaves all calls of the call path from the one at `depth` on. If they are `cut` off, none of them returns.
-    fn unwind(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
+    fn leave_calls(&mut self, depth: usize, cut: bool, tell: &mut impl FnMut(Move)) {
         while self.frames.len() > depth {
             let way = if cut || self.frames.len() > depth + 1 { Move::Left } else { Move::Out };
             tell(way(self.node));
@@ -226,7 +226,7 @@ impl Threads {
     /// Begins a new thread at `pc`.
     pub fn begin(&mut self, pc: u32, functions: &Functions, paths: &mut Paths) -> Context {
         self.count += 1;
-        let node = paths.child(super::paths::NONE, functions.entry(pc));
+        let node = paths.child_node(super::paths::NONE, functions.entry(pc));
         Context::new(self.count, node, pc, functions)
     }
 }

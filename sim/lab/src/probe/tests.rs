@@ -55,7 +55,7 @@ fn a_watched_call_records_caller_and_two_arguments() {
     probes.issue(0x100, 1, 10, ProbedRegisters { r0: 3, r1: 4, r2: 5, lr: 0x555 }, false);
     let seen: Vec<_> = probes.take_events().iter().map(|event| (event.id, event.value, event.more, event.pc)).collect();
     assert_eq!(seen, [(1, 3, 0, 0x100), (2, 3, 4, 0x555), (3, 3, 5, 0x555)]);
-    assert_eq!(probes.sites().collect::<Vec<_>>(), [0x100]);
+    assert_eq!(probes.probe_sites().collect::<Vec<_>>(), [0x100]);
 }
 
 #[test]
@@ -172,9 +172,9 @@ fn a_reused_slot_contains_no_old_data() {
     let mut probes = Probes::default();
     probes.record(Kind::Pin, 0, 1, 1, 0, 0);
     let taken = probes.take_events();
-    probes.reuse(taken);
+    probes.reuse_events(taken);
     assert!(probes.take_events().is_empty());
     probes.record(Kind::Pin, 0, 2, 2, 0, 0);
-    probes.reuse(vec![probes.events[0]; 3]);
+    probes.reuse_events(vec![probes.events[0]; 3]);
     assert_eq!(probes.take_events().iter().map(|event| event.id).collect::<Vec<_>>(), [2]);
 }

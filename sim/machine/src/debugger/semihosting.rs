@@ -53,7 +53,7 @@ impl Debugger {
                 self.print(Channel::Semihosting, &byte);
                 0
             }),
-            0x04 => string(memory, parameter).map(|text| {
+            0x04 => string_bytes(memory, parameter).map(|text| {
                 self.print(Channel::Semihosting, &text);
                 0
             }),
@@ -62,7 +62,7 @@ impl Debugger {
             0x07 => Some(self.files.input.pop_front().map_or(FAILED, u32::from)),
             0x08 => words(1).map(|block| u32::from((block[0] as i32) < 0)),
             0x09 => words(1).map(|block| self.of_file(block[0], |file| u32::from(file.is_terminal()))),
-            0x0a => words(2).map(|block| self.seek(block[0], block[1])),
+            0x0a => words(2).map(|block| self.seek_file(block[0], block[1])),
             0x0c => words(1).map(|block| self.of_file(block[0], |file| file.length())),
             0x10 => Some((ns / 10_000_000) as u32),
             0x11 => Some((ns / 1_000_000_000) as u32),
@@ -150,7 +150,7 @@ impl Debugger {
     }
 
     /// Executes the semihosting call SYS_SEEK. Returns 0, or -1 on failure.
-    fn seek(&mut self, handle: u32, place: u32) -> u32 {
+    fn seek_file(&mut self, handle: u32, place: u32) -> u32 {
         match self.files.get(handle) {
             Some(File::Features(at)) => {
                 *at = place;
@@ -209,7 +209,7 @@ fn words(memory: &dyn TargetMemory, address: u32) -> Vec<u32> {
 }
 
 /// Returns the bytes of a string up to its zero.
-fn string(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
+fn string_bytes(memory: &dyn TargetMemory, address: u32) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     while text.len() < MOST_BYTES {
         match memory.bytes(address.wrapping_add(text.len() as u32), 1)?.first() {

@@ -110,7 +110,7 @@ impl Needs {
     }
 
     /// Returns the first thing that the image needs and a core lacks, and the core's name.
-    pub(super) fn lacking(self, core: Core) -> Option<(&'static str, &'static str)> {
+    pub(super) fn first_unmet_need(self, core: Core) -> Option<(&'static str, &'static str)> {
         let needs = match self.profile.try_into().map(char::from_u32) {
             Ok(Some('A')) => "an A-profile core",
             Ok(Some('R')) => "an R-profile core",
@@ -137,7 +137,7 @@ mod tests {
 
     fn lacks(arch: u64, profile: u64, float: u64) -> Vec<Core> {
         let cores = [Core::M0Plus, Core::M3, Core::M4F, Core::M7];
-        cores.into_iter().filter(|core| Needs { arch, profile, float }.lacking(*core).is_some()).collect()
+        cores.into_iter().filter(|core| Needs { arch, profile, float }.first_unmet_need(*core).is_some()).collect()
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(super) fn parse(data: &[u8], name: &str) -> Result<Image, ImageError> {
         )));
     }
     let entry = *pieces.keys().next().unwrap_or(&0);
-    Ok(Image { segments: join(pieces), entry, ..Image::default() })
+    Ok(Image { segments: join_pieces(pieces), entry, ..Image::default() })
 }
 
 /// One block of a UF2 file.
@@ -98,7 +98,7 @@ fn missing_block(blocks: &[&Block]) -> Option<String> {
 }
 
 /// Joins pieces of memory whose addresses follow each other.
-fn join(pieces: BTreeMap<u32, Vec<u8>>) -> Vec<(u32, Vec<u8>)> {
+fn join_pieces(pieces: BTreeMap<u32, Vec<u8>>) -> Vec<(u32, Vec<u8>)> {
     let mut joined: Vec<(u32, Vec<u8>)> = Vec::new();
     for (address, bytes) in pieces {
         match joined.last_mut() {

@@ -19,7 +19,7 @@ pub trait PrivateBus: Bus {
 
     /// Loads from the private peripheral bus at cycle `t`, which it advances.
     fn load_private(&mut self, core: &mut Core, address: u32, bytes: u32, t: &mut u64) -> Result<u32, Trap> {
-        admit(core, bytes)?;
+        check_private_access(core, bytes)?;
         let (value, unmodelled) = ppb::load(core, address, *t).ok_or(UNMAPPED)?;
         self.look_at(core);
         if let Some(what) = unmodelled {
@@ -38,7 +38,7 @@ pub trait PrivateBus: Bus {
         value: u32,
         t: &mut u64,
     ) -> Result<(), Trap> {
-        admit(core, bytes)?;
+        check_private_access(core, bytes)?;
         if let Some(what) = ppb::store(core, address, value, *t).ok_or(UNMAPPED)? {
             self.not_modelled(core, address, what, *t);
         }
@@ -62,6 +62,6 @@ pub trait PrivateBus: Bus {
 }
 
 /// Checks that an access is allowed: whole words, by privileged code.
-fn admit(core: &Core, bytes: u32) -> Result<(), Trap> {
+fn check_private_access(core: &Core, bytes: u32) -> Result<(), Trap> {
     if bytes == 4 && core.is_privileged() { Ok(()) } else { Err(WORDS_ONLY) }
 }

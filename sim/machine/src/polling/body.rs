@@ -62,12 +62,12 @@ enum Kind {
 type DecodedLoop = (Kind, u32);
 
 /// Returns the bit of a register in a mask.
-const fn bit(register: u32) -> u16 {
+const fn register_bit(register: u32) -> u16 {
     1 << register
 }
 
 /// Returns the kind of an opcode that only reads and writes registers, by their masks.
-fn plain(reads: u16, writes: u16) -> Kind {
+fn register_opcode_kind(reads: u16, writes: u16) -> Kind {
     Kind::Plain { reads, writes }
 }
 
@@ -75,30 +75,30 @@ fn plain(reads: u16, writes: u16) -> Kind {
 fn decode(address: u32, code: &impl Fn(u32) -> Option<u16>) -> Option<DecodedLoop> {
     let h = u32::from(code(address)?);
     if h >> 11 >= 0b11101 {
-        return Some((wide(h, u32::from(code(address + 2)?))?, 4));
+        return Some((decode_32_bit(h, u32::from(code(address + 2)?))?, 4));
     }
-    Some((narrow(h, address)?, 2))
+    Some((decode_16_bit(h, address)?, 2))
 }
 
 /// Decodes a 16-bit opcode, if a polling loop may contain it.
-fn narrow(h: u32, address: u32) -> Option<Kind> {
+fn decode_16_bit(h: u32, address: u32) -> Option<Kind> {
     let (r0, r3, r6, r8) = (h & 7, h >> 3 & 7, h >> 6 & 7, h >> 8 & 7);
     let target = |distance: u32| address.wrapping_add(4).wrapping_add(distance);
     Some(match h >> 11 {
-        0b00000..=0b00010 => plain(bit(r3), bit(r0)),
+        0b00000..=0b00010 => register_opcode_kind(register_bit(r3), register_bit(r0)),
         0b00011 => match h >> 9 & 3 {
-            0 | 1 => plain(bit(r3) | bit(r6), bit(r0)),
+            0 | 1 => register_opcode_kind(register_bit(r3) | register_bit(r6), register_bit(r0)),
             each if r0 == r3 && r6 == 1 => Kind::Count { register: r0, up: each == 2 },
-            _ => plain(bit(r3), bit(r0)),
+            _ => register_opcode_kind(register_bit(r3), register_bit(r0)),
         },
-        0b00100 => plain(0, bit(r8)),
+        0b00100 => register_opcode_kind(0, register_bit(r8)),
         0b00101 => Kind::Compare { register: r8, with: Operand::Constant(h & 0xff) },
         0b00110 | 0b00111 if h & 0xff == 1 => Kind::Count { register: r8, up: h >> 11 & 1 == 0 },
-        0b00110 | 0b00111 => plain(bit(r8), bit(r8)),
+        0b00110 | 0b00111 => register_opcode_kind(register_bit(r8), register_bit(r8)),
         0b01000 if h & 0x400 == 0 => match h >> 6 & 15 {
             10 => Kind::Compare { register: r0, with: Operand::Register(r3 as usize) },
-            8 | 11 => plain(bit(r0) | bit(r3), 0),
-            _ => plain(bit(r0) | bit(r3), bit(r0)),
+            8 | 11 => register_opcode_kind(register_bit(r0) | register_bit(r3), 0),
+            _ => register_opcode_kind(register_bit(r0) | register_bit(r3), register_bit(r0)),
         },
         0b01000 => {
             let (rd, rm) = (h & 7 | h >> 4 & 8, h >> 3 & 15);
@@ -107,23 +107,25 @@ fn narrow(h: u32, address: u32) -> Option<Kind> {
             }
             match h >> 8 & 3 {
                 1 => Kind::Compare { register: rd, with: Operand::Register(rm as usize) },
-                _ => plain(bit(rd) | bit(rm), bit(rd)),
+                _ => register_opcode_kind(register_bit(rd) | register_bit(rm), register_bit(rd)),
             }
         }
         // A constant after the code.
-        0b01001 => plain(0, bit(r8)),
-        0b01010 | 0b01011 if h >> 9 & 7 >= 3 => Kind::Load { reads: bit(r3) | bit(r6), writes: bit(r0) },
-        0b01101 | 0b01111 | 0b10001 => Kind::Load { reads: bit(r3), writes: bit(r0) },
+        0b01001 => register_opcode_kind(0, register_bit(r8)),
+        0b01010 | 0b01011 if h >> 9 & 7 >= 3 => {
+            Kind::Load { reads: register_bit(r3) | register_bit(r6), writes: register_bit(r0) }
+        }
+        0b01101 | 0b01111 | 0b10001 => Kind::Load { reads: register_bit(r3), writes: register_bit(r0) },
         0b10110 | 0b10111 => match h >> 8 & 15 {
             // SXTH to UXTB. REV, REV16, REVSH.
-            2 => plain(bit(r3), bit(r0)),
-            10 if h >> 6 & 3 != 2 => plain(bit(r3), bit(r0)),
+            2 => register_opcode_kind(register_bit(r3), register_bit(r0)),
+            10 if h >> 6 & 3 != 2 => register_opcode_kind(register_bit(r3), register_bit(r0)),
             // CBZ, CBNZ.
             1 | 3 | 9 | 11 => {
                 Kind::TestedBranch { target: target((h >> 3 & 31) << 1 | (h >> 9 & 1) << 6), register: r0 }
             }
             // NOP, YIELD.
-            15 if h & 0xff == 0 || h & 0xff == 0x10 => plain(0, 0),
+            15 if h & 0xff == 0 || h & 0xff == 0x10 => register_opcode_kind(0, 0),
             _ => return None,
         },
         0b11010 | 0b11011 if h >> 8 & 15 < LINK_AND_ABOVE => {
@@ -136,15 +138,15 @@ fn narrow(h: u32, address: u32) -> Option<Kind> {
 
 /// Decodes a 32-bit opcode, if a polling loop may contain it: LDR, LDRB and LDRH with an offset of 12 bits, AND and TST
 /// with a constant.
-fn wide(first: u32, second: u32) -> Option<Kind> {
+fn decode_32_bit(first: u32, second: u32) -> Option<Kind> {
     let (base, top, rd) = (first & 15, second >> 12, second >> 8 & 15);
     match first >> 4 {
         0xf8d | 0xf89 | 0xf8b if top < LINK_AND_ABOVE && base != 15 => {
-            Some(Kind::Load { reads: bit(base), writes: bit(top) })
+            Some(Kind::Load { reads: register_bit(base), writes: register_bit(top) })
         }
         0xf00 | 0xf01 | 0xf40 | 0xf41 if second & 0x8000 == 0 && base < LINK_AND_ABOVE => match rd {
-            15 if first >> 4 & 1 != 0 => Some(plain(bit(base), 0)),
-            0..=13 => Some(plain(bit(base), bit(rd))),
+            15 if first >> 4 & 1 != 0 => Some(register_opcode_kind(register_bit(base), 0)),
+            0..=13 => Some(register_opcode_kind(register_bit(base), register_bit(rd))),
             _ => None,
         },
         _ => None,
@@ -153,7 +155,7 @@ fn wide(first: u32, second: u32) -> Option<Kind> {
 
 /// Collects the opcodes from `at` to `end`, or to the first branch that leads to `load` or before it. After them, and
 /// where that leads.
-fn straight(
+fn straight_opcodes(
     opcodes: &mut Vec<Kind>,
     mut at: u32,
     end: Option<u32>,
@@ -179,9 +181,9 @@ pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     let (kind @ Kind::Load { .. }, length) = decode(load, &code)? else { return None };
     let (mut opcodes, behind_load) = (vec![kind], load + length);
     // From there to the branch back, and from where it leads to the load.
-    let (end, start) = straight(&mut opcodes, behind_load, None, load, &code)?;
+    let (end, start) = straight_opcodes(&mut opcodes, behind_load, None, load, &code)?;
     opcodes.pop();
-    let (back, _) = straight(&mut opcodes, start, Some(load), load, &code)?;
+    let (back, _) = straight_opcodes(&mut opcodes, start, Some(load), load, &code)?;
     let leads_out = |kind: &Kind| match kind {
         Kind::Branch { target, .. } | Kind::TestedBranch { target, .. } => !(start..end).contains(target),
         _ => true,
@@ -189,13 +191,13 @@ pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     if back != load || !opcodes.iter().all(leads_out) {
         return None;
     }
-    let counter = counter(&opcodes)?;
+    let counter = counting_register(&opcodes)?;
     Some(Body { start, end, behind_load, instructions: opcodes.len() as u64 + 1, counter })
 }
 
 /// Returns the register that counts the repetitions, or `Some(None)` if there is none. `None` if it is used for
 /// anything else, or there are two.
-fn counter(opcodes: &[Kind]) -> Option<Option<Counter>> {
+fn counting_register(opcodes: &[Kind]) -> Option<Option<Counter>> {
     let mut counting = opcodes.iter().filter_map(|kind| match kind {
         Kind::Count { register, up } => Some((*register, *up)),
         _ => None,
@@ -204,7 +206,9 @@ fn counter(opcodes: &[Kind]) -> Option<Option<Counter>> {
     let (mine, mut limits) = (Operand::Register(register as usize), Vec::new());
     for kind in opcodes {
         match *kind {
-            Kind::Plain { reads, writes } | Kind::Load { reads, writes } if (reads | writes) & bit(register) != 0 => {
+            Kind::Plain { reads, writes } | Kind::Load { reads, writes }
+                if (reads | writes) & register_bit(register) != 0 =>
+            {
                 return None;
             }
             Kind::Compare { register: first, with } if first == register => limits.push(with),
@@ -290,7 +294,7 @@ mod tests {
                 || h >> 9 == 0b1011010;
             let leaves = h >> 8 == 0x47 || h >> 8 == 0xde || h >> 8 == 0xdf || h >> 9 == 0b1011110;
             if stores || leaves {
-                assert_eq!(narrow(h, 0), None, "{opcode:#06x}");
+                assert_eq!(decode_16_bit(h, 0), None, "{opcode:#06x}");
             }
         }
     }

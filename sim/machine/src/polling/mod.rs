@@ -130,7 +130,7 @@ pub trait Waiting {
 
 /// The state of a core in a busy wait, right after the load.
 #[derive(Clone, Copy)]
-struct Moment<S> {
+struct PollingState<S> {
     time: u64,
     registers: [u32; 15],
     flags: u32,
@@ -139,21 +139,21 @@ struct Moment<S> {
 }
 
 /// Returns the core's present state. `None` if it is not known.
-fn moment<M: Waiting>(machine: &M) -> Option<Moment<M::State>> {
+fn present_state<M: Waiting>(machine: &M) -> Option<PollingState<M::State>> {
     let state = machine.state()?;
     let (time, flags) = (machine.time(), machine.flags());
-    Some(Moment { time, registers: machine.registers(), flags, state, counts: machine.counts() })
+    Some(PollingState { time, registers: machine.registers(), flags, state, counts: machine.counts() })
 }
 
 /// Skips as much of a busy wait as there is up to `until`, where the next event is.
 pub fn pass_over<M: Waiting>(machine: &mut M, until: u64) {
-    look(machine, until);
+    skip_polling_loop(machine, until);
     let polling = machine.polling();
     (polling.ripe, polling.reads) = (false, 0);
 }
 
 /// Checks whether the core is in a polling loop, and skips its repetitions if they repeat exactly.
-fn look<M: Waiting>(machine: &mut M, until: u64) {
+fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     let load = machine.polling().load;
     let Some(body) = body::find(load, |address| machine.code(address)) else {
         machine.polling().refuse();
@@ -165,30 +165,31 @@ fn look<M: Waiting>(machine: &mut M, until: u64) {
     // What happened before the wait must be long ago.
     let begun = machine.time();
     while machine.time() < begun + M::ANCIENT_CYCLES {
-        if !repeat(machine, &body, until) {
+        if !execute_repetition(machine, &body, until) {
             return;
         }
     }
-    let Some(anchor) = moment(machine) else {
+    let Some(anchor) = present_state(machine) else {
         machine.polling().refuse();
         return;
     };
     let phases = machine.phases();
     for repetition in 1..=REPETITIONS {
-        if !repeat(machine, &body, until) {
+        if !execute_repetition(machine, &body, until) {
             return;
         }
-        let Some(now) = moment(machine) else { return };
-        if recurs(&anchor, &now, &body, repetition, phases) {
+        let Some(now) = present_state(machine) else { return };
+        if state_repeats(&anchor, &now, &body, repetition, phases) {
             // Once more, so that whatever adapts itself has done so.
             for _ in 0..repetition {
-                if !repeat(machine, &body, until) {
+                if !execute_repetition(machine, &body, until) {
                     return;
                 }
             }
-            let Some(again) = moment(machine) else { return };
-            if recurs(&now, &again, &body, repetition, phases) && again.time - now.time == now.time - anchor.time {
-                skip(machine, &now, &again, &body, repetition, until);
+            let Some(again) = present_state(machine) else { return };
+            if state_repeats(&now, &again, &body, repetition, phases) && again.time - now.time == now.time - anchor.time
+            {
+                skip_periods(machine, &now, &again, &body, repetition, until);
                 return;
             }
         }
@@ -197,7 +198,7 @@ fn look<M: Waiting>(machine: &mut M, until: u64) {
 }
 
 /// Executes one repetition of the loop. False if anything else happens in it or an event is near.
-fn repeat<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
+fn execute_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     let executed = machine.counts()[0] + body.instructions;
     while machine.counts()[0] < executed {
         if machine.time() + MARGIN_CYCLES > until || !machine.step() {
@@ -211,7 +212,13 @@ fn repeat<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
 }
 
 /// Whether everything is as it was `repetitions` repetitions ago, except for the counter, time and counts.
-fn recurs<S: PartialEq>(before: &Moment<S>, now: &Moment<S>, body: &Body, repetitions: u32, phases: u64) -> bool {
+fn state_repeats<S: PartialEq>(
+    before: &PollingState<S>,
+    now: &PollingState<S>,
+    body: &Body,
+    repetitions: u32,
+    phases: u64,
+) -> bool {
     let mut registers = before.registers;
     if let Some(counter) = &body.counter {
         let register = &mut registers[counter.register];
@@ -238,10 +245,10 @@ fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
 }
 
 /// Skips whole periods of `repetitions` repetitions of the loop.
-fn skip<M: Waiting>(
+fn skip_periods<M: Waiting>(
     machine: &mut M,
-    before: &Moment<M::State>,
-    now: &Moment<M::State>,
+    before: &PollingState<M::State>,
+    now: &PollingState<M::State>,
     body: &Body,
     repetitions: u32,
     until: u64,

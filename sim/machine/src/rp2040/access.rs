@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::ppb;
 use rtoslab_periph::rp2040::needs_extra_alias_cycles;
 use rtoslab_timing::rp2040::key;
 
-use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, bank_of, slave, unstripe};
+use super::map::{ROM_BYTES, SIO, SRAM_BASE, SRAM_BYTES, bank_of, slave, unstriped_offset};
 use super::stops::is_register;
 use super::system::System;
 use crate::m0plus::private_bus::PrivateBus;
@@ -16,7 +16,7 @@ use crate::words::{get, put};
 use crate::xip::{FILL_BYTES, LINE_BYTES};
 
 /// Returns the bytes of a register word that a narrow load selects.
-fn lanes(word: u32, address: u32, bytes: u32) -> u32 {
+fn selected_bytes(word: u32, address: u32, bytes: u32) -> u32 {
     match bytes {
         1 => word >> (8 * (address & 3)) & 0xff,
         2 => word >> (8 * (address & 2)) & 0xffff,
@@ -67,7 +67,7 @@ impl System {
         if address & 2 == 0 {
             return false;
         }
-        let resident = address >> 28 != 1 || self.xip.resident(self.flash_offset(address) / FILL_BYTES);
+        let resident = address >> 28 != 1 || self.xip.is_cached(self.flash_offset(address) / FILL_BYTES);
         resident && self.decode_at(address).is_local()
     }
 
@@ -107,7 +107,7 @@ impl System {
                 };
                 let value = self.sio_read(core, offset, at);
                 if value == 0 && offset >= 0x100 && !self.periph.sio.logs_lock_accesses() {
-                    self.pairs.failed(core, lock_at(offset));
+                    self.pairs.note_failed_lock(core, lock_at(offset));
                 }
                 OrderedAccess::Now(value)
             }
@@ -203,7 +203,7 @@ impl System {
                 }
                 let value = self.sio_read(core, address & 0xffc, *t);
                 *t += 1;
-                Ok(lanes(value, address, bytes))
+                Ok(selected_bytes(value, address, bytes))
             }
             0x1 => self.load_flash_side::<CONTEND>(core, address, bytes, t),
             0x0 if address < ROM_BYTES => {
@@ -217,14 +217,14 @@ impl System {
                     *t = slot + 2;
                     return Ok(get(&self.sram, offset, bytes));
                 }
-                let (offset, bank) = unstripe(address).ok_or(UNMAPPED)?;
+                let (offset, bank) = unstriped_offset(address).ok_or(UNMAPPED)?;
                 let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
                 *t = slot + 2;
                 Ok(get(&self.sram, offset, bytes))
             }
             0x4 | 0x5 => {
                 let word = self.load_register::<CONTEND>(core, address & !3, t)?;
-                Ok(lanes(word, address, bytes))
+                Ok(selected_bytes(word, address, bytes))
             }
             0xe => self.load_private(core, address, bytes, t),
             _ => Err(UNMAPPED),
@@ -286,7 +286,7 @@ impl System {
             0x2 => {
                 let (offset, bank) = match address.checked_sub(SRAM_BASE).filter(|&o| o < SRAM_BYTES) {
                     Some(offset) => (offset, bank_of(offset)),
-                    None => unstripe(address).ok_or(UNMAPPED)?,
+                    None => unstriped_offset(address).ok_or(UNMAPPED)?,
                 };
                 let slot = if CONTEND { self.claim_data(core, bank, *t) } else { *t };
                 *t = slot + 2;
@@ -316,12 +316,12 @@ impl System {
                 let half = offset / FILL_BYTES;
                 let window = address >> 24;
                 self.periph.xip_ctrl.count(u32::from(window <= 0x11));
-                if window == 0x10 || window == 0x11 && self.xip.resident(half) {
+                if window == 0x10 || window == 0x11 && self.xip.is_cached(half) {
                     self.fill_half_line::<CONTEND>(core, half, t);
                     let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
                     *t = slot + 2;
                 } else if window == 0x12 {
-                    self.xip.invalidate(offset / LINE_BYTES);
+                    self.xip.invalidate_line(offset / LINE_BYTES);
                     self.refresh_line(offset / LINE_BYTES);
                     self.fill_half_line::<CONTEND>(core, half, t);
                     *t += 2;
@@ -344,7 +344,7 @@ impl System {
             }
             0x14 | 0x18 => {
                 let word = self.load_register::<CONTEND>(core, address & !3, t)?;
-                Ok(lanes(word, address, bytes))
+                Ok(selected_bytes(word, address, bytes))
             }
             _ => Err(UNMAPPED),
         }
@@ -362,7 +362,7 @@ impl System {
         match address >> 24 {
             0x10 => {
                 let line = self.flash_offset(address) / LINE_BYTES;
-                self.xip.invalidate(line);
+                self.xip.invalidate_line(line);
                 self.refresh_line(line);
                 *t += 2;
                 Ok(())

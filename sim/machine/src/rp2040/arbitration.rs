@@ -194,7 +194,7 @@ impl Fabric for System {
 impl PairedBus for System {
     const OWN_NUMBER: u32 = CPUID;
 
-    fn bank(&self, memory: u32) -> Option<Bank> {
+    fn ram_bank(&self, memory: u32) -> Option<Bank> {
         match memory as usize {
             ..slave::SRAM4 => Some(Bank { first: 0, bytes: STRIPED_BYTES, is_interleaved: true }),
             slave::SRAM4..slave::XIP => {
@@ -267,7 +267,7 @@ impl PairedBus for System {
             state.times |= u64::from(u8::try_from(time).ok()?) << (8 * index);
         }
         state.times |= State::FIRST * u64::from(self.first == first.id);
-        state.times |= State::entering([first, other].map(|core| matches!(core.phase, Phase::Entry { .. })));
+        state.times |= State::cores_in_exception([first, other].map(|core| matches!(core.phase, Phase::Entry { .. })));
         Some(state)
     }
 

@@ -92,7 +92,7 @@ impl Board for Machine {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.system.warnings.texts().to_vec()
+        self.system.warnings.warning_texts().to_vec()
     }
 
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {

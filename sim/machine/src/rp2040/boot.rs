@@ -56,7 +56,7 @@ impl Machine {
     }
 
     /// Starts both cores as at power-on or after a watchdog reset.
-    pub(super) fn boot(&mut self) {
+    pub(super) fn boot_cores(&mut self) {
         self.locked = None;
         for core in self.cores.iter_mut() {
             core.reset();

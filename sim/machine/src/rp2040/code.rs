@@ -78,8 +78,8 @@ impl System {
     pub(super) fn is_away(&self, address: u32, decoded: Op) -> bool {
         address >> 28 == 1 && {
             let offset = self.flash_offset(address);
-            !self.xip.resident(offset / FILL_BYTES)
-                || decoded.is_wide() && !self.xip.resident((offset + 2) / FILL_BYTES)
+            !self.xip.is_cached(offset / FILL_BYTES)
+                || decoded.is_wide() && !self.xip.is_cached((offset + 2) / FILL_BYTES)
         }
     }
 

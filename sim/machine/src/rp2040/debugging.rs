@@ -38,7 +38,7 @@ impl System {
             }
             Answer::Exit(code) => self.stop_at(StopReason::Exit, core, pc, at, exit_sentence(code)),
         }
-        self.charge(core, CYCLES, 1);
+        self.charge_cycles(core, CYCLES, 1);
         step_over_breakpoint(core, self);
     }
 }

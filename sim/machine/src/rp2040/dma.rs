@@ -48,7 +48,7 @@ impl System {
     /// Makes the transfer that is due at cycle `now`. It takes its slot at the SRAM bank it touches, so that a core
     /// that wants the same bank in that cycle waits.
     pub(super) fn dma_transfer(&mut self, cores: &mut [Core; 2], now: u64) {
-        let flash = self.periph.ssi.flash.shared().clone();
+        let flash = self.periph.ssi.flash.shared_content().clone();
         let mut memories = Memories { flash, sram: &mut self.sram, rom: &self.rom, written: None };
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.run_dma(&mut access, &mut memories);

@@ -108,7 +108,7 @@ impl Machine {
         self.place(&image, name)?;
         self.system.held.clear();
         self.symbols = image.symbols.into();
-        self.boot();
+        self.boot_cores();
         Ok(())
     }
 
@@ -295,7 +295,7 @@ impl Machine {
 
     /// Restarts both cores in the boot ROM.
     pub(super) fn restart(&mut self) {
-        self.boot();
+        self.boot_cores();
         if let Some(observer) = &mut self.observer {
             observer.note_restart(0);
             observer.note_restart(1);
@@ -355,7 +355,7 @@ impl Machine {
 
     /// Lets the core that is behind, or both, execute up to `due`.
     fn execute(&mut self, mut due: u64) {
-        if self.system.periph.xip_ctrl.counting() {
+        if self.system.periph.xip_ctrl.counts_accesses() {
             self.watch = watch::STEPS;
         }
         if self.watch == watch::STEPS {

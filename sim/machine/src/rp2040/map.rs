@@ -40,7 +40,7 @@ pub fn bank_of(offset: u32) -> usize {
 }
 
 /// Returns the striped storage's offset of a non-striped alias (0x21000000), and its bank.
-pub fn unstripe(address: u32) -> Option<(u32, usize)> {
+pub fn unstriped_offset(address: u32) -> Option<(u32, usize)> {
     let offset = address.wrapping_sub(0x2100_0000);
     let bank = offset >> 16;
     (bank < 4).then(|| ((((offset & 0xffff) >> 2) * 4 + bank) * 4 + (offset & 3), bank as usize))

@@ -32,7 +32,7 @@ impl NativeTrace for System {
             marks: &self.marks,
             constants: self.periph.ssi.flash.bytes(),
             base: FLASH_BASE,
-            resident: Some(self.xip.halves()),
+            resident: Some(self.xip.cached_halves()),
         }
     }
 }

@@ -183,7 +183,7 @@ impl System {
     pub(super) fn clocks_changed(&mut self, cores: &mut [Core; 2], now: u64) {
         self.clocks = self.periph.clock_tree().clone();
         let den = u128::from(self.clocks.tick_hz_den) * u128::from(self.clocks.sys_hz);
-        let (num, den) = reduce(u128::from(self.clocks.tick_hz_num), den);
+        let (num, den) = reduce_fraction(u128::from(self.clocks.tick_hz_num), den);
         for core in cores.iter_mut() {
             let at = core.t.max(now);
             core.systick.set_external(Rate { num, den }, at);
@@ -358,7 +358,7 @@ fn is_xip_counter(address: u32) -> bool {
 }
 
 /// Returns a fraction in 64 bits, reduced by the greatest common divisor.
-fn reduce(num: u128, den: u128) -> (u64, u64) {
+fn reduce_fraction(num: u128, den: u128) -> (u64, u64) {
     if num == 0 || den == 0 {
         return (0, 1);
     }

@@ -121,14 +121,14 @@ impl System {
 
     /// Returns from a ROM function after `cycles`.
     fn return_from_rom(&mut self, core: &mut Core, cycles: u64) {
-        self.charge(core, cycles, 0);
+        self.charge_cycles(core, cycles, 0);
         core.t += cycles;
         let target = core.r[14];
         exception::jump(core, self, target);
     }
 
     /// Adds cycles and executions to the profile of a core's current instruction.
-    pub(super) fn charge(&mut self, core: &Core, cycles: u64, executions: u64) {
+    pub(super) fn charge_cycles(&mut self, core: &Core, cycles: u64, executions: u64) {
         // SAFETY: `ip` is an op inside the region, whose profile cells run parallel to the ops.
         unsafe {
             let cells = core.region.profile[core.id];

@@ -123,7 +123,7 @@ impl Machine {
         for address in addresses {
             self.system.mark_watch(address);
         }
-        let addresses: Vec<u32> = self.system.probes.sites().collect();
+        let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
         addresses.into_iter().for_each(|address| self.system.refresh(address));
     }
 }
@@ -176,7 +176,7 @@ impl System {
         SavedSystem {
             sram: sram.as_slice().into(),
             cache_sram: cache_sram.clone(),
-            xip: xip.tags(),
+            xip: xip.cache_content(),
             fill_cycles: *fill_cycles,
             word_cycles: *word_cycles,
             slots: *slots,
@@ -213,7 +213,7 @@ impl System {
             self.invalidate_sram(offset, bytes);
         }
         self.cache_sram.copy_from_slice(&saved.cache_sram);
-        let same_flash = Arc::ptr_eq(self.periph.ssi.flash.shared(), saved.periph.ssi.flash.shared());
+        let same_flash = Arc::ptr_eq(self.periph.ssi.flash.shared_content(), saved.periph.ssi.flash.shared_content());
         self.periph.clone_from(&saved.periph);
         if !same_flash {
             self.invalidate_flash(0, self.flash_len() as u32);

@@ -11,7 +11,7 @@ impl System {
         let fetched = &mut self.fetched[core.id];
         let fresh = core.steps.get(fetched.steps..).unwrap_or_default();
         fetched.steps = core.steps.len();
-        if !self.periph.xip_ctrl.counting() {
+        if !self.periph.xip_ctrl.counts_accesses() {
             return;
         }
         let flash = self.periph.ssi.flash.bytes();

@@ -184,7 +184,7 @@ impl System {
         let offset = self.flash_offset(address);
         let half = offset / FILL_BYTES;
         self.periph.xip_ctrl.count(1);
-        if !self.xip.resident(half) {
+        if !self.xip.is_cached(half) {
             self.fill_half_line::<CONTEND>(core, half, t);
         }
         let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
@@ -201,7 +201,7 @@ impl System {
         let offset = address - FLASH_BASE;
         let half = offset / FILL_BYTES;
         self.periph.xip_ctrl.count(1);
-        if !self.xip.resident(half) {
+        if !self.xip.is_cached(half) {
             self.fill_half_line::<CONTEND>(core, half, t);
         }
         let slot = if CONTEND { self.claim_data(core, slave::XIP, *t) } else { *t };
@@ -213,7 +213,7 @@ impl System {
     #[cold]
     #[inline(never)]
     pub(super) fn fill_half_line<const CONTEND: bool>(&mut self, core: &mut Core, half: u32, t: &mut u64) {
-        if self.xip.resident(half) {
+        if self.xip.is_cached(half) {
             return;
         }
         let start = if CONTEND { (*t).max(self.busy[slave::XIP]) } else { *t };
@@ -339,7 +339,7 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    fn bring<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> bool {
+    fn fill_code_line<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> bool {
         if core.region.cached {
             let offset = address - FLASH_BASE;
             self.fill_half_line::<CONTEND>(core, offset / FILL_BYTES, t);
@@ -383,13 +383,13 @@ unsafe impl Bus for System {
     fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
         if LITERAL {
             let offset = address - FLASH_BASE;
-            return self.xip.resident(offset / FILL_BYTES).then(|| self.flash_word(offset));
+            return self.xip.is_cached(offset / FILL_BYTES).then(|| self.flash_word(offset));
         }
         if address >> 24 != FLASH_BASE >> 24 || address & (bytes - 1) != 0 {
             return None;
         }
         let offset = self.flash_offset(address);
-        self.xip.resident(offset / FILL_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
+        self.xip.is_cached(offset / FILL_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
     }
 
     #[inline(always)]
@@ -412,7 +412,7 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    fn wrote(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
+    fn report_store(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
         let stops = self.probes.note_write(SRAM_BASE + offset, word, core, cycle, pc);
         self.lines_may_differ |= stops;
         stops

@@ -1,7 +1,7 @@
 //! The inputs of a scenario: a board with its settings, an image, stimuli, and the way to run it.
 
 use crate::board::{Board, Options};
-use crate::boards::{board, wire};
+use crate::boards::{board, parse_wire};
 use rtoslab_lab::Stimulus;
 
 use super::bytes::Bytes;
@@ -53,7 +53,7 @@ impl Setup {
         let mut options = Options { strict: shape & 0x30 == 0x30, ..Options::default() };
         options.cores = if chip == "rp2040" { 1 + usize::from(shape & 1) } else { 1 };
         if chip != "rp2040" && shape & 0x40 != 0 {
-            options.wires = wire("PA8", "PB0").into_iter().collect();
+            options.wires = parse_wire("PA8", "PB0").into_iter().collect();
         }
         let settings = (0..bytes.below(4)).map(|_| (bytes.below(64), setting_value(bytes))).collect();
         let cycles = 200 + (LONGEST_CYCLES - 200) * u64::from(bytes.byte()) * u64::from(bytes.byte()) / 65_025;

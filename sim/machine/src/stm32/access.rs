@@ -91,7 +91,7 @@ impl<F: Family> System<F> {
             }
             return Ok(self.load_memory(core, home, address, offset, bytes, at));
         }
-        if let Some(wait) = self.bridge(address, false, at) {
+        if let Some(wait) = self.bridge_cycles(address, false, at) {
             let now = at + 1 + wait;
             let value = self.periph.read(address, bytes, now, &mut self.effects);
             self.settle(core, now);
@@ -169,7 +169,7 @@ impl<F: Family> System<F> {
             }
             return Ok(self.flash_port.write_ram(core, self.kind(home, offset), address, at));
         }
-        if let Some(wait) = self.bridge(address, true, at) {
+        if let Some(wait) = self.bridge_cycles(address, true, at) {
             let now = at + 1 + wait;
             let lines = self.lines;
             self.periph.write(address, bytes, value, now, &mut self.effects);
@@ -227,13 +227,13 @@ impl<F: Family> System<F> {
 
     /// Switches the core's caches as CCR, or the run, says.
     pub(super) fn switch_caches(&mut self, core: &Core) {
-        let (instructions, data) = self.settings.caches(core.scb.ccr);
+        let (instructions, data) = self.settings.are_caches_on(core.scb.ccr);
         self.flash_port.switch_caches(instructions, data);
         self.epoch += 1;
     }
 
     /// Extra cycles on the way to a peripheral. `None` if none answers at the address.
-    fn bridge(&self, address: u32, write: bool, at: u64) -> Option<u64> {
+    fn bridge_cycles(&self, address: u32, write: bool, at: u64) -> Option<u64> {
         let bus = self.periph.bus(address)?;
         let rules = &self.bus_rules;
         let own = if bus.is_apb() {

@@ -43,7 +43,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     fn mark_watch(&mut self, address: u32) -> bool {
-        self.system.watch(address)
+        self.system.watch_word(address)
     }
 
     /// All serial ports print to it, in the order of time.
@@ -81,7 +81,7 @@ impl<F: Run> Board for Machine<F> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.system.warnings.texts().to_vec()
+        self.system.warnings.warning_texts().to_vec()
     }
 
     fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {

@@ -12,9 +12,9 @@ const MOST_BEATS: usize = 16;
 
 /// Places that a DMA wrote to, of one event.
 #[derive(Debug, Default)]
-pub(super) struct WrittenPlaces(Vec<(u32, u32)>);
+pub(super) struct WrittenRanges(Vec<(u32, u32)>);
 
-impl WrittenPlaces {
+impl WrittenRanges {
     /// Adds a place: address and bytes. Places of one burst are joined.
     pub fn add(&mut self, address: u32, bytes: u32) {
         match self.0.last_mut() {
@@ -37,7 +37,7 @@ struct Memories<'a> {
     map: &'static Map,
     /// The flash, or RAM, shows at address 0.
     ram_at_zero: bool,
-    written: WrittenPlaces,
+    written: WrittenRanges,
 }
 
 impl Memories<'_> {
@@ -84,7 +84,7 @@ impl<F: Family> System<F> {
             areas: &mut self.memories,
             map: self.map,
             ram_at_zero,
-            written: WrittenPlaces::default(),
+            written: WrittenRanges::default(),
         };
         self.periph.run_dma(now, &mut memories, &mut self.effects);
         let written = memories.written;

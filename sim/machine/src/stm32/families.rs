@@ -33,7 +33,7 @@ impl Family for F1 {
         const { &[bit("wait_states", 7, "LATENCY"), bit("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")] }
     }
 
-    fn pipe(rules: Rules) -> CortexM3 {
+    fn timed_pipeline(rules: Rules) -> CortexM3 {
         CortexM3::new(values(&cortex_m3::SETTINGS, rules))
     }
 
@@ -67,7 +67,7 @@ impl Family for F4 {
         }
     }
 
-    fn pipe(rules: Rules) -> CortexM4 {
+    fn timed_pipeline(rules: Rules) -> CortexM4 {
         CortexM4::new(values(&cortex_m4::SETTINGS, rules))
     }
 
@@ -102,7 +102,7 @@ impl Family for F7H7 {
         if map.domains { H7 } else { F7 }
     }
 
-    fn pipe(rules: Rules) -> M7 {
+    fn timed_pipeline(rules: Rules) -> M7 {
         M7::new(values(&cortex_m7::SETTINGS, rules))
     }
 

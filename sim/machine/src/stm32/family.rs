@@ -42,7 +42,7 @@ pub trait Family: Clone + Send + Sync + 'static {
     /// The fields of a chip's FLASH_ACR that can be overridden.
     fn acr(map: &Map) -> &'static [AcrBit];
     /// The pipeline under the rules in force.
-    fn pipe(rules: Rules) -> Self::Pipe;
+    fn timed_pipeline(rules: Rules) -> Self::Pipe;
     /// The flash interface under the rules in force.
     fn flash(map: &Map, rules: Rules) -> Self::Flash;
 }

@@ -16,7 +16,7 @@ impl<F: Run> Machine<F> {
             Fault::FetchProtection if never_executes => {
                 "instruction fetch from a region that no core runs code from".to_owned()
             }
-            _ => describe(fault),
+            _ => describe_fault(fault),
         };
         if outcome == ExceptionOutcome::LockedUp {
             let detail = format!("core 0 is locked up: {why} at 0x{pc:08x} inside a fault handler");
@@ -31,7 +31,7 @@ impl<F: Run> Machine<F> {
 }
 
 /// A fault in words, for a warning.
-fn describe(fault: Fault) -> String {
+fn describe_fault(fault: Fault) -> String {
     match fault {
         Fault::Undefined => "undefined instruction".to_owned(),
         Fault::NoCoprocessor => "floating-point or coprocessor instruction without access (CPACR)".to_owned(),

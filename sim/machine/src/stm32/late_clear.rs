@@ -51,7 +51,7 @@ impl<F: Run> Machine<F> {
              and the handler then runs a second time: clear earlier, read the register back or end with DSB",
             cleared.address
         );
-        let stops = self.system.warnings.once(&key, text);
+        let stops = self.system.warnings.warn_once(&key, text);
         let at = self.core.t;
         self.system.stop_if_strict(&mut self.core, cleared.address, at, stops);
     }

@@ -106,7 +106,7 @@ impl Port {
     }
 
     /// Whether memory with these attributes is cached.
-    fn cacheable(attributes: Attributes) -> bool {
+    fn is_cacheable(attributes: Attributes) -> bool {
         attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
     }
 
@@ -126,7 +126,7 @@ impl Port {
     #[inline(never)]
     fn fetch_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         self.fetches.spoiled = true;
-        if self.instructions_on && Port::cacheable(Port::attributes(core, address)) {
+        if self.instructions_on && Port::is_cacheable(Port::attributes(core, address)) {
             self.caches.instruction.fill(address);
         }
         wait(self)
@@ -146,7 +146,7 @@ impl Port {
     fn read_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on {
             let attributes = Port::attributes(core, address);
-            if Port::cacheable(attributes) && !attributes.shareable {
+            if Port::is_cacheable(attributes) && !attributes.shareable {
                 self.caches.data.fill(address);
             }
         }
@@ -203,13 +203,13 @@ impl FlashPort for Port {
         }
         if self.data_on {
             let attributes = Port::attributes(core, address);
-            let cached = Port::cacheable(attributes) && !attributes.shareable;
+            let cached = Port::is_cacheable(attributes) && !attributes.shareable;
             if cached && attributes.policy != Policy::WriteThrough {
                 if !self.caches.data.lookup(address) && attributes.policy == Policy::WriteBackWriteAllocate {
                     self.caches.data.fill(address);
                 }
                 if self.caches.data.lookup(address) {
-                    self.caches.data.soil(address);
+                    self.caches.data.mark_dirty(address);
                     return 0;
                 }
             }

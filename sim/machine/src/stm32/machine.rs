@@ -59,9 +59,9 @@ impl<F: Run> Machine<F> {
         let map = map(chip).expect("a chip with an ARMv7-M core");
         let periph = Stm32::new(chip, &options.board);
         let system = System::new(map, periph, options.strict, options.console_port);
-        let pipe = F::pipe(&|key| system.settings.value(key));
+        let pipe = F::timed_pipeline(&|key| system.settings.value(key));
         let core = Box::new(Core::new(map.features));
-        let stats_base = totals(&core, 0);
+        let stats_base = core_statistics(&core, 0);
         let mut machine = Machine {
             core,
             pipe,
@@ -84,7 +84,7 @@ impl<F: Run> Machine<F> {
         Arc::make_mut(&mut self.system.settings).set(key, value)?;
         let settings = &self.system.settings;
         self.system.periph.state_clock(settings.clock_hz(), self.now);
-        self.pipe = F::pipe(&|key| settings.value(key));
+        self.pipe = F::timed_pipeline(&|key| settings.value(key));
         self.runner.clear();
         self.system.flash_port = F::flash(self.system.map, &|key| settings.value(key));
         self.system.bus_rules = stm32_bus::SETTINGS.map(|rule| settings.value(rule.key));
@@ -350,12 +350,12 @@ impl<F: Run> Machine<F> {
 
     /// Statistics since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
-        totals(&self.core, self.now).since(&self.stats_base)
+        core_statistics(&self.core, self.now).since(&self.stats_base)
     }
 
     /// Starts all statistics again from now.
     pub fn reset_stats(&mut self) {
-        self.stats_base = totals(&self.core, self.now);
+        self.stats_base = core_statistics(&self.core, self.now);
     }
 
     /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
@@ -365,14 +365,14 @@ impl<F: Run> Machine<F> {
         drop(self.runner.take_profile());
         self.system.set_profile(on);
         if !self.core.ip.is_null() && self.core.stray.is_none() {
-            exception::refetch(&mut self.core, &mut *self.system);
+            exception::look_up_region(&mut self.core, &mut *self.system);
         }
     }
 
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
     pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let lines = u32::from(self.system.map.features.irq_lines);
-        let has_pin = |pin: u16| self.system.periph.gpio((pin / 16) as u8).is_some();
+        let has_pin = |pin: u16| self.system.periph.gpio_port((pin / 16) as u8).is_some();
         injection::check(self.now, (cycle, stimulus), 1, lines, has_pin)?;
         self.system.injections.add(cycle, stimulus);
         Ok(())
@@ -385,7 +385,7 @@ impl<F: Run> Machine<F> {
 }
 
 /// Statistics of a core since power-on, at cycle `now`.
-fn totals(core: &Core, now: u64) -> Stats {
+fn core_statistics(core: &Core, now: u64) -> Stats {
     let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {
         cycles: now,

@@ -156,7 +156,7 @@ impl<F: Family> Settings<F> {
     }
 
     /// Whether the core's caches are on, instructions and data, under this CCR.
-    pub fn caches(&self, ccr: u32) -> (bool, bool) {
+    pub fn are_caches_on(&self, ccr: u32) -> (bool, bool) {
         (self.caches[0].unwrap_or(ccr & ccr::IC != 0), self.caches[1].unwrap_or(ccr & ccr::DC != 0))
     }
 

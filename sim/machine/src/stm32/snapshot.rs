@@ -106,9 +106,9 @@ impl<F: Run> Machine<F> {
         self.system.probes = saved.system.probes.clone();
         let addresses: Vec<u32> = self.system.probes.watched_words().collect();
         for address in addresses {
-            self.system.watch(address);
+            self.system.watch_word(address);
         }
-        let addresses: Vec<u32> = self.system.probes.sites().collect();
+        let addresses: Vec<u32> = self.system.probes.probe_sites().collect();
         addresses.into_iter().for_each(|address| self.system.refresh(address));
     }
 }

@@ -222,7 +222,7 @@ impl<F: Family> System<F> {
     }
 
     /// Reports writes to a word from now on. False if there is neither a memory that can be written nor a register.
-    pub(super) fn watch(&mut self, address: u32) -> bool {
+    pub(super) fn watch_word(&mut self, address: u32) -> bool {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
             self.marks[(offset >> MARK_SHIFT) as usize] |= MARK_WATCH;

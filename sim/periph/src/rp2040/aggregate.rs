@@ -98,7 +98,7 @@ impl Rp2040Peripherals {
         let (pll_sys, pll_usb) = (Pll::default(), Pll::default());
         let (xosc, rosc, watchdog) = (Xosc::new(crystal_hz), Rosc::default(), Watchdog::default());
         let clocks = Clocks::default();
-        let tree = derive(&clocks, &pll_sys, &pll_usb, &xosc, &rosc, &watchdog);
+        let tree = derive_frequencies(&clocks, &pll_sys, &pll_usb, &xosc, &rosc, &watchdog);
         let mut all = Self {
             sio: Sio::default(),
             resets: Resets::default(),
@@ -325,7 +325,8 @@ impl Rp2040Peripherals {
     /// Recomputes the clock tree and rebases whatever depends on it. Idempotent.
     fn retime(&mut self, now_cycles: u64, effects: &mut Effects) {
         self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
-        let mut tree = derive(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog);
+        let mut tree =
+            derive_frequencies(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog);
         tree.elapsed = self.tree.elapsed;
         tree.elapsed.set_clock(now_cycles, tree.sys_hz);
         let old = std::mem::replace(&mut self.tree, tree.clone());
@@ -383,7 +384,7 @@ impl Rp2040Peripherals {
         let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe(), self.pwm.levels(), pios);
         let (levels, oe) = self.pads_bank0.levels(driven.out, driven.oe, self.outside_driven, self.outside);
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
-        let inputs = self.io_bank0.sense(self.pads_bank0.inputs(self.pins.levels));
+        let inputs = self.io_bank0.sense(self.pads_bank0.input_levels(self.pins.levels));
         self.sio.gpio.set_input(inputs);
         if self.spis.iter().any(|spi| spi.bus.has_selects()) {
             let (levels, now_ns) = (self.pins.levels, self.tree.elapsed.ns_at(now));

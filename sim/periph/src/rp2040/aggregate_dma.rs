@@ -18,7 +18,7 @@ const TREQ_I2C0: u32 = 32;
 const TREQ_ADC: u32 = 36;
 
 /// The 1, 2 or 4 bytes at an address, from the word that contains them.
-fn lanes(value: u32, address: u32, bytes: u32) -> u32 {
+fn bytes_in_word(value: u32, address: u32, bytes: u32) -> u32 {
     match bytes {
         1 => value >> (8 * (address & 3)) & 0xff,
         2 => value >> (8 * (address & 2)) & 0xffff,
@@ -27,7 +27,7 @@ fn lanes(value: u32, address: u32, bytes: u32) -> u32 {
 }
 
 /// Narrow data on all lanes, as the bus presents it to registers.
-fn replicate(value: u32, bytes: u32) -> u32 {
+fn replicate_on_lanes(value: u32, bytes: u32) -> u32 {
     match bytes {
         1 => (value & 0xff) * 0x0101_0101,
         2 => (value & 0xffff) * 0x0001_0001,
@@ -81,7 +81,7 @@ impl Rp2040Peripherals {
         let transfer = self.dma.next_transfer(access.now_cycles, requests)?;
         let (from, to, bytes) = (transfer.read_address, transfer.write_address, transfer.bytes);
         let mut value = if block_at(from).is_some() {
-            lanes(self.read(from & !3, access), from, bytes)
+            bytes_in_word(self.read(from & !3, access), from, bytes)
         } else {
             bus.read(from, bytes)
         };
@@ -89,7 +89,7 @@ impl Rp2040Peripherals {
             value = value.swap_bytes() >> (32 - 8 * bytes);
         }
         if block_at(to).is_some() {
-            self.write(to & !3, replicate(value, bytes), to >> 12 & 3, access);
+            self.write(to & !3, replicate_on_lanes(value, bytes), to >> 12 & 3, access);
         } else {
             bus.write(to, bytes, value);
         }

@@ -105,7 +105,7 @@ impl Default for Clocks {
 
 /// Returns a frequency divided by a 24.8 fixed-point divider. An integer part of 0 means 2^16 (header
 /// "CLK_SYS_DIV.INT").
-fn divide(hz: u64, div: u32) -> u64 {
+fn divide_frequency(hz: u64, div: u32) -> u64 {
     let div = if div >> 8 == 0 { (1 << 24) | u64::from(div) } else { u64::from(div) };
     hz * 256 / div
 }
@@ -125,7 +125,7 @@ impl Clocks {
             (2, _) => sources.xosc_hz,
             _ => 0,
         };
-        divide(hz, slice.div)
+        divide_frequency(hz, slice.div)
     }
 
     /// Returns the frequency of clk_sys in Hz. After a resuscitation it is that of clk_ref.
@@ -140,7 +140,7 @@ impl Clocks {
             (1, 3) => sources.xosc_hz,
             _ => 0,
         };
-        divide(hz, slice.div)
+        divide_frequency(hz, slice.div)
     }
 
     /// Returns the frequency of clk_peri in Hz. 0 while it is off.
@@ -171,7 +171,7 @@ impl Clocks {
             3 => sources.xosc_hz,
             _ => 0,
         };
-        divide(hz, slice.div)
+        divide_frequency(hz, slice.div)
     }
 
     /// Returns the frequency that FC0_SRC selects, in Hz.
@@ -268,7 +268,7 @@ impl Clocks {
 
 /// Returns the frequencies of all clocks (data sheet figure "Clocks overview"). Whole Hz, rounded down.
 #[must_use]
-pub fn derive(
+pub fn derive_frequencies(
     clocks: &Clocks,
     pll_sys: &Pll,
     pll_usb: &Pll,

@@ -161,7 +161,7 @@ impl I2c {
     }
 
     /// Aborts the transfer: discards the commands that wait, and releases the bus.
-    fn abort(&mut self, source: u32, at: u64) {
+    fn abort_transfer(&mut self, source: u32, at: u64) {
         self.raw |= INT_TX_ABRT;
         self.abort_source |= source;
         self.tx.clear();
@@ -177,7 +177,7 @@ impl I2c {
                 if self.bus.start(address, command & COMMAND_READ != 0, now_ns) {
                     self.enter(Phase::Data(command), at, 9);
                 } else {
-                    self.abort(if self.ten_bits() { ABORT_10B_ADDRESS } else { ABORT_7B_ADDRESS }, at);
+                    self.abort_transfer(if self.ten_bits() { ABORT_10B_ADDRESS } else { ABORT_7B_ADDRESS }, at);
                 }
             }
             Phase::Data(command) if command & COMMAND_READ != 0 => {
@@ -193,7 +193,7 @@ impl I2c {
                 if self.bus.write(command as u8, now_ns) {
                     self.after_data(command, at);
                 } else {
-                    self.abort(ABORT_DATA, at);
+                    self.abort_transfer(ABORT_DATA, at);
                 }
             }
             Phase::Stop => {
@@ -220,7 +220,7 @@ impl I2c {
     fn enable(&mut self, value: u32, access: &Access) {
         let at = access.now_cycles;
         if value & 2 != 0 && self.phase != Phase::Idle {
-            self.abort(ABORT_USER, at);
+            self.abort_transfer(ABORT_USER, at);
         }
         self.enabled = value & 1 != 0;
         if !self.enabled {

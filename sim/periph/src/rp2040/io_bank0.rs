@@ -86,7 +86,7 @@ impl Default for IoBank0 {
 }
 
 /// Returns a word with each pin's bit as the lowest bit of its nibble, for the eight pins from `first`.
-const fn nibbles(pins: u32, first: u32) -> u32 {
+const fn pins_as_nibbles(pins: u32, first: u32) -> u32 {
     let word = pins >> first & 0xff;
     let word = (word | word << 12) & 0x000f_000f;
     let word = (word | word << 6) & 0x0303_0303;
@@ -96,7 +96,7 @@ const fn nibbles(pins: u32, first: u32) -> u32 {
 impl IoBank0 {
     /// Returns the function selected on `pin` (FUNCSEL; 5 is SIO, 31 none).
     #[must_use]
-    pub fn function(&self, pin: usize) -> u32 {
+    pub fn selected_function(&self, pin: usize) -> u32 {
         self.ctrl[pin] & 0x1f
     }
 
@@ -166,7 +166,7 @@ impl IoBank0 {
             for group in 0..4 {
                 let first = 8 * group as u32;
                 if changed >> first & 0xff != 0 {
-                    self.edges[group] |= nibbles(fell, first) << 2 | nibbles(rose, first) << 3;
+                    self.edges[group] |= pins_as_nibbles(fell, first) << 2 | pins_as_nibbles(rose, first) << 3;
                 }
             }
         }
@@ -177,7 +177,7 @@ impl IoBank0 {
     fn levels(&self, group: usize) -> u32 {
         let first = 8 * group as u32;
         // GPIO 30 and 31 do not exist: no LEVEL_LOW from them.
-        nibbles(!self.inputs & PIN_MASK, first) | nibbles(self.inputs, first) << 1
+        pins_as_nibbles(!self.inputs & PIN_MASK, first) | pins_as_nibbles(self.inputs, first) << 1
     }
 
     /// Returns the interrupts of a destination for eight pins: edges and levels after enable and force (INTS).

@@ -72,7 +72,7 @@ impl Pads {
     /// Returns the levels that the input buffers pass on.
     #[inline]
     #[must_use]
-    pub fn inputs(&self, levels: u32) -> u32 {
+    pub fn input_levels(&self, levels: u32) -> u32 {
         levels & self.input_enable
     }
 }
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(pads.levels(0, 0, 0, 0).0, 0b10);
         assert_eq!(pads.levels(0, 0, 0b10, 0).0, 0);
         pads.write(8, 0x1a, &mut bench.access());
-        assert_eq!(pads.inputs(0b111), 0b101);
+        assert_eq!(pads.input_levels(0b111), 0b101);
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn waits_for_pins(engine: &Engine) -> bool {
 }
 
 /// The value of a register.
-fn register(engine: &Engine, offset: u32) -> u32 {
+fn register_value(engine: &Engine, offset: u32) -> u32 {
     let index = (offset / 4) as usize;
     let by_machine = |bits: &dyn Fn(&machine::StateMachine) -> u32, width: usize| {
         let machines = engine.machines.iter().enumerate();
@@ -171,7 +171,7 @@ fn register(engine: &Engine, offset: u32) -> u32 {
         ),
         0x08 => engine.debug,
         0x0c => by_machine(&|machine| (machine.rx.len() << 4 | machine.tx.len()) as u32, 8),
-        0x20..=0x2c => engine.received(index - 8),
+        0x20..=0x2c => engine.received_word(index - 8),
         0x30 => engine.flags,
         0x38 => engine.inputs.bypass,
         0x3c => engine.pins.0,
@@ -211,7 +211,7 @@ impl Peripheral for Pio {
             access.effects.unmodelled = Some((offset, false));
         }
         self.catch_up(access);
-        let value = register(&self.engine, offset);
+        let value = register_value(&self.engine, offset);
         if (RXF..RXF + 0x10).contains(&offset) {
             self.accept(offset, 0, access);
         }
@@ -230,7 +230,7 @@ impl Peripheral for Pio {
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         let mut engine = self.engine.clone();
         engine.run_through(access.now_cycles);
-        register(&engine, offset)
+        register_value(&engine, offset)
     }
 
     fn is_strobe(&self, offset: u32) -> bool {

@@ -117,7 +117,7 @@ impl Sio {
     #[inline]
     #[must_use]
     pub fn irq_levels(&self, core: usize) -> u32 {
-        u32::from(self.mailboxes.pending(core)) << (IRQ_PROC0 + core as u32)
+        u32::from(self.mailboxes.is_interrupt_pending(core)) << (IRQ_PROC0 + core as u32)
     }
 
     /// Returns the statistics of each spinlock (0 to 31) by core.

@@ -50,7 +50,7 @@ impl XipCtrl {
     /// Whether the firmware uses the access counters.
     #[inline]
     #[must_use]
-    pub fn counting(&self) -> bool {
+    pub fn counts_accesses(&self) -> bool {
         self.counting
     }
 
@@ -71,7 +71,7 @@ impl XipCtrl {
 }
 
 /// Returns a count as its 32-bit counter shows it, which saturates.
-fn saturate(count: u64) -> u32 {
+fn saturate_count(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
@@ -118,8 +118,8 @@ impl Peripheral for XipCtrl {
         match offset {
             0x00 => self.ctrl,
             0x08 => STAT_FLUSH_READY | STAT_FIFO_EMPTY,
-            0x0c => saturate(self.tries.saturating_sub(self.misses)),
-            0x10 => saturate(self.accesses),
+            0x0c => saturate_count(self.tries.saturating_sub(self.misses)),
+            0x10 => saturate_count(self.accesses),
             0x14 => self.stream_addr,
             0x18 => self.stream_ctr,
             _ => 0,

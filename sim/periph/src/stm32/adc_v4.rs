@@ -237,7 +237,7 @@ impl Converter {
     }
 
     /// Channels of a sequence, in its order.
-    fn sequence(&self, layout: AdcV4Layout) -> Vec<usize> {
+    fn channel_sequence(&self, layout: AdcV4Layout) -> Vec<usize> {
         if layout == L0 {
             let chosen = self.word(at::CHSELR);
             let mut channels: Vec<usize> = (0..19).filter(|channel| chosen >> channel & 1 != 0).collect();
@@ -391,7 +391,7 @@ impl AdcV4 {
     fn begin(&mut self, n: usize, at: u64, access: &Access) {
         let (hz, divider) = self.clock(access);
         let (layout, converter) = (self.layout, &mut self.converters[n]);
-        let sequence = converter.sequence(layout);
+        let sequence = converter.channel_sequence(layout);
         let Some(&channel) = sequence.get(converter.position).or(sequence.first()) else {
             // An L0 without a channel chosen converts nothing.
             converter.stop();
@@ -404,7 +404,7 @@ impl AdcV4 {
     /// Completes a conversion, and begins the next one.
     fn complete(&mut self, n: usize, at: u64, access: &Access) {
         let (layout, converter) = (self.layout, &mut self.converters[n]);
-        let sequence = converter.sequence(layout);
+        let sequence = converter.channel_sequence(layout);
         let channel = sequence.get(converter.position).or(sequence.first()).copied().unwrap_or(0);
         let (result, cfgr) = (converter.convert(layout, channel), converter.word(at::CFGR));
         let was_read = converter.isr & ISR_EOC == 0;

@@ -209,7 +209,7 @@ impl Stm32 {
             told: Vec::new(),
             attachments: Attachments::default(),
         };
-        chip.populate(options);
+        chip.create_blocks(options);
         chip.timer_routes = timers::TimerRoutes::new(&chip.slots, &timer_pins(spec.chip));
         let mut effects = Effects::default();
         chip.refresh_gates(0, &mut effects);
@@ -220,7 +220,7 @@ impl Stm32 {
     }
 
     /// Creates the blocks of the chip's table.
-    fn populate(&mut self, options: &Options) {
+    fn create_blocks(&mut self, options: &Options) {
         for row in self.spec.rows() {
             let mut bytes = 0x400;
             let place = match row.device {
@@ -348,7 +348,7 @@ impl Stm32 {
     #[must_use]
     pub fn clock_beyond_limits(&self, stated: Option<u64>) -> Option<String> {
         let no_source = || self.rcc.rtc_from_hse().then(|| "RCC: running the RTC from HSE is not modelled".to_owned());
-        super::limits::beyond(self.spec.chip, self.clocks(), stated).or_else(no_source)
+        super::limits::first_exceeded_limit(self.spec.chip, self.clocks(), stated).or_else(no_source)
     }
 
     /// Returns what SYSCFG asks to be shown at address 0 and is not there, as a sentence.
@@ -416,7 +416,7 @@ impl Stm32 {
     }
 
     fn attach_to_spi(&mut self, number: u8, select: Option<u16>, device: Attached) -> Result<(), String> {
-        if let Some(pin) = select.filter(|&pin| self.gpio((pin / 16) as u8).is_none()) {
+        if let Some(pin) = select.filter(|&pin| self.gpio_port((pin / 16) as u8).is_none()) {
             return Err(format!("the chip has no pin number {pin}"));
         }
         let bus = match self.place_of(&format!("SPI{number}")) {

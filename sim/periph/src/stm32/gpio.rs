@@ -86,7 +86,7 @@ impl Gpio {
             levels: 0,
         };
         gpio.reset();
-        gpio.levels = gpio.resolve();
+        gpio.levels = gpio.pin_levels();
         gpio
     }
 
@@ -125,13 +125,13 @@ impl Gpio {
     #[inline]
     pub(super) fn update(&mut self) -> u16 {
         let before = self.levels;
-        self.levels = self.resolve();
+        self.levels = self.pin_levels();
         before ^ self.levels
     }
 
     /// Level of every pin: a push-pull output wins, then an open-drain 0, then the outside, then the pull-up.
     #[inline]
-    fn resolve(&self) -> u16 {
+    fn pin_levels(&self) -> u16 {
         let driven = self.output | self.function_driven;
         let data = self.output & self.odr | self.function_levels;
         let strong = driven & !self.open_drain;
@@ -172,7 +172,7 @@ impl Gpio {
     }
 
     /// Recomputes the per-pin masks from the mode registers.
-    fn remode(&mut self) {
+    fn update_pin_masks(&mut self) {
         let before = (self.function, self.analog);
         (self.output, self.open_drain, self.pull_up, self.analog, self.function) = (0, 0, 0, 0, 0);
         for pin in 0..16 {
@@ -205,7 +205,7 @@ impl Gpio {
         self.odr = value;
         // F1: the output register selects between pull-up and pull-down.
         if self.layout == GpioLayout::F1 {
-            self.remode();
+            self.update_pin_masks();
         }
     }
 
@@ -243,15 +243,15 @@ impl Gpio {
     }
 
     /// `value`, except in the locked bits, which keep `old`.
-    fn merge(old: u32, value: u32, locked: u32) -> u32 {
+    fn merge_locked(old: u32, value: u32, locked: u32) -> u32 {
         old & locked | value & !locked
     }
 
     /// Writes a register of the F1's layout.
     fn write_f1(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::merge(self.mode, value, self.locked_bits(4, 0)),
-            0x04 => self.kind = Self::merge(self.kind, value, self.locked_bits(4, 8)),
+            0x00 => self.mode = Self::merge_locked(self.mode, value, self.locked_bits(4, 0)),
+            0x04 => self.kind = Self::merge_locked(self.kind, value, self.locked_bits(4, 8)),
             0x0c => self.set_odr(value as u16),
             0x10 => self.set_reset(value),
             0x14 => self.set_odr(self.odr & !(value as u16)),
@@ -259,27 +259,27 @@ impl Gpio {
             _ => {}
         }
         if offset < 8 {
-            self.remode();
+            self.update_pin_masks();
         }
     }
 
     /// Writes a register of the later layout.
     fn write_v2(&mut self, offset: u32, value: u32) {
         match offset {
-            0x00 => self.mode = Self::merge(self.mode, value, self.locked_bits(2, 0)),
-            0x04 => self.kind = Self::merge(self.kind, value & 0xffff, self.locked_bits(1, 0)),
-            0x08 => self.speed = Self::merge(self.speed, value, self.locked_bits(2, 0)),
-            0x0c => self.pull = Self::merge(self.pull, value, self.locked_bits(2, 0)),
+            0x00 => self.mode = Self::merge_locked(self.mode, value, self.locked_bits(2, 0)),
+            0x04 => self.kind = Self::merge_locked(self.kind, value & 0xffff, self.locked_bits(1, 0)),
+            0x08 => self.speed = Self::merge_locked(self.speed, value, self.locked_bits(2, 0)),
+            0x0c => self.pull = Self::merge_locked(self.pull, value, self.locked_bits(2, 0)),
             0x14 => self.set_odr(value as u16),
             0x18 => self.set_reset(value),
             0x1c => self.write_lock(value),
-            0x20 => self.alternate[0] = Self::merge(self.alternate[0], value, self.locked_bits(4, 0)),
-            0x24 => self.alternate[1] = Self::merge(self.alternate[1], value, self.locked_bits(4, 8)),
+            0x20 => self.alternate[0] = Self::merge_locked(self.alternate[0], value, self.locked_bits(4, 0)),
+            0x24 => self.alternate[1] = Self::merge_locked(self.alternate[1], value, self.locked_bits(4, 8)),
             0x28 if self.layout == GpioLayout::V2Brr => self.set_odr(self.odr & !(value as u16)),
             _ => {}
         }
         if offset < 0x10 {
-            self.remode();
+            self.update_pin_masks();
         }
         self.rerouted |= matches!(offset, 0x20 | 0x24);
     }
@@ -303,7 +303,7 @@ impl Block for Gpio {
         if self.layout == GpioLayout::F1 {
             (self.mode, self.kind) = (0x4444_4444, 0x4444_4444);
         }
-        self.remode();
+        self.update_pin_masks();
     }
 
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {

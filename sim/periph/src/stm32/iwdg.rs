@@ -74,7 +74,7 @@ impl Iwdg {
     }
 
     /// Cycle in which the watchdog resets the chip, or [`NEVER`].
-    fn timeout(&self) -> u64 {
+    fn reset_cycle(&self) -> u64 {
         // The counter has to pass 0.
         self.ticks.as_ref().map_or(NEVER, |ticks| ticks.cycle_of(u64::from(self.loaded) + 1))
     }
@@ -130,14 +130,14 @@ impl Block for Iwdg {
 
     fn due(&self) -> u64 {
         let update = self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.cycle_of(UPDATE_PERIODS));
-        self.timeout().min(update)
+        self.reset_cycle().min(update)
     }
 
     fn advance(&mut self, access: &mut Access) {
         if self.updating.as_ref().is_some_and(|(periods, _)| periods.cycle_of(UPDATE_PERIODS) <= access.now) {
             self.updating = None;
         }
-        if self.timeout() <= access.now {
+        if self.reset_cycle() <= access.now {
             access.effects.chip_reset = Some(ResetCause::Iwdg);
             self.restart(access);
         }
@@ -174,9 +174,9 @@ mod tests {
     fn resets_the_chip_unless_fed() {
         // /4, reload 99: 100 ticks of 4 periods.
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, RELOAD), (0, START)]);
-        assert_eq!(iwdg.timeout(), 100 * 4 * 500);
+        assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
         iwdg.write(0, RELOAD, &mut bench.at(150_000));
-        assert_eq!(iwdg.timeout(), 350_000);
+        assert_eq!(iwdg.reset_cycle(), 350_000);
         iwdg.advance(&mut bench.at(349_999));
         assert_eq!(bench.effects.chip_reset, None);
         iwdg.advance(&mut bench.at(350_000));
@@ -186,9 +186,9 @@ mod tests {
     #[test]
     fn new_reload_value_waits_for_the_next_reload() {
         let (mut bench, mut iwdg) = running(false, &[(0, UNLOCK), (8, 99), (0, START), (0, UNLOCK), (8, 9)]);
-        assert_eq!(iwdg.timeout(), 100 * 4 * 500);
+        assert_eq!(iwdg.reset_cycle(), 100 * 4 * 500);
         iwdg.write(0, RELOAD, &mut bench.at(100_000));
-        assert_eq!(iwdg.timeout(), 100_000 + 10 * 4 * 500);
+        assert_eq!(iwdg.reset_cycle(), 100_000 + 10 * 4 * 500);
     }
 
     #[test]

@@ -12,26 +12,26 @@ struct Most {
 }
 
 /// Limits of the core, APB1 and APB2.
-const fn most(core: u64, apb1: u64, apb2: u64) -> Most {
+const fn core_limits(core: u64, apb1: u64, apb2: u64) -> Most {
     Most { core, ahb: core, apb: [apb1, apb2, apb2, apb2] }
 }
 
 /// DS10152, DS10685. DS5319. DS8626, DS10314, DS10693. DS11532. DS12110 (revision V with the boost).
-fn of(chip: Chip) -> Most {
+fn chip_limits(chip: Chip) -> Most {
     match chip {
-        Chip::L053 | Chip::L073 => most(32, 32, 32),
-        Chip::F103 => most(72, 36, 72),
-        Chip::F407 => most(168, 42, 84),
-        Chip::F411 => most(100, 50, 100),
-        Chip::F446 => most(180, 45, 90),
-        Chip::F767 => most(216, 54, 108),
+        Chip::L053 | Chip::L073 => core_limits(32, 32, 32),
+        Chip::F103 => core_limits(72, 36, 72),
+        Chip::F407 => core_limits(168, 42, 84),
+        Chip::F411 => core_limits(100, 50, 100),
+        Chip::F446 => core_limits(180, 45, 90),
+        Chip::F767 => core_limits(216, 54, 108),
         Chip::H743 => Most { core: 480, ahb: 240, apb: [120; 4] },
     }
 }
 
 /// The first clock that is beyond its limit, as a sentence. `stated`: the core clock that the run states.
-pub(super) fn beyond(chip: Chip, clocks: &Clocks, stated: Option<u64>) -> Option<String> {
-    let most = of(chip);
+pub(super) fn first_exceeded_limit(chip: Chip, clocks: &Clocks, stated: Option<u64>) -> Option<String> {
+    let most = chip_limits(chip);
     let apbs = ["APB1", "APB2", "APB3", "APB4"].into_iter().zip(clocks.pclk_hz).zip(most.apb);
     let buses = apbs.map(|((name, hz), most)| (name, hz, most));
     let core = ("core clock", stated.unwrap_or(clocks.core_hz), most.core);

@@ -26,7 +26,7 @@ impl PageMap {
     }
 
     /// The index of the page that contains an address. `None` outside all blocks.
-    fn page(&self, address: u32) -> Option<usize> {
+    fn page_index(&self, address: u32) -> Option<usize> {
         let window = self.windows[(address >> 20) as usize];
         (window != EMPTY).then(|| usize::from(window) * PAGES_PER_WINDOW + (address >> 10 & 0x3ff) as usize)
     }
@@ -39,7 +39,7 @@ impl PageMap {
             return;
         }
         for address in (base..base + bytes).step_by(1024) {
-            let page = self.page(address).expect("a block outside the peripheral windows");
+            let page = self.page_index(address).expect("a block outside the peripheral windows");
             assert_eq!(self.pages[page], EMPTY, "two blocks at {address:#x}");
             self.pages[page] = slot;
         }
@@ -48,7 +48,7 @@ impl PageMap {
     /// The slot that answers at `address`.
     #[inline]
     pub fn slot(&self, address: u32) -> Option<usize> {
-        let slot = match self.page(address) {
+        let slot = match self.page_index(address) {
             Some(page) => self.pages[page],
             None if address >> 10 == DBGMCU_PAGE => self.dbgmcu,
             None => EMPTY,

@@ -215,7 +215,7 @@ impl Rcc {
     }
 
     /// True if the source has what it needs to start: a crystal, or a PLL's input.
-    fn fed(&self, osc: Osc) -> bool {
+    fn has_clock_source(&self, osc: Osc) -> bool {
         match osc {
             Osc::Hse => self.crystals.hse_hz != 0,
             Osc::Lse => self.crystals.lse_hz != 0,
@@ -233,7 +233,7 @@ impl Rcc {
             if self.drives_system(bits.osc) {
                 self.set_bit(bits.on, true);
             }
-            let on = self.bit(bits.on) && self.fed(bits.osc);
+            let on = self.bit(bits.on) && self.has_clock_source(bits.osc);
             let state = &mut self.states[bits.osc as usize];
             if !on {
                 *state = State::default();

@@ -12,7 +12,7 @@ const CLOCK_HZ: u64 = 48_000_000;
 
 /// True if a clock that comes from RCC is near enough to the one that is assumed here: within the 1 % that words could come
 /// earlier or later by.
-pub(super) fn accepts(hz: u64) -> bool {
+pub(super) fn is_clock_near(hz: u64) -> bool {
     hz.abs_diff(CLOCK_HZ) <= CLOCK_HZ / 100
 }
 
@@ -33,13 +33,13 @@ impl Rng {
     }
 
     /// Whether the generator produces words.
-    pub(super) fn works(&self) -> bool {
+    pub(super) fn produces_words(&self) -> bool {
         self.cr & RNGEN != 0
     }
 
     /// Begins to produce the next word, if none is there.
     fn start(&mut self, access: &Access) {
-        if self.works() && self.word.is_none() && self.making.is_none() {
+        if self.produces_words() && self.word.is_none() && self.making.is_none() {
             self.making = Some(RateCounter::start(access.now, 0, CLOCK_HZ, 1, access.core_hz));
         }
     }

@@ -67,7 +67,7 @@ impl Rtc {
         let second = self.seconds(cycle) % 86_400;
         let hour = (second / 3600) as u32;
         let (pm, hour) = if self.words[2] & FMT == 0 { (0, hour) } else { (hour / 12, (hour + 11) % 12 + 1) };
-        pm << 22 | bcd(hour) << 16 | bcd((second / 60 % 60) as u32) << 8 | bcd((second % 60) as u32)
+        pm << 22 | to_bcd(hour) << 16 | to_bcd((second / 60 % 60) as u32) << 8 | to_bcd((second % 60) as u32)
     }
 
     /// Value of DR, the date.
@@ -75,16 +75,16 @@ impl Rtc {
         let days = self.seconds(cycle) / 86_400;
         let (year, month, day) = date_of(days);
         let weekday = (self.weekday + days) % 7 + 1;
-        bcd(year) << 16 | (weekday as u32) << 13 | bcd(month) << 8 | bcd(day)
+        to_bcd(year) << 16 | (weekday as u32) << 13 | to_bcd(month) << 8 | to_bcd(day)
     }
 
     /// Writes TR in initialisation.
     fn set_time(&mut self, tr: u32, access: &Access) {
-        let hour = match (unbcd(tr >> 16 & 0x3f), self.words[2] & FMT != 0) {
+        let hour = match (from_bcd(tr >> 16 & 0x3f), self.words[2] & FMT != 0) {
             (hour, false) => hour,
             (hour, true) => hour % 12 + 12 * (tr >> 22 & 1),
         };
-        let second = u64::from(hour * 3600 + unbcd(tr >> 8 & 0x7f) * 60 + unbcd(tr & 0x7f));
+        let second = u64::from(hour * 3600 + from_bcd(tr >> 8 & 0x7f) * 60 + from_bcd(tr & 0x7f));
         self.base_seconds = self.seconds(access.now) / 86_400 * 86_400 + second;
         self.sub.set(access.now, 0);
     }
@@ -92,7 +92,7 @@ impl Rtc {
     /// Writes DR in initialisation.
     fn set_date(&mut self, dr: u32, access: &Access) {
         let second = self.seconds(access.now) % 86_400;
-        let days = days_of(unbcd(dr >> 16 & 0xff), unbcd(dr >> 8 & 0x1f), unbcd(dr & 0x3f));
+        let days = days_of(from_bcd(dr >> 16 & 0xff), from_bcd(dr >> 8 & 0x1f), from_bcd(dr & 0x3f));
         self.weekday = (u64::from(dr >> 13 & 7) + 6 + 7 - days % 7) % 7;
         self.base_seconds = days * 86_400 + second;
         self.sub.set(access.now, 0);
@@ -218,12 +218,12 @@ impl Block for Rtc {
 }
 
 /// A number below 100 in BCD.
-fn bcd(value: u32) -> u32 {
+fn to_bcd(value: u32) -> u32 {
     ((value / 10 % 10) << 4) | (value % 10)
 }
 
 /// The number that two BCD digits say.
-fn unbcd(value: u32) -> u32 {
+fn from_bcd(value: u32) -> u32 {
     (value >> 4) * 10 + (value & 0xf)
 }
 

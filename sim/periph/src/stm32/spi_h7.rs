@@ -117,7 +117,7 @@ impl SpiH7 {
     }
 
     /// Frames of a packet (FTHLV).
-    fn packet(&self) -> usize {
+    fn packet_frames(&self) -> usize {
         (self.cfg1 >> 5 & 15) as usize + 1
     }
 
@@ -132,7 +132,7 @@ impl SpiH7 {
     }
 
     /// Whether the master sends (`.0`) and receives (`.1`), by COMM and HDDIR.
-    fn directions(&self) -> (bool, bool) {
+    fn transfer_directions(&self) -> (bool, bool) {
         match self.cfg2 >> 17 & 3 {
             0 => (true, true),
             1 => (true, false),
@@ -152,7 +152,7 @@ impl SpiH7 {
 
     /// Begins a frame at cycle `at` after so many idle periods, if all that it needs is there.
     fn begin(&mut self, at: u64, idle: u32, access: &Access) {
-        let (sends, receives) = self.directions();
+        let (sends, receives) = self.transfer_directions();
         let is_started = self.cr1 & (CR1_SPE | CR1_CSTART) == CR1_SPE | CR1_CSTART && self.cfg2 & CFG2_MASTER != 0;
         let is_over = self.counts && self.unsent == 0;
         let waits = receives && self.cr1 & CR1_MASRX != 0 && self.rx.len() >= self.depth();
@@ -169,7 +169,7 @@ impl SpiH7 {
     /// The present frame ends at cycle `at`.
     fn complete(&mut self, at: u64, access: &Access) {
         self.end = NEVER;
-        if self.directions().1 {
+        if self.transfer_directions().1 {
             if self.rx.len() < self.depth() {
                 self.rx.push_back(self.answer);
             } else {
@@ -240,7 +240,7 @@ impl SpiH7 {
     }
 
     /// Frames that an access of so many bytes to a data register holds.
-    fn frames(&self, bytes: u32) -> usize {
+    fn frames_of_access(&self, bytes: u32) -> usize {
         (bytes as usize / self.frame_bytes()).max(1)
     }
 
@@ -250,7 +250,7 @@ impl SpiH7 {
             return;
         }
         let mask = u32::MAX >> (32 - self.bits());
-        for n in 0..self.frames(access.bytes) {
+        for n in 0..self.frames_of_access(access.bytes) {
             let is_full = self.tx.len() >= self.depth();
             if is_full || self.size() != 0 && self.unwritten == 0 {
                 return;
@@ -266,7 +266,7 @@ impl SpiH7 {
     /// Takes what a read of RXDR gives.
     fn receive(&mut self, bytes: u32) -> u32 {
         let width = 8 * self.frame_bytes();
-        (0..self.frames(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
+        (0..self.frames_of_access(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
     }
 
     /// Requests to the DMA: (transmit, receive). Each stands for a packet.
@@ -278,7 +278,7 @@ impl SpiH7 {
     /// SR.
     fn status(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        let packet = self.packet();
+        let packet = self.packet_frames();
         let all_written = self.size() != 0 && self.unwritten == 0 && self.cr1 & CR1_SPE != 0;
         let (received, ready) = (self.rx.len() >= packet, self.tx.len() + packet <= self.depth() && !all_written);
         let in_word = 4 / self.frame_bytes();

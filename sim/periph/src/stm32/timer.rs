@@ -211,18 +211,18 @@ impl Timer {
     }
 
     /// The byte of CCMR1 or CCMR2 that configures a channel.
-    fn mode(&self, channel: usize) -> u32 {
+    fn channel_mode(&self, channel: usize) -> u32 {
         self.stored[0x18 / 4 + channel / 2] >> (channel % 2 * 8) & 0xff
     }
 
     /// OCxPE.
     fn preloads(&self, channel: usize) -> bool {
-        self.mode(channel) & 8 != 0
+        self.channel_mode(channel) & 8 != 0
     }
 
     /// CCxS selects the output.
     fn compares(&self, channel: usize) -> bool {
-        channel < usize::from(self.kind.channels) && self.mode(channel) & 3 == 0
+        channel < usize::from(self.kind.channels) && self.channel_mode(channel) & 3 == 0
     }
 
     fn cnt(&self, access: &Access) -> u32 {
@@ -279,7 +279,7 @@ impl Block for Timer {
         match offset {
             0x00 => self.write_cr1(value, access),
             0x10 => self.sr &= value,
-            0x14 => self.generate(value, access),
+            0x14 => self.generate_events(value, access),
             0x24 => self.set_count(value & self.top(), access),
             0x28 => self.psc.0 = value & 0xffff,
             0x2c => self.write_arr(value, access),

@@ -85,7 +85,7 @@ impl WrittenBits<'_> {
     }
 
     /// The bytes of CCMR1 or CCMR2 of a timer, one for each channel.
-    fn modes(&self) -> impl Iterator<Item = u32> {
+    fn channel_modes(&self) -> impl Iterator<Item = u32> {
         let is_modes = self.has_channels() && matches!(self.offset, 0x18 | 0x1c);
         [self.value & 0xff, self.value >> 8 & 0xff].into_iter().filter(move |_| is_modes)
     }
@@ -108,7 +108,7 @@ impl WrittenBits<'_> {
 }
 
 /// A row for writes that ask for something unsupported.
-const fn limit(
+const fn unsupported_row(
     asks: fn(&WrittenBits) -> bool,
     about: &'static str,
     examples: &'static [(Chip, &'static [(u32, u32)])],
@@ -130,22 +130,22 @@ const L073_APB1: (u32, u32) = (0x4002_1038, 0x0002_0003);
 
 /// Serial ports.
 static USART: &[Limit] = &[
-    limit(
+    unsupported_row(
         |at| at.first_layout() && at.control(1, 1) || !at.first_layout() && at.sets(0x18, 2),
         "USART: sending breaks is not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2009)]), (F767, &[F407_APB1, (0x4000_4418, 2)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.control(1, 1 << 10),
         "USART: parity is not modelled, neither sent nor checked",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x240c)]), (L073, &[L073_APB1, (0x4000_4400, 0x40c)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.control(1, 1 << 12) && at.value & 1 << 10 == 0,
         "USART: the ninth bit of a word is not modelled and is lost",
         &[(F407, &[F407_APB1, (0x4000_440c, 0x300c)]), (H743, &[H743_APB1, (0x4000_4400, 0x100c)])],
     ),
-    limit(
+    unsupported_row(
         |at| {
             at.first_layout() && at.control(1, 2)
                 || at.later_control(1, 3 << 13)
@@ -154,37 +154,37 @@ static USART: &[Limit] = &[
         "USART: mute mode and character match are not modelled",
         &[(F103, &[F103_APB1, (0x4000_440c, 0x2002)]), (L073, &[L073_APB1, (0x4000_4400, 1 << 13)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.later_control(1, 3 << 26) || at.later_control(2, 1 << 23),
         "USART: the receiver time-out and the end of block are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 23)]), (H743, &[H743_APB1, (0x4000_4400, 1 << 26)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.control(2, 1 << 14 | 1 << 6),
         "USART: LIN breaks are not modelled, neither sent nor detected",
         &[(F407, &[F407_APB1, (0x4000_4410, 0x4000)]), (F767, &[F407_APB1, (0x4000_4404, 0x4000)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.control(2, 1 << 11) || at.later_control(2, 1),
         "USART: the synchronous mode is not modelled",
         &[(F103, &[F103_APB1, (0x4000_4410, 0x800)]), (H743, &[H743_APB1, (0x4000_4404, 1)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.later_control(2, 0x1f << 16 | 1 << 15),
         "USART: swapped or inverted lines, MSB first and automatic baud rates are not modelled",
         &[(F767, &[F407_APB1, (0x4000_4404, 1 << 19)]), (L073, &[L073_APB1, (0x4000_4404, 1 << 20)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.control(3, 0x36),
         "USART: IrDA and smartcard mode are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 2)]), (F767, &[F407_APB1, (0x4000_4408, 0x20)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.control(3, 0x700) || at.later_control(3, 1 << 14),
         "USART: modem lines and driver enable are not modelled",
         &[(F407, &[F407_APB1, (0x4000_4414, 0x200)]), (L073, &[L073_APB1, (0x4000_4408, 1 << 14)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.later_control(3, 1 << 22),
         "USART: waking from a stop mode is not modelled",
         &[(L073, &[L073_APB1, (0x4000_4408, 1 << 22)])],
@@ -192,14 +192,14 @@ static USART: &[Limit] = &[
 ];
 
 /// Found by the timers themselves, which know what they listen to.
-pub(super) static LATE: Limit = limit(
+pub(super) static LATE: Limit = unsupported_row(
     |_| false,
     "TIM: interrupts and outputs of a timer that counts another timer's updates come late",
     &[(F103, &[(0x4002_101c, 3), (0x4000_0408, 0x17), (0x4000_040c, 1)])],
 );
 
 /// Found where the clocks are known.
-pub(super) static RNG_CLOCK: Limit = limit(
+pub(super) static RNG_CLOCK: Limit = unsupported_row(
     |_| false,
     "RNG: it always runs at 48 MHz, whatever its clock is",
     &[
@@ -211,7 +211,7 @@ pub(super) static RNG_CLOCK: Limit = limit(
 );
 
 /// Found by the SPIs themselves: the H7's has its master bit in another register than the enable bit.
-pub(super) static SPI_SLAVE: Limit = limit(
+pub(super) static SPI_SLAVE: Limit = unsupported_row(
     |_| false,
     "SPI: slave mode is not modelled, because no master is connected",
     &[
@@ -226,52 +226,52 @@ static FOUND: [&Limit; 3] = [&LATE, &RNG_CLOCK, &SPI_SLAVE];
 
 /// Timers.
 static TIMER: &[Limit] = &[
-    limit(
+    unsupported_row(
         |at| at.offset == 0 && at.has_channels() && matches!(at.value >> 5 & 3, 1 | 2),
         "TIM: a centre-aligned counter sets its compare flags in both directions",
         &[(F407, &[F407_APB1, (0x4000_0400, 0x20)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.offset == 4 && !matches!(at.value >> 4 & 7, 0 | 2),
         "TIM: only updates are modelled as trigger outputs to other timers",
         &[(F103, &[F103_APB1, (0x4000_0404, 0x10)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.has_channels() && at.sets(0x0c, 3 << 13),
         "TIM: DMA requests of triggers and commutation are not modelled",
         &[(F407, &[F407_APB1, (0x4000_040c, 1 << 14)]), (L073, &[L073_APB1, (0x4000_000c, 1 << 14)])],
     ),
-    limit(
-        |at| at.modes().any(|mode| mode & 3 == 3),
+    unsupported_row(
+        |at| at.channel_modes().any(|mode| mode & 3 == 3),
         "TIM: captures by a trigger are not modelled",
         &[(F407, &[F407_APB1, (0x4000_0418, 0x300)])],
     ),
-    limit(
-        |at| at.modes().any(|mode| mode & 0x83 == 0x80),
+    unsupported_row(
+        |at| at.channel_modes().any(|mode| mode & 0x83 == 0x80),
         "TIM: clearing outputs by the external trigger input is not modelled",
         &[(F407, &[F407_APB1, (0x4000_0418, 0x80)])],
     ),
-    limit(
-        |at| at.is(&[F767, H743]) && at.modes().count() > 0 && at.value & 0x0101_0000 != 0,
+    unsupported_row(
+        |at| at.is(&[F767, H743]) && at.channel_modes().count() > 0 && at.value & 0x0101_0000 != 0,
         "TIM: the retriggerable, combined and asymmetric output modes are not modelled",
         &[(F767, &[F407_APB1, (0x4000_0418, 1 << 16)])],
     ),
-    limit(
+    unsupported_row(
         |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x04, 1),
         "TIM: preloaded output controls for commutation are not modelled",
         &[(F103, &[(0x4002_1018, 1 << 11), (0x4001_2c04, 1)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.has_channels() && at.sets(if at.is(&[H743]) { 0x68 } else { 0x50 }, u32::MAX) && !at.is(&[F103]),
         "TIM: inputs and triggers from other sources than pins are not modelled",
         &[(L073, &[L073_APB1, (0x4000_0050, 1)]), (H743, &[H743_APB1, (0x4000_0468, 1)])],
     ),
-    limit(
+    unsupported_row(
         |at| matches!(at.device, Device::Timer(kind) if kind.advanced) && at.sets(0x44, 1 << 12),
         "TIM: the break input is not modelled",
         &[(F407, &[F407_APB2, (0x4001_0044, 0x1000)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.has_channels() && at.is(&[F767, H743]) && matches!(at.offset, 0x54 | 0x58 | 0x5c) && at.value != 0,
         "TIM: channels 5 and 6 are not modelled",
         &[(F767, &[F407_APB2, (0x4001_0058, 7)])],
@@ -281,7 +281,7 @@ static TIMER: &[Limit] = &[
 /// Clocks and resets.
 static RCC: &[Limit] =
     &[
-        limit(
+        unsupported_row(
             |at| match at.spec.chip {
                 F103 => at.sets(0x04, 7 << 24),
                 L053 | L073 => at.sets(0x0c, 0xf << 24),
@@ -296,12 +296,12 @@ static RCC: &[Limit] =
                 (H743, &[(0x5802_4410, 1 << 22)]),
             ],
         ),
-        limit(
+        unsupported_row(
             |at| at.is(F4_F7) && at.sets(0x80, 1 << 31),
             "RCC: spread-spectrum clocks are not modelled",
             &[(F407, &[(0x4002_3880, 1 << 31)])],
         ),
-        limit(
+        unsupported_row(
             |at| match at.spec.chip {
                 F103 => at.offset == 0x14 && at.value & 0x14 != 0x14,
                 L053 | L073 => matches!(at.offset, 0x3c..=0x48),
@@ -322,7 +322,7 @@ static RCC: &[Limit] =
 
 /// Flash interfaces.
 static FLASH: &[Limit] = &[
-    limit(
+    unsupported_row(
         |at| match at.spec.chip {
             L053 | L073 => at.sets(0x04, 1 << 3 | 1 << 9 | 1 << 10),
             H743 => at.sets(0x0c, 7 << 1) || at.sets(0x10c, 7 << 1),
@@ -336,7 +336,7 @@ static FLASH: &[Limit] = &[
             (H743, &[(0x5200_200c, 2)]),
         ],
     ),
-    limit(
+    unsupported_row(
         |at| match at.spec.chip {
             F103 => at.sets(0x10, 3 << 4),
             L053 | L073 => at.sets(0x04, 1 << 18),
@@ -351,7 +351,7 @@ static FLASH: &[Limit] = &[
             (H743, &[(0x5200_2018, 2)]),
         ],
     ),
-    limit(
+    unsupported_row(
         |at| at.is(L0) && at.sets(0x00, 3 << 3),
         "FLASH: the power-down mode is not modelled",
         &[(L053, &[(0x4002_2000, 1 << 3)])],
@@ -359,7 +359,7 @@ static FLASH: &[Limit] = &[
 ];
 
 /// External interrupts.
-static EXTI: &[Limit] = &[limit(
+static EXTI: &[Limit] = &[unsupported_row(
     |at| match at.spec.chip {
         H743 => at.sets(0x00, !0xffff) || at.sets(0x04, !0xffff) || matches!(at.offset, 0x20 | 0x24 | 0x40 | 0x44),
         _ => matches!(at.offset, 0x08 | 0x0c) && at.value > 0xffff,
@@ -369,7 +369,7 @@ static EXTI: &[Limit] = &[limit(
 )];
 
 /// The window watchdog.
-static WWDG: &[Limit] = &[limit(
+static WWDG: &[Limit] = &[unsupported_row(
     |at| at.sets(0, 0x80),
     "WWDG: every reload restarts the prescaler, unlike on silicon",
     &[(F407, &[F407_APB1, (0x4000_2c00, 0xff)])],
@@ -377,12 +377,12 @@ static WWDG: &[Limit] = &[limit(
 
 /// Real-time clocks with a calendar.
 static RTC: &[Limit] = &[
-    limit(
+    unsupported_row(
         |at| matches!(at.offset, 0x2c | 0x3c) && at.value != 0 || at.sets(0x08, 1 << 4),
         "RTC: calibration and shifting have no effect",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_283c, 1)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.sets(0x40, 0x29) || at.sets(0x08, 7 << 21),
         "RTC: output pins and tamper detection are not modelled",
         &[(F407, &[(0x4002_3840, 1 << 28), (0x4000_7000, 0x100), (0x4000_2840, 1)])],
@@ -390,21 +390,21 @@ static RTC: &[Limit] = &[
 ];
 
 /// The F1's backup registers.
-static BACKUP: &[Limit] = &[limit(
+static BACKUP: &[Limit] = &[unsupported_row(
     |at| at.sets(0x2c, 0x3ff) || at.sets(0x30, 1),
     "BKP: calibration, output pins and tamper detection are not modelled",
     &[(F103, &[(0x4002_101c, 0x1800_0000), (0x4000_7000, 0x100), (0x4000_6c2c, 0x80)])],
 )];
 
 /// AFIO of the F1.
-static SYSCFG: &[Limit] = &[limit(
+static SYSCFG: &[Limit] = &[unsupported_row(
     |at| at.is(&[F103]) && at.sets(0, 1 << 7),
     "AFIO: event outputs on pins are not modelled",
     &[(F103, &[(0x4002_1018, 1), (0x4001_0000, 0x80)])],
 )];
 
 /// Pins.
-static GPIO: &[Limit] = &[limit(
+static GPIO: &[Limit] = &[unsupported_row(
     |at| at.is(&[F407, F411, F446, F767, H743]) && matches!(at.offset, 0x20 | 0x24) && has_nibble(at.value, 15),
     "GPIO: event outputs on pins are not modelled",
     &[
@@ -420,7 +420,7 @@ fn has_nibble(word: u32, nibble: u32) -> bool {
 
 /// Power control. The warning of stop and standby comes when the core asks for them.
 static PWR: &[Limit] = &[
-    limit(
+    unsupported_row(
         |at| at.wake_up_pins(),
         "PWR: wake-up pins are not modelled",
         &[
@@ -432,12 +432,12 @@ static PWR: &[Limit] = &[
             (H743, &[(0x5802_4828, 1)]),
         ],
     ),
-    limit(
+    unsupported_row(
         |at| at.is(L0) && at.sets(0x00, 1 << 14),
         "PWR: the low-power run mode is not modelled",
         &[(L053, &[(0x4002_1038, 1 << 28), (0x4000_7000, 0x5001)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.is(&[F411, F446]) && at.sets(0x00, 3 << 20),
         "PWR: stopping the flash while the core runs is not modelled",
         &[(F446, &[(0x4002_3840, 1 << 28), (0x4000_7000, 1 << 20)])],
@@ -445,7 +445,7 @@ static PWR: &[Limit] = &[
 ];
 
 /// The debug unit of the chip. It freezes peripherals for a debugger that halts the core.
-static DBGMCU: &[Limit] = &[limit(
+static DBGMCU: &[Limit] = &[unsupported_row(
     |at| match at.spec.chip {
         L053 | L073 => false,
         H743 => at.sets(0x04, 1 << 20),
@@ -470,32 +470,32 @@ const L073_I2C1: (u32, u32) = (0x4002_1038, 1 << 21);
 
 /// SPI, of the H7 too. The slave mode is [`SPI_SLAVE`].
 static SPI: &[Limit] = &[
-    limit(
+    unsupported_row(
         |at| at.spi((0, 1 << 10), (0, 0)) || at.spi((0, 1 << 15), (0, 0)) && at.value & 1 << 14 == 0,
         "SPI: receive-only mode is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x704)]), (F407, &[F407_SPI1, (0x4001_3000, 0x8304)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.spi((0, 1 << 13), (8, 1 << 22)),
         "SPI: the CRC is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3000, 0x2304)]), (H743, &[H743_SPI1, (0x4001_3008, 1 << 22)])],
     ),
-    limit(
+    unsupported_row(
         |at| matches!(at.device, Device::Spi(SpiLayout::Fifo)) && at.sets(4, 3 << 13),
         "SPI: odd numbers of frames that DMA packs in pairs are not modelled",
         &[(F767, &[F407_SPI1, (0x4001_3004, 1 << 13)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.spi((4, 1 << 4), (0xc, 7 << 19)),
         "SPI: the TI format is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_3004, 0x10)]), (H743, &[H743_SPI1, (0x4001_300c, 1 << 19)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.spi((0x1c, 1 << 11), (0x50, 1)),
         "SPI: I2S is not modelled",
         &[(F407, &[F407_SPI1, (0x4001_301c, 0x800)]), (H743, &[H743_SPI1, (0x4001_3050, 1)])],
     ),
-    limit(
+    unsupported_row(
         |at| at.spi((0, 0), (4, 0xffff << 16)),
         "SPI: extending a transfer by TSER is not modelled",
         &[(H743, &[H743_SPI1, (0x4001_3004, 1 << 16)])],
@@ -504,7 +504,7 @@ static SPI: &[Limit] = &[
 
 /// ADC. An F4's three converters are 0x100 apart, as the H7's are.
 static ADC: &[Limit] = &[
-    limit(
+    unsupported_row(
         |at| match at.device {
             Device::Adc(AdcLayout::F1) => at.sets(8, 1 << 20) && at.value >> 17 & 7 != 7,
             _ => at.adc((0, 0), (8, 3 << 28), (0xc, 3 << 10), (0xc, 3 << 10)),
@@ -517,7 +517,7 @@ static ADC: &[Limit] = &[
             (H743, &[H743_ADC1, (0x4002_200c, 1 << 11)]),
         ],
     ),
-    limit(
+    unsupported_row(
         |at| {
             at.adc((8, 1 << 21 | 1 << 15), (8, 1 << 22 | 3 << 20), (0, 0), (8, 1 << 3))
                 || at.adc((0, 0), (0, 0), (0, 0), (0xc, 1 << 25))
@@ -529,7 +529,7 @@ static ADC: &[Limit] = &[
             (H743, &[H743_ADC1, (0x4002_2008, 1 << 3)]),
         ],
     ),
-    limit(
+    unsupported_row(
         |at| {
             at.adc((4, 3 << 22), (4, 3 << 22), (0xc, 1 << 23), (0xc, 3 << 23))
                 || at.adc((0, 0), (0, 0), (0, 0), (0xa0, u32::MAX))
@@ -542,7 +542,7 @@ static ADC: &[Limit] = &[
             (H743, &[H743_ADC1, (0x4002_20a0, 1)]),
         ],
     ),
-    limit(
+    unsupported_row(
         |at| match at.device {
             Device::Adc(AdcLayout::F1) => at.sets(4, 0xf << 16),
             Device::Adc(AdcLayout::F4) => at.sets(0x304, 0x1f),
@@ -555,12 +555,12 @@ static ADC: &[Limit] = &[
             (H743, &[H743_ADC1, (0x4002_2308, 6)]),
         ],
     ),
-    limit(
+    unsupported_row(
         |at| at.is(&[H743]) && at.adc((0, 0), (0, 0), (0, 0), (0xc, 2)) && at.value & 3 == 2,
         "ADC: results for the DFSDM are not modelled",
         &[(H743, &[H743_ADC1, (0x4002_210c, 2)])],
     ),
-    limit(
+    unsupported_row(
         |at| {
             [0x60, 0x64, 0x68, 0x6c, 0xc0]
                 .into_iter()
@@ -572,28 +572,28 @@ static ADC: &[Limit] = &[
 ];
 
 /// I2C.
-static I2C: &[Limit] = &[limit(
+static I2C: &[Limit] = &[unsupported_row(
     |at| at.i2c((0, 0x32), 0xf << 20),
     "I2C: SMBus and packet error checking are not modelled",
     &[(F407, &[F407_I2C1, (0x4000_5400, 0x20)]), (L073, &[L073_I2C1, (0x4000_5400, 1 << 23)])],
 )];
 
 /// DMA controllers with streams.
-static DMA: &[Limit] = &[limit(
+static DMA: &[GrowthLimit] = &[unsupported_row(
     |at| at.is_stream_control() && at.value & 1 << 5 != 0,
     "DMA: peripherals that control the length of a transfer are not modelled",
     &[(F407, &[F407_DMA1, (0x4002_6010, 1 << 5)]), (H743, &[H743_DMA1, (0x4002_0010, 1 << 5)])],
 )];
 
 /// DMAMUX1.
-static DMA_MUX: &[Limit] = &[limit(
+static DMA_MUX: &[Limit] = &[unsupported_row(
     |at| at.offset < 0x40 && at.value & (1 << 8 | 1 << 9 | 1 << 16) != 0 || at.offset >= 0x100 && at.value != 0,
     "DMAMUX: synchronisation, events and request generators are not modelled",
     &[(H743, &[(0x4002_0800, 1 << 16)]), (H743, &[(0x4002_0900, 1 << 16)])],
 )];
 
 /// All rows, by block. A new kind of block must say here what it does not do.
-fn rows(device: Device) -> &'static [Limit] {
+fn unsupported_rows(device: Device) -> &'static [Limit] {
     match device {
         Device::Usart(..) | Device::Lpuart(_) => USART,
         Device::Timer(_) => TIMER,
@@ -629,7 +629,7 @@ pub fn limits() -> impl Iterator<Item = &'static Limit> {
 /// The rows of the unsupported things that a write asks for.
 pub(super) fn requests(spec: &Spec, device: Device, offset: u32, value: u32) -> impl Iterator<Item = &'static Limit> {
     let at = WrittenBits { spec, device, offset, value };
-    rows(device).iter().filter(move |row| (row.asks)(&at))
+    unsupported_rows(device).iter().filter(move |row| (row.asks)(&at))
 }
 
 #[cfg(test)]

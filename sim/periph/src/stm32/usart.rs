@@ -379,6 +379,6 @@ impl Block for Usart {
 
     #[inline]
     fn outputs(&self) -> u32 {
-        u32::from(self.interrupt())
+        u32::from(self.interrupt_level())
     }
 }

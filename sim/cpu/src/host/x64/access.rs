@@ -62,7 +62,7 @@ impl Writer {
         }
         let block = match memory {
             Memory::Ram(block) => block,
-            Memory::Elsewhere(home) => return self.elsewhere(number, op, form, home),
+            Memory::Elsewhere(home) => return self.emit_bus_load(number, op, form, home),
         };
         let base = (!is_literal(op)).then(|| self.read(op.rn));
         let index = has_register_offset(op).then(|| self.read(op.rm));
@@ -76,7 +76,7 @@ impl Writer {
             return true;
         }
         let exit = self.exit(number);
-        self.item(op, base, index, (block, form.bytes), exit);
+        self.emit_item_number(op, base, index, (block, form.bytes), exit);
         let first = block.first as i32;
         if form.store {
             self.check_marks(block, form.bytes, 1, exit);
@@ -118,7 +118,7 @@ impl Writer {
         let index = has_register_offset(op).then(|| self.read(op.rm));
         let value = self.read(op.rd);
         let exit = self.exit(number);
-        self.item(op, base, index, (block, 4), exit);
+        self.emit_item_number(op, base, index, (block, 4), exit);
         self.host_flags = HostFlags::None;
         let first = block.first as i32;
         dynasm!(self.asm
@@ -154,7 +154,7 @@ impl Writer {
     }
 
     /// Emits a load from memory other than main RAM, by a call that asks the bus. False if it cannot be JIT-compiled.
-    fn elsewhere(&mut self, number: u32, op: Op, form: Form, home: u32) -> bool {
+    fn emit_bus_load(&mut self, number: u32, op: Op, form: Form, home: u32) -> bool {
         if form.store || writes_back(op) {
             return false;
         }
@@ -322,7 +322,14 @@ impl Writer {
 
     /// Emits code that computes, into ecx, the number of the accessed item in the block, and leaves unless it is there
     /// and aligned.
-    fn item(&mut self, op: Op, base: Option<u8>, index: Option<u8>, (block, bytes): (Block, u32), exit: DynamicLabel) {
+    fn emit_item_number(
+        &mut self,
+        op: Op,
+        base: Option<u8>,
+        index: Option<u8>,
+        (block, bytes): (Block, u32),
+        exit: DynamicLabel,
+    ) {
         let start = self.ram.wrapping_add(block.first);
         match (word_offset(op), self.span) {
             (Some(offset), _) if self.is_checked(op.rn, block, offset) => {

@@ -67,7 +67,7 @@ pub(super) fn is_literal(op: Op) -> bool {
 
 /// Whether the address of the access is the base register plus an offset.
 pub(super) fn has_offset(op: Op) -> bool {
-    !matches!(op.code, Code::Load | Code::Store) || !op.has(flag::POST_INDEXED)
+    !matches!(op.code, Code::Load | Code::Store) || !op.has_flag(flag::POST_INDEXED)
 }
 
 /// Whether the address of the access is the base register plus an index register.
@@ -75,14 +75,14 @@ pub(super) fn has_register_offset(op: Op) -> bool {
     match op.code {
         Code::LdrReg | Code::LdrhReg | Code::LdrbReg | Code::LdrshReg | Code::LdrsbReg => true,
         Code::StrReg | Code::StrhReg | Code::StrbReg => true,
-        Code::Load | Code::Store => op.has(flag::REGISTER_OFFSET),
+        Code::Load | Code::Store => op.has_flag(flag::REGISTER_OFFSET),
         _ => false,
     }
 }
 
 /// Whether the access writes its base register back.
 pub(super) fn writes_back(op: Op) -> bool {
-    matches!(op.code, Code::Load | Code::Store) && op.has(flag::PRE_INDEXED | flag::POST_INDEXED)
+    matches!(op.code, Code::Load | Code::Store) && op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED)
 }
 
 /// Returns the offset from the base register of the word that is accessed. `None` if the access is narrower, or depends

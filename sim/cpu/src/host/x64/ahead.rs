@@ -74,7 +74,7 @@ impl Writer {
     /// first step.
     pub fn log_speculation(&mut self, log: AheadLog, onward: PathContinuation) {
         self.ahead = Some((log, onward));
-        self.registers = Registers::without(&[11, 14, 15]);
+        self.registers = Registers::without_hosts(&[11, 14, 15]);
     }
 
     /// Sets the bank of memory that the next access goes to.
@@ -83,7 +83,7 @@ impl Writer {
     }
 
     /// Emits a conditional branch that was `taken` or not on the path being written, and returns its other way.
-    pub fn fork(&mut self, op: Op, taken: bool) -> Fork {
+    pub fn emit_branch_fork(&mut self, op: Op, taken: bool) -> Fork {
         let label = self.asm.new_dynamic_label();
         self.leave_unless(op, taken, label);
         Fork {
@@ -104,7 +104,7 @@ impl Writer {
 
     /// Emits the end of a path: the registers are written back, and execution continues as `ending` says.
     pub fn end_path(&mut self, ending: PathEnd) {
-        self.write_all_back(self.registers.dirty());
+        self.write_all_back(self.registers.dirty_registers());
         self.end_with(self.words, ending);
     }
 

@@ -50,7 +50,7 @@ impl Writer {
         match (first, register) {
             (None, None) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), constant),
             (None, Some(register)) => dynasm!(self.asm ; .arch x64 ; mov Rd(target), Rd(register)),
-            (Some(first), register) => self.combine(work, sets, target, (first, register, constant)),
+            (Some(first), register) => self.emit_binary_operation(work, sets, target, (first, register, constant)),
         }
         if sets {
             self.set_flags(op, form, target);
@@ -60,7 +60,13 @@ impl Writer {
 
     /// Emits code that sets host register `target` to the result of a binary operation. The second operand is a
     /// register or else a constant.
-    fn combine(&mut self, work: Work, sets: bool, target: u8, (first, register, constant): (u8, Option<u8>, i32)) {
+    fn emit_binary_operation(
+        &mut self,
+        work: Work,
+        sets: bool,
+        target: u8,
+        (first, register, constant): (u8, Option<u8>, i32),
+    ) {
         let asm = &mut self.asm;
         let (first, register) = match register {
             // What is in the target already comes first. (Of a difference that is the first operand.)

@@ -39,7 +39,7 @@ pub fn block_entry_points(store: &mut Store, layout: &BlockLayout) -> Option<Ent
     let entry = writer.put_into(store)?;
     let mut way = |has_account| {
         let mut writer = BlockWriter { asm: VecAssembler::new(0), layout };
-        let begins = writer.transit(has_account);
+        let begins = writer.emit_transition(has_account);
         let at = writer.put_into(store)? as u64;
         Some([at, at + begins])
     };
@@ -88,7 +88,7 @@ impl BlockWriter<'_> {
 
     /// Emits the code from the end of a block to the next one. Returns the offset in bytes at which the next block
     /// begins.
-    fn transit(&mut self, has_account: bool) -> u64 {
+    fn emit_transition(&mut self, has_account: bool) -> u64 {
         let context = self.layout.context;
         dynasm!(self.asm ; .arch x64 ; ended:);
         self.find();

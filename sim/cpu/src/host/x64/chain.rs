@@ -91,7 +91,7 @@ impl Writer {
     ) -> Option<u64> {
         let [executed, jumped, otherwise] = std::array::from_fn(|_| self.asm.new_dynamic_label());
         let ways = Ways { executed, jumped, otherwise, leave: self.leave };
-        self.write_all_back(self.registers.dirty());
+        self.write_all_back(self.registers.dirty_registers());
         self.go(records, steps, if jumps { jumped } else { executed });
         self.write_transit(layout, ways);
         dynasm!(self.asm ; .arch x64 ; =>self.called ; mov rax, QWORD called as i64 ; =>self.leave);

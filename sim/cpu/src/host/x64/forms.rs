@@ -46,7 +46,7 @@ pub(super) fn form(op: Op) -> Option<Form> {
     use Second::{Constant, Register, Shifted};
     use Work::{Adc, Add, And, Bic, Eor, Mov, Mvn, Orn, Orr, Rsb, Sbc, Sub};
     let known = |work, second, sets, tests| Some(Form { work, second, sets, tests });
-    let shifted = |work, tests| known(work, Shifted, tests || op.has(flag::SETS), tests);
+    let shifted = |work, tests| known(work, Shifted, tests || op.has_flag(flag::SETS), tests);
     match op.code {
         Code::AndImmS => known(And, Constant, true, false),
         Code::AndImm => known(And, Constant, false, false),
@@ -101,13 +101,13 @@ pub(super) fn form(op: Op) -> Option<Form> {
         Code::CmnReg => known(Add, Register, true, true),
         // RRX is rare, and so is the carry of a shift.
         _ if op.ra == 4 => None,
-        Code::AndShift if !op.has(flag::SETS) => shifted(And, false),
-        Code::BicShift if !op.has(flag::SETS) => shifted(Bic, false),
-        Code::OrrShift if !op.has(flag::SETS) => shifted(Orr, false),
-        Code::OrnShift if !op.has(flag::SETS) => shifted(Orn, false),
-        Code::EorShift if !op.has(flag::SETS) => shifted(Eor, false),
-        Code::MovShift if !op.has(flag::SETS) => shifted(Mov, false),
-        Code::MvnShift if !op.has(flag::SETS) => shifted(Mvn, false),
+        Code::AndShift if !op.has_flag(flag::SETS) => shifted(And, false),
+        Code::BicShift if !op.has_flag(flag::SETS) => shifted(Bic, false),
+        Code::OrrShift if !op.has_flag(flag::SETS) => shifted(Orr, false),
+        Code::OrnShift if !op.has_flag(flag::SETS) => shifted(Orn, false),
+        Code::EorShift if !op.has_flag(flag::SETS) => shifted(Eor, false),
+        Code::MovShift if !op.has_flag(flag::SETS) => shifted(Mov, false),
+        Code::MvnShift if !op.has_flag(flag::SETS) => shifted(Mvn, false),
         Code::AddShift | Code::AddLsl => shifted(Add, false),
         Code::AdcShift => shifted(Adc, false),
         Code::SbcShift => shifted(Sbc, false),
@@ -152,7 +152,7 @@ pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
 }
 
 /// Whether a data-processing instruction can be JIT-compiled.
-pub fn translates(op: Op) -> bool {
+pub fn is_translatable(op: Op) -> bool {
     form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
 }
 

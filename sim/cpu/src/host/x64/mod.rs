@@ -165,7 +165,7 @@ impl Writer {
     pub fn log_timing(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
         self.constants = constants;
         self.foresight = Some((foresight, logging));
-        self.registers = Registers::without(&[14, 15]);
+        self.registers = Registers::without_hosts(&[14, 15]);
     }
 
     /// Sets the known facts about the load of the next step.
@@ -204,7 +204,7 @@ impl Writer {
 
     /// Emits the function's end, its exits and its entry. Returns the offset at which it begins.
     fn end(&mut self, how: u32, ip: Option<u64>) -> AssemblyOffset {
-        self.write_all_back(self.registers.dirty());
+        self.write_all_back(self.registers.dirty_registers());
         if let Some(ip) = ip {
             dynasm!(self.asm ; .arch x64 ; mov rax, QWORD ip as i64 ; mov [rbx + self.at.ip], rax);
         }
@@ -267,7 +267,7 @@ impl Writer {
     /// Returns the label of an exit before this step, with the registers as they are now.
     fn exit(&mut self, step: u32) -> DynamicLabel {
         let label = self.asm.new_dynamic_label();
-        self.exits.push(Exit { label, step, dirty: self.registers.dirty(), words: self.words });
+        self.exits.push(Exit { label, step, dirty: self.registers.dirty_registers(), words: self.words });
         label
     }
 
@@ -302,7 +302,7 @@ impl Writer {
 
     /// Emits the write-back of all values to the core before a call, which keeps the flags and eax.
     fn write_back_before_call(&mut self) {
-        self.write_all_back(self.registers.dirty());
+        self.write_all_back(self.registers.dirty_registers());
         self.registers.after_call();
     }
 
@@ -486,12 +486,12 @@ impl Writer {
 }
 
 /// Returns, for each of these instructions, the flags that are read after it before they are written again.
-pub fn live(ops: &[Op]) -> Vec<u8> {
+pub fn live_flags(ops: &[Op]) -> Vec<u8> {
     let mut live = vec![flags::ALL; ops.len()];
     let mut needed = flags::ALL;
     for (live, &op) in live.iter_mut().zip(ops).rev() {
         *live = needed;
-        if forms::translates(op) {
+        if forms::is_translatable(op) {
             needed = needed & !forms::flags_set(op) | forms::flags_read(op);
         } else if !matches!(op.code as u8, code::B | code::Bl | code::Nop) {
             needed = flags::ALL;

@@ -59,7 +59,13 @@ pub(super) struct PredictionRequest {
 impl Writer {
     /// Emits code that computes, into eax, the number of the doubleword of the item `further` after item number ecx.
     /// Its bank is the carry, and logged if it is the first. Its place in the table to r13.
-    fn doubleword(&mut self, Foresight { recent, origin, .. }: Foresight, block: Block, bytes: u32, further: u32) {
+    fn emit_doubleword_number(
+        &mut self,
+        Foresight { recent, origin, .. }: Foresight,
+        block: Block,
+        bytes: u32,
+        further: u32,
+    ) {
         let start = self.ram.wrapping_add(block.first).wrapping_sub(origin);
         debug_assert!(start.trailing_zeros() >= DOUBLEWORD && recent.is_power_of_two());
         let asm = &mut self.asm;
@@ -87,7 +93,7 @@ impl Writer {
     pub(super) fn write_load_prediction(&mut self, block: Block, bytes: u32, exit: DynamicLabel) {
         let Some((at, _)) = self.foresight else { return };
         let [hit, miss, done] = std::array::from_fn(|_| self.asm.new_dynamic_label());
-        self.doubleword(at, block, bytes, 0);
+        self.emit_doubleword_number(at, block, bytes, 0);
         dynasm!(self.asm ; .arch x64 ; cmp [r12 + r13 * 4 + at.numbers], eax);
         let load = Load { hit, miss, done, exit, limit: self.limit.bits, likely: self.limit.likely };
         if load.likely {
@@ -170,7 +176,7 @@ impl Writer {
     pub(super) fn write_store_prediction(&mut self, block: Block, bytes: u32, count: u32) {
         let Some((at, _)) = self.foresight else { return };
         for further in 0..count {
-            self.doubleword(at, block, bytes, further);
+            self.emit_doubleword_number(at, block, bytes, further);
             dynasm!(self.asm
                 ; .arch x64
                 ; inc r15

@@ -31,7 +31,7 @@ pub(super) struct Registers {
 
 impl Registers {
     /// Returns an allocation without any guest register that never uses these host registers.
-    pub fn without(hosts: &[u8]) -> Registers {
+    pub fn without_hosts(hosts: &[u8]) -> Registers {
         let mut registers = Registers::default();
         for (held, host) in registers.held.iter_mut().zip(HOSTS) {
             held.reserved = hosts.contains(&host);
@@ -105,7 +105,7 @@ impl Registers {
     }
 
     /// Returns the guest registers that must be written back to the core, each with its host register.
-    pub fn dirty(&self) -> Vec<(u8, u8)> {
+    pub fn dirty_registers(&self) -> Vec<(u8, u8)> {
         let pairs = self.held.iter().zip(HOSTS);
         pairs.filter(|(held, _)| held.dirty).filter_map(|(held, host)| Some((held.guest?, host))).collect()
     }

@@ -11,7 +11,7 @@ impl Writer {
     /// Emits LDRD or STRD. False if it cannot be JIT-compiled.
     pub(super) fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
         let base = self.read(op.rn);
-        let offset = if op.has(flag::POST_INDEXED) { 0 } else { op.imm };
+        let offset = if op.has_flag(flag::POST_INDEXED) { 0 } else { op.imm };
         let start = self.ram.wrapping_add(block.first);
         dynasm!(self.asm ; .arch x64 ; lea ecx, [Rq(base) + offset.wrapping_sub(start) as i32]);
         let exit = self.exit(number);
@@ -33,7 +33,7 @@ impl Writer {
             let high = self.write(op.ra);
             dynasm!(self.asm ; .arch x64 ; mov Rd(high), [rbp + rcx * 4 + (first + 4)]);
         }
-        if op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
+        if op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
             self.add_to_base(op, op.imm);
         }
         true
@@ -64,7 +64,7 @@ impl Writer {
             self.write_load_prediction(block, 4, exit);
             self.log_loads(block, 4, count);
         }
-        if op.has(flag::POST_INDEXED) {
+        if op.has_flag(flag::POST_INDEXED) {
             self.add_to_base(op, if op.ra == 0 { 4 * count } else { less.wrapping_neg() });
         }
         for register in (0..15).filter(|&register| listed(register)) {

@@ -18,7 +18,7 @@ fn set_nz(core: &mut Core, value: u32) {
 
 /// Returns a + b and sets all four flags.
 #[inline(always)]
-fn add(core: &mut Core, a: u32, b: u32) -> u32 {
+fn add_with_flags(core: &mut Core, a: u32, b: u32) -> u32 {
     let (sum, carry) = a.overflowing_add(b);
     core.c = carry;
     core.v = (a as i32).overflowing_add(b as i32).1;
@@ -28,7 +28,7 @@ fn add(core: &mut Core, a: u32, b: u32) -> u32 {
 
 /// Returns a - b and sets all four flags.
 #[inline(always)]
-fn sub(core: &mut Core, a: u32, b: u32) -> u32 {
+fn subtract_with_flags(core: &mut Core, a: u32, b: u32) -> u32 {
     let difference = a.wrapping_sub(b);
     core.c = a >= b;
     core.v = (a as i32).overflowing_sub(b as i32).1;
@@ -38,7 +38,7 @@ fn sub(core: &mut Core, a: u32, b: u32) -> u32 {
 
 /// Returns a + b + carry and sets all four flags. Subtraction is a + !b + carry (ARMv6-M A2.2.1).
 #[inline(always)]
-fn adc(core: &mut Core, a: u32, b: u32) -> u32 {
+fn add_with_carry(core: &mut Core, a: u32, b: u32) -> u32 {
     let wide = u64::from(a) + u64::from(b) + u64::from(core.c);
     let sum = wide as u32;
     core.c = wide >> 32 != 0;
@@ -97,13 +97,13 @@ pub(super) fn execute<const CODE: u8>(core: &mut Core, word: Word) {
             core.c = value & 1 != 0;
             logical!((value >> 1) as u32);
         }
-        op::AddReg => a!() = add(core, b!(), c!()),
-        op::SubReg => a!() = sub(core, b!(), c!()),
-        op::AddImm => a!() = add(core, b!(), imm),
-        op::SubImm => a!() = sub(core, b!(), imm),
+        op::AddReg => a!() = add_with_flags(core, b!(), c!()),
+        op::SubReg => a!() = subtract_with_flags(core, b!(), c!()),
+        op::AddImm => a!() = add_with_flags(core, b!(), imm),
+        op::SubImm => a!() = subtract_with_flags(core, b!(), imm),
         op::MovImm => logical!(imm),
         op::CmpImm => {
-            sub(core, b!(), imm);
+            subtract_with_flags(core, b!(), imm);
         }
         op::And => logical!(a!() & b!()),
         op::Eor => logical!(a!() ^ b!()),
@@ -111,15 +111,15 @@ pub(super) fn execute<const CODE: u8>(core: &mut Core, word: Word) {
             let value = shift_by_register(CODE, a!(), b!() & 0xff, &mut core.c);
             logical!(value);
         }
-        op::Adc => a!() = adc(core, a!(), b!()),
-        op::Sbc => a!() = adc(core, a!(), !b!()),
+        op::Adc => a!() = add_with_carry(core, a!(), b!()),
+        op::Sbc => a!() = add_with_carry(core, a!(), !b!()),
         op::Tst => set_nz(core, a!() & b!()),
-        op::Rsb => a!() = sub(core, 0, b!()),
+        op::Rsb => a!() = subtract_with_flags(core, 0, b!()),
         op::Cmp | op::CmpHi => {
-            sub(core, a!(), b!());
+            subtract_with_flags(core, a!(), b!());
         }
         op::Cmn => {
-            add(core, a!(), b!());
+            add_with_flags(core, a!(), b!());
         }
         op::Orr => logical!(a!() | b!()),
         op::Mul => logical!(a!().wrapping_mul(b!())),

@@ -92,7 +92,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     pub fn link_exchange<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) -> Flow {
         let link = core.address_of(self.ip).wrapping_add(3);
         if Self::TRACED {
-            return self.indirect(core, bus, target, self.t, true, Some(link));
+            return self.branch_by_register(core, bus, target, self.t, true, Some(link));
         }
         core.r[14] = link;
         self.far_thumb(core, bus, target, self.t)
@@ -106,12 +106,12 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Flow::Jumped;
         }
         if Self::PAIRED && Self::AHEAD && returns_from_exception(core, value) {
-            self.summon(Block::LEAVES);
+            self.request_exception_check(Block::LEAVES);
             core.request = Request::ExceptionReturn(value);
             return Flow::Taken;
         }
         if Self::TRACED {
-            return self.indirect(core, bus, value, at, true, None);
+            return self.branch_by_register(core, bus, value, at, true, None);
         }
         if returns_from_exception(core, value) {
             self.t = at;
@@ -136,7 +136,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     #[inline(always)]
     pub fn far<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, at: u64) -> Flow {
         if Self::TRACED {
-            return self.indirect(core, bus, address, at, false, None);
+            return self.branch_by_register(core, bus, address, at, false, None);
         }
         let address = address & !1;
         let offset = address.wrapping_sub(core.region.base);
@@ -163,7 +163,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// Executes a branch by register inside a trace or block. `odd`: the target must have the Thumb bit. `link` goes to
     /// LR.
     #[inline(always)]
-    fn indirect<B: Bus>(
+    fn branch_by_register<B: Bus>(
         &mut self,
         core: &mut Core,
         bus: &mut B,

@@ -126,7 +126,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Notes that an exception may have to be taken after the basic block, which ends with the current instruction.
     #[inline(always)]
-    pub fn summon(&self, why: u64) {
+    pub fn request_exception_check(&self, why: u64) {
         // SAFETY: the bus's logs live as long as it.
         unsafe { (*self.log).summons |= why };
     }
@@ -135,7 +135,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     /// to be taken.
     #[inline(always)]
     pub fn end_behind(&mut self, why: u64) {
-        self.summon(why);
+        self.request_exception_check(why);
         self.end = self.ip.wrapping_add(1);
     }
 

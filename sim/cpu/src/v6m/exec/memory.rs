@@ -15,7 +15,7 @@ use rtoslab_timing::cortex_m0plus as timing;
 
 /// Returns the low `BYTES` bytes of a word.
 #[inline(always)]
-fn narrow<const BYTES: u32>(value: u32) -> u32 {
+fn low_bytes<const BYTES: u32>(value: u32) -> u32 {
     match BYTES {
         1 => value & 0xff,
         2 => value & 0xffff,
@@ -28,7 +28,7 @@ fn narrow<const BYTES: u32>(value: u32) -> u32 {
 /// # Safety
 /// So many bytes can be read at `at`.
 #[inline(always)]
-unsafe fn read<const BYTES: u32>(at: *const u8) -> u32 {
+unsafe fn read_ram<const BYTES: u32>(at: *const u8) -> u32 {
     // SAFETY: the caller's promise.
     unsafe {
         match BYTES {
@@ -44,7 +44,7 @@ unsafe fn read<const BYTES: u32>(at: *const u8) -> u32 {
 /// # Safety
 /// So many bytes can be written at `at`.
 #[inline(always)]
-unsafe fn write<const BYTES: u32>(at: *mut u8, value: u32) {
+unsafe fn write_ram<const BYTES: u32>(at: *mut u8, value: u32) {
     // SAFETY: the caller's promise.
     unsafe {
         match BYTES {
@@ -125,7 +125,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             }
             self.t = slot + timing::MEMORY_CYCLES;
             // SAFETY: it is in the RAM.
-            return Ok(unsafe { read::<BYTES>(bus.ram().start().add(offset as usize)) });
+            return Ok(unsafe { read_ram::<BYTES>(bus.ram().start().add(offset as usize)) });
         }
         if Self::AHEAD {
             let Some(value) = bus.constant::<false>(address, BYTES) else {
@@ -136,14 +136,14 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             } else if !Self::PAIRED && self.word.code() != op::LdrLit {
                 self.note_indirect(Trace::indirect_read(self.count, address))?;
             }
-            return Ok(narrow::<BYTES>(value));
+            return Ok(low_bytes::<BYTES>(value));
         }
         self.apart = true;
         // Reports of accesses come from here.
         core.ip = self.ip;
         match self.with_time(|at| bus.load::<CONTEND, false>(core, Some(other), address, BYTES, at)) {
-            Ok(value) => Ok(narrow::<BYTES>(value)),
-            Err(trap) => Err(self.trap(core, bus, trap)),
+            Ok(value) => Ok(low_bytes::<BYTES>(value)),
+            Err(trap) => Err(self.end_by_fault(core, bus, trap)),
         }
     }
 
@@ -154,7 +154,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return bus.constant::<true>(address, 4).ok_or(Flow::InTime);
         }
         self.with_time(|at| bus.load::<CONTEND, true>(core, None, address, 4, at))
-            .map_err(|trap| self.trap(core, bus, trap))
+            .map_err(|trap| self.end_by_fault(core, bus, trap))
     }
 
     /// Stores the low `BYTES` bytes of `value` to memory, or only charges the store's time where blocks are simulated.
@@ -207,7 +207,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             // SAFETY: it is in the RAM.
             } else if unsafe { bus.ram().mark(offset) } == 0 {
                 // SAFETY: it is in the RAM.
-                unsafe { write::<BYTES>(bus.ram().start().add(offset as usize), value) };
+                unsafe { write_ram::<BYTES>(bus.ram().start().add(offset as usize), value) };
             } else if Self::TRACED {
                 return Self::store_near_marks::<B, BYTES, SINGLE>(self.ip, core, bus, offset, value);
             } else {
@@ -232,7 +232,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.apart = true;
         core.ip = self.ip;
         self.with_time(|at| bus.store::<CONTEND>(core, Some(other), address, BYTES, value, at))
-            .map_err(|trap| self.trap(core, bus, trap))
+            .map_err(|trap| self.end_by_fault(core, bus, trap))
     }
 
     /// Stores to RAM in a basic block, before the cycle is known, and logs the old content.
@@ -258,7 +258,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             if is_notified {
                 // No other store to that word may come between: the report has all of it.
                 (*self.log).write::<4>(offset & !3, old);
-                write::<BYTES>(bus.ram().start().add(offset as usize), value);
+                write_ram::<BYTES>(bus.ram().start().add(offset as usize), value);
                 let word = u32::from_le(word.read_unaligned());
                 (*self.log).note_watched_store(WatchedStore {
                     pc: core.address_of(self.ip),
@@ -269,7 +269,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
                 return Ok(());
             }
             (*self.log).write::<BYTES>(offset, old);
-            write::<BYTES>(bus.ram().start().add(offset as usize), value);
+            write_ram::<BYTES>(bus.ram().start().add(offset as usize), value);
         }
         Ok(())
     }
@@ -289,7 +289,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         // SAFETY: the word is in the RAM.
         unsafe {
             let word = bus.ram().start().add((offset & !3) as usize).cast::<u32>();
-            write::<BYTES>(bus.ram().start().add(offset as usize), value);
+            write_ram::<BYTES>(bus.ram().start().add(offset as usize), value);
             if is_notified {
                 let word = u32::from_le(word.read_unaligned());
                 core.watched_store = WatchedStore { pc: core.address_of(ip), offset: offset & !3, word };
@@ -373,7 +373,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
 
     /// Ends the current instruction, whose access did not complete, by a fault or a retry.
     #[inline(always)]
-    fn trap<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
+    fn end_by_fault<B: Bus>(&self, core: &mut Core, bus: &mut B, trap: Trap) -> Flow {
         match trap {
             Trap::Fault(why) => self.fault(core, why),
             Trap::Defer => {

@@ -149,7 +149,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             return Flow::Jumped;
         }
         if Self::PAIRED {
-            self.summon(Block::LEAVES);
+            self.request_exception_check(Block::LEAVES);
             core.request = Request::Svc;
             return Flow::Taken;
         }
@@ -185,7 +185,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
         if core.brought.take() != Some(address) {
             let requested = self.t;
-            let stays = self.with_time(|at| bus.bring::<CONTEND>(core, address, at));
+            let stays = self.with_time(|at| bus.fill_code_line::<CONTEND>(core, address, at));
             if self.t > requested && self.t >= core.limit {
                 // It executes in its time: the other core, an event or the end of the run comes first.
                 core.brought = (!stays).then_some(address);

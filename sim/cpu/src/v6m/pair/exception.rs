@@ -42,7 +42,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
     // SAFETY: the caller's promise, here and below.
     let next = unsafe {
         let (core, mine) = (&mut *cores[0], &mut *logs[0]);
-        settle(bus, core, mine);
+        make_private_store(bus, core, mine);
         mine.begin(core);
         next_step(core)
     };
@@ -50,7 +50,7 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
     let turn = unsafe {
         match next {
             Next::Nothing => Some(Turn::Same),
-            Next::Enter { number, calls } => enter(bus, cores, logs, number, calls),
+            Next::Enter { number, calls } => start_entry(bus, cores, logs, number, calls),
             Next::Vector => go_to_handler(bus, cores, logs),
             Next::Return(value) => leave_handler(bus, cores, logs, value),
             Next::Stop => None,
@@ -66,11 +66,11 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
 pub(super) unsafe fn land<B: PairedBus>(bus: &mut B, core: *mut Core, turn: usize) {
     let [log, _] = bus.pairs().logs.of(turn);
     // SAFETY: the caller's promise.
-    unsafe { settle(bus, &mut *core, &mut *log) };
+    unsafe { make_private_store(bus, &mut *core, &mut *log) };
 }
 
 /// Makes the store to a private register with which the core's block ended.
-fn settle<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
+fn make_private_store<B: Bus>(bus: &mut B, core: &mut Core, mine: &mut SpeculationLog) {
     if std::mem::take(&mut mine.summons) & Block::PRIVATE != 0 {
         let ((address, value), mut unused) = (mine.store, core.t);
         // It was looked at before it was put off, and does not fault.
@@ -94,7 +94,7 @@ fn next_step(core: &Core) -> Next {
 }
 
 /// Starts the entry of exception `number`, and stacks its frame. `None` if only the machine can do that.
-unsafe fn enter<B: PairedBus>(
+unsafe fn start_entry<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
     logs: [*mut SpeculationLog; 2],
@@ -110,7 +110,7 @@ unsafe fn enter<B: PairedBus>(
     // SAFETY: all of the frame is in the RAM.
     let marks = unsafe { ram.mark(offset) | ram.mark(offset + exception::FRAME_BYTES - 4) };
     // SAFETY: as above, here and below.
-    if marks != 0 && !takes_stores(bus, offset, WORDS) || unsafe { conflicts(logs, offset, WORDS, true) } {
+    if marks != 0 && !takes_stores(bus, offset, WORDS) || unsafe { conflicts_with_access(logs, offset, WORDS, true) } {
         return None;
     }
     // SAFETY: as above.
@@ -154,14 +154,14 @@ unsafe fn go_to_handler<B: PairedBus>(
     let core = unsafe { &mut *cores[0] };
     let number = exception::candidate(core)?;
     // SAFETY: as above.
-    let target = unsafe { vector(bus, core, logs, number) }?;
+    let target = unsafe { handler_address(bus, core, logs, number) }?;
     // SAFETY: as above.
     let (turn, _) = unsafe { take_step(bus, cores, logs[0], (Step::Vector, None), Some(target)) }?;
     // SAFETY: as above.
     let (core, mine) = unsafe { (&mut *cores[0], &mut *logs[0]) };
     let Phase::Entry { recognised, .. } = core.phase else { return None };
     let outcome = exception::complete(core, bus, timing);
-    finish(bus, core, mine, outcome, recognised);
+    complete_step(bus, core, mine, outcome, recognised);
     Some(turn)
 }
 
@@ -179,14 +179,14 @@ unsafe fn leave_handler<B: PairedBus>(
     let frame = exception::return_frame(core, value)?.wrapping_sub(B::RAM_BASE);
     let (step, target) = if let Some(next) = exception::next_in_chain(core) {
         // SAFETY: as above.
-        ((Step::Chain, None), unsafe { vector(bus, core, logs, next) }?)
+        ((Step::Chain, None), unsafe { handler_address(bus, core, logs, next) }?)
     } else {
         let memory = memory_of_frame(bus, frame)?;
         // SAFETY: as above; the frame is in the RAM.
-        let [pc, xpsr] = [6, 7].map(|index| unsafe { word(bus, frame + 4 * index) });
+        let [pc, xpsr] = [6, 7].map(|index| unsafe { ram_word(bus, frame + 4 * index) });
         let target = exception::return_address(value, pc, xpsr)?;
         // SAFETY: as above.
-        if exception::sleeps_on_exit(core, value) || unsafe { conflicts(logs, frame, WORDS, false) } {
+        if exception::sleeps_on_exit(core, value) || unsafe { conflicts_with_access(logs, frame, WORDS, false) } {
             return None;
         }
         bus.region(target)?;
@@ -201,7 +201,7 @@ unsafe fn leave_handler<B: PairedBus>(
     let outcome = exception::exception_return::<B, false>(core, bus, value, timing);
     core.t += wait;
     core.exception_cycles += wait;
-    finish(bus, core, mine, outcome, before);
+    complete_step(bus, core, mine, outcome, before);
     Some(turn)
 }
 
@@ -227,7 +227,7 @@ unsafe fn take_step<B: PairedBus>(
 }
 
 /// Completes a step of an exception: reports its outcome, and prepares the core's log.
-fn finish<B: PairedBus>(
+fn complete_step<B: PairedBus>(
     bus: &mut B,
     core: &mut Core,
     mine: &mut SpeculationLog,
@@ -248,24 +248,34 @@ fn memory_of_frame<B: Bus>(bus: &mut B, offset: u32) -> Option<u32> {
 }
 
 /// Returns the address of the handler of exception `number`. `None` if its vector cannot be read ahead of time.
-unsafe fn vector<B: Bus>(bus: &mut B, core: &Core, logs: [*mut SpeculationLog; 2], number: u32) -> Option<u32> {
+unsafe fn handler_address<B: Bus>(
+    bus: &mut B,
+    core: &Core,
+    logs: [*mut SpeculationLog; 2],
+    number: u32,
+) -> Option<u32> {
     let address = core.nvic.vtor.wrapping_add(4 * number);
     let offset = address.wrapping_sub(B::RAM_BASE);
     let target = if offset >= bus.ram().length() {
         bus.constant::<false>(address, 4)?
     // SAFETY: the caller's promise, here and below.
-    } else if unsafe { conflicts(logs, offset, 1, false) } {
+    } else if unsafe { conflicts_with_access(logs, offset, 1, false) } {
         return None;
     } else {
         // SAFETY: the tables of vectors are aligned, and so is the RAM's end.
-        unsafe { word(bus, offset) }
+        unsafe { ram_word(bus, offset) }
     };
     bus.region(target & !1).filter(|_| target & 1 != 0)?;
     Some(target & !1)
 }
 
 /// Whether these words of RAM, written or else read now, overlap with what the other core has accessed ahead of time.
-unsafe fn conflicts([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words: u32, written: bool) -> bool {
+unsafe fn conflicts_with_access(
+    [mine, theirs]: [*mut SpeculationLog; 2],
+    offset: u32,
+    words: u32,
+    written: bool,
+) -> bool {
     // SAFETY: the caller's promise.
     let (mine, theirs) = unsafe { (&mut *mine, &*theirs) };
     for at in (0..words).map(|word| offset + 4 * word) {
@@ -281,7 +291,7 @@ unsafe fn conflicts([mine, theirs]: [*mut SpeculationLog; 2], offset: u32, words
 }
 
 /// Returns the word of RAM at this offset.
-unsafe fn word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
+unsafe fn ram_word<B: Bus>(bus: &mut B, offset: u32) -> u32 {
     // SAFETY: the caller promises that it is in the RAM.
     u32::from_le(unsafe { bus.ram().start().add(offset as usize).cast::<u32>().read_unaligned() })
 }

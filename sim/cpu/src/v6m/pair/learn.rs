@@ -27,7 +27,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
     // SAFETY: `time_block`'s promise: the block was executed, so that its instructions are ops, and so are the other core's.
     unsafe {
         let regions = [(*core).region, (*other).region];
-        let Some(outcome) = simulate(bus, regions, block) else {
+        let Some(outcome) = simulate_transition(bus, regions, block) else {
             (*mine).roll_back(&mut *core, bus.ram().start());
             return None;
         };
@@ -51,7 +51,7 @@ pub(super) unsafe fn learn<B: PairedBus>(
                 let key = Transition::key(before, block.shape);
                 pairs.node = next;
                 if let Some(transition) = Transition::new(&outcome, next) {
-                    pairs.table.cache(key, &block, transition);
+                    pairs.table.cache_transition(key, &block, transition);
                 }
             }
             None => pairs.node = pairs.table.number_anew(node),
@@ -69,16 +69,16 @@ pub(super) unsafe fn learn<B: PairedBus>(
 ///
 /// # Safety
 /// The instructions of both cores' blocks are ops of their regions.
-unsafe fn simulate<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
+unsafe fn simulate_transition<B: PairedBus>(bus: &mut B, regions: [Region; 2], block: Block) -> Option<Outcome> {
     let pairs = bus.pairs();
     let node = *pairs.table.node(pairs.node);
     pairs.table.account.begin();
     if let Some((step, memory, to)) = block.as_step(node.address) {
-        return take(bus, regions, &node, step, (memory, to));
+        return simulate_exception_step(bus, regions, &node, step, (memory, to));
     }
     if block.is_wait() {
         // SAFETY: the caller's promise.
-        return unsafe { wait(bus, regions, &node, block) };
+        return unsafe { simulate_wait(bus, regions, &node, block) };
     }
     let place = regions[0].op(node.address);
     // SAFETY: as above, here and below.
@@ -112,7 +112,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
     begun: Place,
 ) -> Option<Outcome> {
     let now = bus.pairs().now;
-    let mut shadows = shadows(bus, regions, [begun, node.other], &node.state);
+    let mut shadows = shadow_cores(bus, regions, [begun, node.other], &node.state);
     let start = usize::from(shadows[0].t >= shadows[1].t + u64::from(bus.tie_winner() == 0));
     shadows[start].limit = shadows[1 - start].t + u64::from(bus.tie_winner() == start);
     let is_single = node.state.enter()[1].then(|| SingleCore::begin(bus, &mut shadows[0]));
@@ -137,7 +137,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
         instructions: [
             if begun.remainder.spin == 0 { begun.remainder.instructions } else { shadows[0].instructions },
-            spun(&node.other, &shadows[1]),
+            busy_wait_length(&node.other, &shadows[1]),
         ],
         swaps: ended != 0,
         stored: last_store_distance(&ends, at_end, now),
@@ -152,7 +152,7 @@ unsafe fn simulate_blocks<B: PairedBus>(
 ///
 /// # Safety
 /// As for [`simulate_blocks`].
-unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, block: Block) -> Option<Outcome> {
+unsafe fn simulate_wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, block: Block) -> Option<Outcome> {
     let mut state = node.state;
     if block.shape & Block::GIVES_WAY != 0 {
         state.times &= !State::FIRST;
@@ -163,7 +163,7 @@ unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, blo
         return Some(Outcome::swap(&node, place));
     }
     let now = bus.pairs().now;
-    let mut shadows = shadows(bus, regions, [place, node.other], &state);
+    let mut shadows = shadow_cores(bus, regions, [place, node.other], &state);
     // The end of an entry goes before the other core's instruction of the same cycle.
     let may_tie = bus.tie_winner() == 1 && !state.enter()[0];
     shadows[1].limit = shadows[0].t + u64::from(may_tie);
@@ -179,7 +179,7 @@ unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, blo
         node: Node { state, address: at_end.address_of(at_end.ip), other: place_of(under_way) },
         cycles: at_end.t.min(under_way.t) - now,
         waits: shadows.each_ref().map(|shadow| shadow.bus_wait),
-        instructions: [0, spun(&node.other, &shadows[1])],
+        instructions: [0, busy_wait_length(&node.other, &shadows[1])],
         swaps,
         stored: if swaps { last_store_distance(&node.other.remainder, at_end, now) } else { 0 },
     });
@@ -188,7 +188,7 @@ unsafe fn wait<B: PairedBus>(bus: &mut B, regions: [Region; 2], node: &Node, blo
     outcome
 }
 
-/// Waits like [`wait`] and then performs the ordered access `begun`, if the other core's block has not ended and
+/// Waits like [`simulate_wait`] and then performs the ordered access `begun`, if the other core's block has not ended and
 /// nothing else needs waiting.
 ///
 /// # Safety
@@ -201,7 +201,7 @@ unsafe fn wait_and_pass<B: PairedBus>(
     begun: Place,
 ) -> Option<Outcome> {
     // SAFETY: the caller's promise, here and below.
-    let waited = unsafe { wait(bus, regions, node, before) }?;
+    let waited = unsafe { simulate_wait(bus, regions, node, before) }?;
     if waited.swaps
         || must_wait(bus, &waited.node.state, waited.node.other.address, begun.remainder.gives_way).is_some()
     {
@@ -224,7 +224,7 @@ unsafe fn wait_and_pass<B: PairedBus>(
 
 /// Simulates a step of an exception of the first core, whose frame is in this memory and which leads to that address.
 /// The other core gets no turn.
-fn take<B: PairedBus>(
+fn simulate_exception_step<B: PairedBus>(
     bus: &mut B,
     regions: [Region; 2],
     node: &Node,
@@ -233,7 +233,7 @@ fn take<B: PairedBus>(
 ) -> Option<Outcome> {
     let timing = bus.exception_timing()?;
     let now = bus.pairs().now;
-    let mut shadows = shadows(bus, regions, [Place::begins(node.address), node.other], &node.state);
+    let mut shadows = shadow_cores(bus, regions, [Place::begins(node.address), node.other], &node.state);
     let [core, other] = &mut *shadows;
     let wait = match step {
         Step::Enter | Step::Return => exception::time_frame(core, bus, B::sample_of(memory)),
@@ -294,7 +294,7 @@ const IN_ENTRY: Phase = Phase::Entry { number: 0, exc_return: 0, wait: 0, recogn
 const NEVER: u64 = u64::MAX;
 
 /// Returns the shadow cores, set to these places, with the bus set to that state.
-fn shadows<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
+fn shadow_cores<B: PairedBus>(bus: &mut B, regions: [Region; 2], places: [Place; 2], state: &State) -> Box<[Core; 2]> {
     let now = bus.pairs().now;
     let mut shadows = bus.pairs().shadows.take().unwrap_or_else(|| Box::new([Core::new(0), Core::new(1)]));
     for (((shadow, region), place), enters) in shadows.iter_mut().zip(regions).zip(places).zip(state.enter()) {
@@ -325,7 +325,7 @@ fn note_shares<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
 }
 
 /// Returns the number of instructions of a busy wait that the shadow core has executed.
-fn spun(began: &Place, shadow: &Core) -> u64 {
+fn busy_wait_length(began: &Place, shadow: &Core) -> u64 {
     if began.remainder.spin == 0 { 0 } else { shadow.instructions }
 }
 

@@ -139,7 +139,7 @@ impl Pairs {
     }
 
     /// Notes that the core's current load read this spinlock as taken.
-    pub fn failed(&mut self, core: &Core, lock: u8) {
+    pub fn note_failed_lock(&mut self, core: &Core, lock: u8) {
         self.failed[core.id] = Some(FailedRead::new(core, lock));
     }
 

@@ -42,7 +42,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
         let Node { state, other, .. } = pairs.table.node(pairs.node);
         let (state, other, now, asked) = (*state, other.address, pairs.now, pairs.asked);
         let wait = must_wait(bus, &state, other, is_second && asked == TurnRequest::Port);
-        let access = Block::ordered(B::ORDERED_MEMORY, is_second);
+        let access = Block::ordered_access(B::ORDERED_MEMORY, is_second);
         let block = match (asked, wait) {
             (TurnRequest::Probe, None) => return Turn::Same,
             (TurnRequest::Probe, Some(gives_way)) => Block::wait(gives_way),

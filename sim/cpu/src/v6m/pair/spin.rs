@@ -28,7 +28,7 @@ pub(super) struct FailedRead {
 impl FailedRead {
     /// Records the load at `core.ip`, which is counted but not yet complete.
     pub fn new(core: &Core, lock: u8) -> FailedRead {
-        FailedRead { ip: core.ip, r: core.r, flags: flags(core), instructions: core.instructions, lock }
+        FailedRead { ip: core.ip, r: core.r, flags: condition_flags(core), instructions: core.instructions, lock }
     }
 
     /// Whether the core is back at the load that read the lock as taken.
@@ -40,7 +40,7 @@ impl FailedRead {
     /// Returns the number of instructions of each repetition, if the core is back at the load in the same state.
     pub fn repeats(&self, core: &Core) -> Option<u8> {
         let instructions = core.instructions.wrapping_sub(self.instructions) + 1;
-        let same = self.is_at(core) && self.r == core.r && self.flags == flags(core);
+        let same = self.is_at(core) && self.r == core.r && self.flags == condition_flags(core);
         if !same || !(2..=LONGEST).contains(&instructions) {
             return None;
         }
@@ -105,7 +105,7 @@ pub(super) unsafe fn go_to<B: PairedBus>(cores: *mut Core, index: usize, place: 
 }
 
 /// Returns N, Z, C and V of a core.
-fn flags(core: &Core) -> (i64, bool, bool) {
+fn condition_flags(core: &Core) -> (i64, bool, bool) {
     (core.nz, core.c, core.v)
 }
 

@@ -156,15 +156,15 @@ impl Table {
     /// Moves a transition from the second place of its row to the first. False if it is not there.
     #[cold]
     #[inline(never)]
-    pub fn promote(&mut self, place: usize, key: u64, block: &Block) -> bool {
+    pub fn promote_transition(&mut self, place: usize, key: u64, block: &Block) -> bool {
         self.account.swap(place, place + 1);
         let places = &mut self.row_mut(place / 2).0;
         places.swap(0, 1);
         places[0].is(key, block)
     }
 
-    /// Caches a transition, which [`Table::promote`] did not find.
-    pub fn cache(&mut self, key: u64, block: &Block, transition: Transition) {
+    /// Caches a transition, which [`Table::promote_transition`] did not find.
+    pub fn cache_transition(&mut self, key: u64, block: &Block, transition: Transition) {
         let transition = transition.named(key, block);
         self.store(Table::place(key, block), |row| row.0[0] = transition);
     }
@@ -206,14 +206,14 @@ mod tests {
         let place = Table::place(all[0], &block);
         let alike: Vec<u64> = all.into_iter().filter(|&key| Table::place(key, &block) == place).take(3).collect();
         let mut store = |key: u64, cycles: u64| {
-            assert!(!table.promote(place, key, &block));
+            assert!(!table.promote_transition(place, key, &block));
             let transition = Transition::new(&outcome(cycles), 0).expect("small numbers");
-            table.cache(key, &block, transition);
+            table.cache_transition(key, &block, transition);
         };
         (0..).zip(&alike).for_each(|(cycles, &key)| store(key, cycles));
-        assert!(!table.promote(place, alike[0], &block));
+        assert!(!table.promote_transition(place, alike[0], &block));
         for (cycles, &key) in (1..).zip(&alike[1..]) {
-            assert!(table.first(place).is(key, &block) || table.promote(place, key, &block));
+            assert!(table.first(place).is(key, &block) || table.promote_transition(place, key, &block));
             assert_eq!(table.first(place).cycles, cycles);
         }
         let other = Block { accesses: 0xa, ..block };

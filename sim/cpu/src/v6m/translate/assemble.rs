@@ -4,7 +4,7 @@ use super::asks::BusAccess;
 use super::plan::{Path, Step, StepKind};
 use super::writer::{Literal, writer};
 use super::{CALLED, INDIRECT, LINE_BYTES, Layout, RESIDENT};
-use crate::host::x64::{Block, Memory, Writer, live, spans};
+use crate::host::x64::{Block, Memory, Writer, live_flags, spans};
 use crate::host::{Function, Store};
 use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
@@ -23,13 +23,13 @@ pub(super) fn assemble<B: Bus>(
     if core.region.cached {
         require_resident(&mut writer, core, layout, path);
     }
-    let live = live(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
+    let live = live_flags(&path.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
     let mut written = 0;
     let in_ram = |step: &Step| matches!(step.kind, StepKind::Access).then_some(0);
     let spans = spans(&path.steps.iter().map(|step| (step.thumb, in_ram(step))).collect::<Vec<_>>());
     for ((step, live), span) in path.steps.iter().zip(live).zip(spans) {
         writer.begin(live, span);
-        if !write::<B>(&mut writer, written as u32, step, layout) {
+        if !write_step::<B>(&mut writer, written as u32, step, layout) {
             break;
         }
         written += 1;
@@ -52,7 +52,7 @@ fn require_resident(writer: &mut Writer, core: &Core, layout: Layout, path: &Pat
 }
 
 /// Emits the code of one step. False if it cannot be JIT-compiled.
-fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
+fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
     let Step { ip, op, thumb, kind, .. } = *step;
     let ram = Block { first: 0, bytes: layout.ram_bytes };
     match kind {
@@ -62,7 +62,7 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
             true
         }
         StepKind::Access if matches!(op.code, Code::LdrLit | Code::LdrLitFlash) => {
-            literal::<B>(writer, number, op, layout)
+            write_literal_load::<B>(writer, number, op, layout)
         }
         StepKind::Access => writer.access(number, thumb, ip as u64, Memory::Ram(ram)),
         StepKind::Read => {
@@ -73,7 +73,7 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
             is_written
         }
         StepKind::Jump(target) => {
-            jump(writer, number, step, target, ram);
+            write_jump(writer, number, step, target, ram);
             let offset = target.wrapping_sub(writer.place().base);
             writer.store_context_word(INDIRECT, Trace::indirect_branch(offset), None);
             true
@@ -82,7 +82,7 @@ fn write<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) 
 }
 
 /// Emits the load of a literal, whose address the opcode tells. False if it cannot be JIT-compiled.
-fn literal<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
+fn write_literal_load<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
     let Some(literal) = Literal::at::<B>(op.imm, layout) else { return false };
     if let (Literal::Constant(offset), true) = (literal, layout.is_cached) {
         writer.require_nonzero_byte(number, RESIDENT, offset / LINE_BYTES);
@@ -92,7 +92,7 @@ fn literal<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> 
 }
 
 /// Emits a branch by register or by POP.
-fn jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: Block) {
+fn write_jump(writer: &mut Writer, number: u32, step: &Step, target: u32, ram: Block) {
     let Step { ip, op, .. } = *step;
     match op.code {
         Code::PopPc => writer.pop_expected(number, op.imm, u32::from(op.c), target | 1, ram),

@@ -307,7 +307,7 @@ fn exits(core: &Core, path: &Path, steps: usize, took: &[Taken]) -> Vec<Exit> {
 }
 
 /// Executes a native function. Returns the number of the step before which it was left and the trace's
-/// [`Trace::indirect`], or `None` if some of its code is not in the cache.
+/// [`Trace::branch_by_register`], or `None` if some of its code is not in the cache.
 ///
 /// # Safety
 /// The core is at the path's begin. Ops and memories are those that it was translated with.
@@ -330,7 +330,7 @@ struct Context {
     asks: BusAccess,
     /// The bits that name the resident constants.
     resident: u64,
-    /// [`Trace::indirect`] so far.
+    /// [`Trace::branch_by_register`] so far.
     indirect: u64,
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Path {
 /// # Safety
 /// The trace was executed in this region: its instructions are ops of it.
 pub(super) unsafe fn plan(region: &Region, start: *mut Op, trace: Trace) -> Path {
-    let mut verdicts = trace.rewound();
+    let mut verdicts = trace.in_reading_order();
     let mut path = Path { steps: Vec::new(), end: start, branches: Trace::NO_BRANCHES };
     for index in 0..trace.instructions {
         let ip = path.end;

@@ -6,7 +6,7 @@ use crate::v7m::op::{Op, flag};
 
 /// Converts an ARMv6-M instruction to the ARMv7-M op that the JIT compiler knows. `None` if there is none.
 pub(in crate::v6m) fn as_v7m(op: Old) -> Option<Op> {
-    data_processing(op).or_else(|| access(op)).or_else(|| branch(op))
+    data_processing(op).or_else(|| convert_access(op)).or_else(|| convert_branch(op))
 }
 
 /// Converts an instruction that changes registers and flags only.
@@ -65,7 +65,7 @@ fn data_processing(op: Old) -> Option<Op> {
 }
 
 /// Converts a load or store.
-fn access(op: Old) -> Option<Op> {
+fn convert_access(op: Old) -> Option<Op> {
     let Old { a, b, c, imm, .. } = op;
     let offset = |code| Op { code, rd: a, rn: b, imm, ..Op::default() };
     let index = |code| Op { code, rd: a, rn: b, rm: c, ..Op::default() };
@@ -97,7 +97,7 @@ fn access(op: Old) -> Option<Op> {
 }
 
 /// Converts a branch.
-fn branch(op: Old) -> Option<Op> {
+fn convert_branch(op: Old) -> Option<Op> {
     let code = match op.code {
         From::B => Code::B,
         From::Bl => Code::Bl,

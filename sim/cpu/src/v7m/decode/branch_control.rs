@@ -1,7 +1,7 @@
 //! 32-bit branches and miscellaneous control (A5.3.4).
 
 use super::thumb16::{conditional_branch, hint};
-use super::{Place, UNDEFINED, bad, bits};
+use super::{Place, UNDEFINED, bits, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
@@ -9,7 +9,7 @@ use crate::v7m::op::{Class, Op, flag};
 /// Decodes branches and miscellaneous control (A5.3.4).
 pub(super) fn decode(h: u32, k: u32, place: Place, features: Features) -> Op {
     match (bits(k, 14, 1), bits(k, 12, 1)) {
-        (0, 0) if bits(h, 7, 3) == 7 => control(h, k, features),
+        (0, 0) if bits(h, 7, 3) == 7 => decode_control(h, k, features),
         (0, 0) => conditional_branch(bits(h, 6, 4), place.pc().wrapping_add(near_distance(h, k)), place),
         (0, _) => {
             let target = place.pc().wrapping_add(far_distance(h, k));
@@ -39,22 +39,22 @@ fn far_distance(h: u32, k: u32) -> u32 {
 }
 
 /// Decodes MSR, hints, barriers, MRS and UDF.
-fn control(h: u32, k: u32, features: Features) -> Op {
+fn decode_control(h: u32, k: u32, features: Features) -> Op {
     match bits(h, 4, 7) {
         0x38 | 0x39 => move_to_special(h, k, features),
-        0x3a if k & 0x700 == 0 => hint(bits(k, 0, 8)).unless(h & 15 != 15 || k & 0x2800 != 0),
+        0x3a if k & 0x700 == 0 => hint(bits(k, 0, 8)).undefined_if(h & 15 != 15 || k & 0x2800 != 0),
         0x3b => {
             let op = match bits(k, 4, 4) {
-                2 => Op::bare(Code::Clrex, Class::System).unless(k & 15 != 15),
+                2 => Op::bare(Code::Clrex, Class::System).undefined_if(k & 15 != 15),
                 kind @ 4..=6 => Op::bare(Code::Barrier, Class::Barrier).kind(kind),
                 _ => UNDEFINED,
             };
-            op.unless(h & 15 != 15 || k & 0x2f00 != 0x0f00)
+            op.undefined_if(h & 15 != 15 || k & 0x2f00 != 0x0f00)
         }
         0x3e | 0x3f => {
             let (rd, sysm) = (bits(k, 8, 4), bits(k, 0, 8));
             let op = Op::bare(Code::Mrs, Class::System).d(rd).imm(sysm).with_if(sysm < 4, flag::READS_FLAGS);
-            op.unless(h & 0x1f != 0x0f || k & 0x2000 != 0 || bad(rd) || !special_register(sysm))
+            op.undefined_if(h & 0x1f != 0x0f || k & 0x2000 != 0 || is_sp_or_pc(rd) || !special_register(sysm))
         }
         _ => UNDEFINED,
     }
@@ -67,11 +67,11 @@ fn move_to_special(h: u32, k: u32, features: Features) -> Op {
     let writes_ge = mask & 1 != 0;
     let unpredictable = h & 0x10 != 0
         || k & 0x2300 != 0
-        || bad(rn)
+        || is_sp_or_pc(rn)
         || mask == 0
         || writes_ge && (sysm > 3 || !features.dsp)
         || !special_register(sysm);
-    op.unless(unpredictable)
+    op.undefined_if(unpredictable)
 }
 
 /// Whether a value of SYSm names a register (B5.1.1). 4 is unallocated.

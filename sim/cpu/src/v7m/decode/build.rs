@@ -5,7 +5,7 @@ use crate::v7m::code::Code;
 use crate::v7m::op::{Class, Op, flag};
 
 /// Returns a register's bit in `reads` and `writes`. r15 is never in them.
-const fn bit(register: u32) -> u16 {
+const fn register_bit(register: u32) -> u16 {
     if register < 15 { 1 << register } else { 0 }
 }
 
@@ -13,48 +13,48 @@ impl Op {
     /// Sets the destination register `rd`.
     pub(super) fn d(mut self, register: u32) -> Op {
         self.rd = register as u8;
-        self.writes |= bit(register);
+        self.writes |= register_bit(register);
         self
     }
 
     /// Sets the register `rd` that is transferred or accumulated, and so read.
     pub(super) fn t(mut self, register: u32) -> Op {
         self.rd = register as u8;
-        self.reads |= bit(register);
+        self.reads |= register_bit(register);
         self
     }
 
     /// Sets the first operand or base register.
     pub(super) fn n(mut self, register: u32) -> Op {
         self.rn = register as u8;
-        self.reads |= bit(register);
+        self.reads |= register_bit(register);
         self
     }
 
     /// Sets the second operand or index register.
     pub(super) fn m(mut self, register: u32) -> Op {
         self.rm = register as u8;
-        self.reads |= bit(register);
+        self.reads |= register_bit(register);
         self
     }
 
     /// Sets the third operand register.
     pub(super) fn a(mut self, register: u32) -> Op {
         self.ra = register as u8;
-        self.reads |= bit(register);
+        self.reads |= register_bit(register);
         self
     }
 
     /// Sets the second destination register.
     pub(super) fn d2(mut self, register: u32) -> Op {
         self.ra = register as u8;
-        self.writes |= bit(register);
+        self.writes |= register_bit(register);
         self
     }
 
     /// Marks the base register as written back.
     pub(super) fn writes_base(mut self) -> Op {
-        self.writes |= bit(u32::from(self.rn));
+        self.writes |= register_bit(u32::from(self.rn));
         self
     }
 
@@ -100,13 +100,13 @@ impl Op {
     }
 
     /// Makes the op undefined if `condition` holds.
-    pub(super) fn unless(self, condition: bool) -> Op {
+    pub(super) fn undefined_if(self, condition: bool) -> Op {
         if condition { UNDEFINED } else { self }
     }
 }
 
 /// Creates a data-processing op of one cycle.
-pub(super) fn alu(code: Code) -> Op {
+pub(super) fn alu_op(code: Code) -> Op {
     Op::bare(code, Class::Alu)
 }
 

@@ -1,7 +1,7 @@
 //! 32-bit data processing with immediates and shifted registers (A5.3.1, A5.3.3, A5.3.11).
 
-use super::build::{alu, pair};
-use super::{Place, UNDEFINED, bad, bits};
+use super::build::{alu_op, pair};
+use super::{Place, UNDEFINED, bits, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
@@ -80,18 +80,18 @@ fn row_of(opcode: u32, rn: u32) -> Option<Row> {
 fn is_permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
     let compares = row.compare.is_some() && rd == 15 && sets;
     let sum = matches!(opcode, 0b1000 | 0b1101);
-    let destination = !bad(rd) || compares || sum && rd == 13 && rn == 13;
+    let destination = !is_sp_or_pc(rd) || compares || sum && rd == 13 && rn == 13;
     let first = match opcode {
         0b0010 | 0b0011 => rn != 13,
         0b1000 | 0b1101 => rn != 15,
-        _ => !bad(rn),
+        _ => !is_sp_or_pc(rn),
     };
     destination && first
 }
 
 /// Expands a modified immediate (A5.3.2): the constant, and the `shift` field for the carry of logical operations.
 /// `None`: unpredictable.
-fn expand(imm12: u32) -> Option<(u32, u32)> {
+fn expand_immediate(imm12: u32) -> Option<(u32, u32)> {
     let byte = imm12 & 0xff;
     if imm12 >> 10 != 0 {
         let value = (0x80 | imm12 & 0x7f).rotate_right(imm12 >> 7);
@@ -109,7 +109,7 @@ fn immediate12(h: u32, k: u32) -> u32 {
 /// Decodes data processing with a modified immediate (A5.3.1).
 pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
     let (opcode, sets, rn, rd) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4), bits(k, 8, 4));
-    let (Some(row), Some((value, carry))) = (row_of(opcode, rn), expand(immediate12(h, k))) else {
+    let (Some(row), Some((value, carry))) = (row_of(opcode, rn), expand_immediate(immediate12(h, k))) else {
         return UNDEFINED;
     };
     if !is_permitted(row, opcode, rd, rn, sets) {
@@ -118,7 +118,7 @@ pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
     let carry = if row.arithmetic { 0 } else { carry };
     let operands = |op: Op| op.n(rn).imm(value).shift(carry).with_if(row.reads_flags, flag::READS_FLAGS);
     match row.compare {
-        Some(compare) if rd == 15 => operands(alu(compare[0]).with(flag::SETS)),
+        Some(compare) if rd == 15 => operands(alu_op(compare[0]).with(flag::SETS)),
         _ if rd == 13 => to_sp(sum_kind(opcode), sets).m(15).imm(value),
         _ => operands(pair(row.immediate, Class::Alu, sets).d(rd)),
     }
@@ -126,7 +126,7 @@ pub(super) fn modified_immediate(h: u32, k: u32) -> Op {
 
 /// Creates the op of ADD or SUB to SP.
 fn to_sp(kind: u32, sets: bool) -> Op {
-    alu(Code::AddToSp).d(13).n(13).kind(kind).with_if(sets, flag::SETS)
+    alu_op(Code::AddToSp).d(13).n(13).kind(kind).with_if(sets, flag::SETS)
 }
 
 /// Returns the field `ra` of `AddToSp`: 1 for SUB.
@@ -149,7 +149,7 @@ pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
     let (opcode, sets, rn) = (bits(h, 5, 4), bits(h, 4, 1) != 0, bits(h, 0, 4));
     let (rd, rm) = (bits(k, 8, 4), bits(k, 0, 4));
     if opcode == 0b0110 {
-        return pack(h, k, features);
+        return decode_pack(h, k, features);
     }
     let (kind, amount) = immediate_shift(k);
     let Some(row) = row_of(opcode, rn) else { return UNDEFINED };
@@ -157,7 +157,7 @@ pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
     let to_or_from_sp = matches!(row.shifted, Code::MovShift) && plain && !sets && rd != 15 && rm != 15;
     if k & 0x8000 != 0
         || to_or_from_sp && rd == 13 && rm == 13
-        || !to_or_from_sp && (bad(rm) || !is_permitted(row, opcode, rd, rn, sets))
+        || !to_or_from_sp && (is_sp_or_pc(rm) || !is_permitted(row, opcode, rd, rn, sets))
     {
         return UNDEFINED;
     }
@@ -166,14 +166,14 @@ pub(super) fn register_with_shift(h: u32, k: u32, features: Features) -> Op {
         if plain { op } else { op.kind(kind).shift(amount).with(flag::SHIFTED) }
     };
     match (row.compare, row.register) {
-        (Some(compare), _) if rd == 15 => operands(alu(compare[if plain { 1 } else { 2 }]).with(flag::SETS)),
-        _ if rd == 13 && to_or_from_sp => alu(Code::MovToSp).d(13).m(rm),
+        (Some(compare), _) if rd == 15 => operands(alu_op(compare[if plain { 1 } else { 2 }]).with(flag::SETS)),
+        _ if rd == 13 && to_or_from_sp => alu_op(Code::MovToSp).d(13).m(rm),
         _ if rd == 13 && (kind != 0 || amount > 3) => UNDEFINED,
         _ if rd == 13 => operands(to_sp(0, sets)).kind(sum_kind(opcode)),
         (_, Some(register)) if plain => operands(pair(register, Class::Alu, sets).d(rd)),
         _ if matches!(row.shifted, Code::MovShift) => shift_immediate(kind, amount, sets).d(rd).m(rm),
-        _ if kind == 0 && !sets && opcode == 0b1000 => operands(alu(Code::AddLsl).d(rd)),
-        _ => operands(alu(row.shifted).d(rd).with_if(sets, flag::SETS)),
+        _ if kind == 0 && !sets && opcode == 0b1000 => operands(alu_op(Code::AddLsl).d(rd)),
+        _ => operands(alu_op(row.shifted).d(rd).with_if(sets, flag::SETS)),
     }
 }
 
@@ -189,9 +189,9 @@ fn shift_immediate(kind: u32, amount: u32, sets: bool) -> Op {
 }
 
 /// Decodes PKHBT and PKHTB.
-fn pack(h: u32, k: u32, features: Features) -> Op {
+fn decode_pack(h: u32, k: u32, features: Features) -> Op {
     let (rn, rd, rm) = (bits(h, 0, 4), bits(k, 8, 4), bits(k, 0, 4));
-    if !features.dsp || h & 0x10 != 0 || k & 0x8010 != 0 || bad(rn) || bad(rd) || bad(rm) {
+    if !features.dsp || h & 0x10 != 0 || k & 0x8010 != 0 || is_sp_or_pc(rn) || is_sp_or_pc(rd) || is_sp_or_pc(rm) {
         return UNDEFINED;
     }
     let (kind, amount) = immediate_shift(k & !0x10);
@@ -204,41 +204,41 @@ pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) 
     let (rn, rd, imm12) = (bits(h, 0, 4), bits(k, 8, 4), immediate12(h, k));
     let imm16 = rn << 12 | imm12;
     match bits(h, 4, 5) {
-        0b00000 => sum(Code::AddImm, rd, rn, imm12, place.literal_base().wrapping_add(imm12)),
-        0b01010 => sum(Code::SubImm, rd, rn, imm12, place.literal_base().wrapping_sub(imm12)),
-        0b00100 => alu(Code::MovImm).d(rd).imm(imm16).unless(bad(rd)),
-        0b01100 => alu(Code::Movt).t(rd).d(rd).imm(imm16 << 16).unless(bad(rd)),
+        0b00000 => wide_sum_op(Code::AddImm, rd, rn, imm12, place.literal_base().wrapping_add(imm12)),
+        0b01010 => wide_sum_op(Code::SubImm, rd, rn, imm12, place.literal_base().wrapping_sub(imm12)),
+        0b00100 => alu_op(Code::MovImm).d(rd).imm(imm16).undefined_if(is_sp_or_pc(rd)),
+        0b01100 => alu_op(Code::Movt).t(rd).d(rd).imm(imm16 << 16).undefined_if(is_sp_or_pc(rd)),
         _ if h & 0x400 != 0 || k & 0x20 != 0 => UNDEFINED,
-        0b10000 | 0b10010 => saturate(Code::Ssat, Code::Ssat16, 1, h, k, features),
-        0b11000 | 0b11010 => saturate(Code::Usat, Code::Usat16, 0, h, k, features),
+        0b10000 | 0b10010 => decode_saturation(Code::Ssat, Code::Ssat16, 1, h, k, features),
+        0b11000 | 0b11010 => decode_saturation(Code::Usat, Code::Usat16, 0, h, k, features),
         opcode @ (0b10100 | 0b10110 | 0b11100) => bit_field(opcode, rd, rn, k),
         _ => UNDEFINED,
     }
 }
 
 /// Creates the op of ADDW or SUBW, which is ADR if it is relative to the PC.
-fn sum(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
+fn wide_sum_op(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     match (rd, rn) {
         (15, _) => UNDEFINED,
         (13, 13) => to_sp(u32::from(code as u8 == Code::SubImm as u8), false).m(15).imm(imm12),
         (13, _) => UNDEFINED,
-        (_, 15) => alu(Code::MovImm).d(rd).imm(adr),
-        _ => alu(code).d(rd).n(rn).imm(imm12),
+        (_, 15) => alu_op(Code::MovImm).d(rd).imm(adr),
+        _ => alu_op(code).d(rd).n(rn).imm(imm12),
     }
 }
 
 /// Decodes SSAT, USAT, SSAT16 and USAT16.
-fn saturate(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, features: Features) -> Op {
+fn decode_saturation(code: Code, of_halves: Code, bias: u32, h: u32, k: u32, features: Features) -> Op {
     let (rn, rd) = (bits(h, 0, 4), bits(k, 8, 4));
     let (kind, amount) = (bits(h, 5, 1) * 2, bits(k, 12, 3) << 2 | bits(k, 6, 2));
     let op = Op::bare(code, Class::Bits).d(rd).n(rn);
     let op = if kind == 2 && amount == 0 {
         let op = Op { code: of_halves, ..op };
-        op.imm(bits(k, 0, 4) + bias).unless(!features.dsp || k & 0x10 != 0)
+        op.imm(bits(k, 0, 4) + bias).undefined_if(!features.dsp || k & 0x10 != 0)
     } else {
         op.imm(bits(k, 0, 5) + bias).kind(kind).shift(amount).with_if(amount != 0, flag::SHIFTED)
     };
-    op.unless(bad(rd) || bad(rn))
+    op.undefined_if(is_sp_or_pc(rd) || is_sp_or_pc(rn))
 }
 
 /// Decodes BFI, BFC, SBFX and UBFX.
@@ -246,11 +246,13 @@ fn bit_field(opcode: u32, rd: u32, rn: u32, k: u32) -> Op {
     let (low, field) = (bits(k, 12, 3) << 2 | bits(k, 6, 2), bits(k, 0, 5));
     let one = |code| Op::bare(code, Class::Bits).n(rn).kind(low);
     let op = match opcode {
-        0b10110 => one(Code::Bfi).t(rd).d(rd).shift((field + 1).wrapping_sub(low)).unless(field < low || rn == 13),
+        0b10110 => {
+            one(Code::Bfi).t(rd).d(rd).shift((field + 1).wrapping_sub(low)).undefined_if(field < low || rn == 13)
+        }
         _ => {
             let code = if opcode == 0b10100 { Code::Sbfx } else { Code::Ubfx };
-            one(code).d(rd).shift(field + 1).unless(low + field > 31 || bad(rn))
+            one(code).d(rd).shift(field + 1).undefined_if(low + field > 31 || is_sp_or_pc(rn))
         }
     };
-    op.unless(bad(rd))
+    op.undefined_if(is_sp_or_pc(rd))
 }

@@ -3,7 +3,7 @@
 //! Coprocessors other than the FPU are absent. Without an FPU so is that one. With one, an encoding it does not know
 //! is UNDEFINED only after its access rights were found to allow it.
 
-use super::{Place, UNDEFINED, bad, bits};
+use super::{Place, UNDEFINED, bits, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
@@ -21,7 +21,7 @@ const TO_ZERO: u32 = 3;
 const DIRECTED: [u32; 4] = [4, 0, 1, 2];
 
 /// Decodes coprocessor instructions: those of the floating-point extension, or undefined.
-pub(super) fn coprocessor(h: u32, k: u32, place: Place, features: Features) -> Op {
+pub(super) fn decode_coprocessor(h: u32, k: u32, place: Place, features: Features) -> Op {
     if h & 0x300 == 0x300 || h & 0x3e0 == 0 {
         return UNDEFINED;
     }
@@ -32,9 +32,9 @@ pub(super) fn coprocessor(h: u32, k: u32, place: Place, features: Features) -> O
     let op = match (bits(h, 12, 1), bits(h, 9, 1), bits(k, 4, 1)) {
         (0, 0, _) if h & 0x3e0 == 0x040 => pair_transfer(h, k, double),
         (0, 0, _) => load_store(h, k, double, place),
-        (0, _, 1) => transfer(h, k, double),
+        (0, _, 1) => decode_transfer(h, k, double),
         (_, 1, 0) if double && !features.double => None,
-        (0, 1, 0) => arithmetic(h, k, double, features),
+        (0, 1, 0) => decode_arithmetic(h, k, double, features),
         (1, 1, 0) if features.double => version_5(h, k, double),
         _ => None,
     };
@@ -50,7 +50,7 @@ struct Registers {
 }
 
 /// Returns a register number of the given width from its two fields. D16 to D31 do not exist: `None`.
-fn number(four: u32, one: u32, double: bool) -> Option<u32> {
+fn register_number(four: u32, one: u32, double: bool) -> Option<u32> {
     match (double, one) {
         (false, _) => Some(four << 1 | one),
         (true, 0) => Some(four),
@@ -60,37 +60,37 @@ fn number(four: u32, one: u32, double: bool) -> Option<u32> {
 
 /// Returns the destination register number.
 fn vd(h: u32, k: u32, double: bool) -> Option<u32> {
-    number(bits(k, 12, 4), bits(h, 6, 1), double)
+    register_number(bits(k, 12, 4), bits(h, 6, 1), double)
 }
 
 /// Returns the first operand's register number.
 fn vn(h: u32, k: u32, double: bool) -> Option<u32> {
-    number(bits(h, 0, 4), bits(k, 7, 1), double)
+    register_number(bits(h, 0, 4), bits(k, 7, 1), double)
 }
 
 /// Returns the second operand's register number.
 fn vm(k: u32, double: bool) -> Option<u32> {
-    number(bits(k, 0, 4), bits(k, 5, 1), double)
+    register_number(bits(k, 0, 4), bits(k, 5, 1), double)
 }
 
 /// Creates an op with the code for single or double precision.
-fn float(codes: [Code; 2], class: Class, double: bool) -> Op {
+fn float_op(codes: [Code; 2], class: Class, double: bool) -> Op {
     Op::bare(codes[usize::from(double)], class).with_if(double, flag::DOUBLE)
 }
 
 /// Sets floating-point operands, which are not in the sets of core registers.
-fn registers(op: Op, d: u32, n: u32, m: u32) -> Op {
+fn set_float_operands(op: Op, d: u32, n: u32, m: u32) -> Op {
     Op { rd: d as u8, rn: n as u8, rm: m as u8, ..op }
 }
 
 /// Decodes floating-point data processing (A6.4).
-fn arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
+fn decode_arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     let (opcode, op) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(k, 6, 1));
     if opcode == 7 {
-        return other(h, k, double, features);
+        return decode_other(h, k, double, features);
     }
     let all = Registers { d: vd(h, k, double)?, n: vn(h, k, double)?, m: vm(k, double)? };
-    let three = |codes, class| registers(float(codes, class, double), all.d, all.n, all.m);
+    let three = |codes, class| set_float_operands(float_op(codes, class, double), all.d, all.n, all.m);
     let accumulate = |kind| {
         let codes = [Code::VmultiplyAccumulate32, Code::VmultiplyAccumulate64];
         three(codes, Class::FloatMultiplyAccumulate).kind(kind)
@@ -111,14 +111,14 @@ fn arithmetic(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
 }
 
 /// Decodes other floating-point data processing: moves, comparisons, conversions.
-fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
+fn decode_other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
     let (opc2, opc3) = (bits(h, 0, 4), bits(k, 6, 2));
     let top = opc3 >> 1;
-    let simple = |codes| float(codes, Class::FloatSimple, double);
-    let same = |codes| Some(registers(simple(codes), vd(h, k, double)?, 0, vm(k, double)?));
+    let simple = |codes| float_op(codes, Class::FloatSimple, double);
+    let same = |codes| Some(set_float_operands(simple(codes), vd(h, k, double)?, 0, vm(k, double)?));
     if opc3 & 1 == 0 {
-        let op = registers(simple([Code::VmovImm32, Code::VmovImm64]), vd(h, k, double)?, 0, 0);
-        return (k & 0xa0 == 0).then_some(op.imm(expand(opc2 << 4 | bits(k, 0, 4), double)));
+        let op = set_float_operands(simple([Code::VmovImm32, Code::VmovImm64]), vd(h, k, double)?, 0, 0);
+        return (k & 0xa0 == 0).then_some(op.imm(expand_float_immediate(opc2 << 4 | bits(k, 0, 4), double)));
     }
     match (opc2, top) {
         (0, 0) => same([Code::Vmov32, Code::Vmov64]),
@@ -130,11 +130,11 @@ fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
             let to_half = opc2 == 3;
             let d = vd(h, k, double && !to_half)?;
             let m = vm(k, double && to_half)?;
-            Some(registers(simple([Code::VcvtHalf; 2]), d, 0, m).kind(top | u32::from(to_half) << 1))
+            Some(set_float_operands(simple([Code::VcvtHalf; 2]), d, 0, m).kind(top | u32::from(to_half) << 1))
         }
         (4, _) => same([Code::Vcmp32, Code::Vcmp64]).map(|op| op.kind(top)),
         (5, _) => {
-            let op = registers(simple([Code::Vcmp32, Code::Vcmp64]), vd(h, k, double)?, 0, 0).kind(top | 2);
+            let op = set_float_operands(simple([Code::Vcmp32, Code::Vcmp64]), vd(h, k, double)?, 0, 0).kind(top | 2);
             (k & 0x2f == 0).then_some(op)
         }
         (6, _) if features.double => {
@@ -144,18 +144,20 @@ fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
         (7, 1) if features.double => {
             let code = if double { Code::VcvtSingleFromDouble } else { Code::VcvtDoubleFromSingle };
             let op = Op::bare(code, Class::FloatSimple).with_if(double, flag::DOUBLE);
-            Some(registers(op, vd(h, k, !double)?, 0, vm(k, double)?))
+            Some(set_float_operands(op, vd(h, k, !double)?, 0, vm(k, double)?))
         }
-        (8, _) => Some(registers(simple([Code::VcvtFromInteger; 2]), vd(h, k, double)?, 0, vm(k, false)?).shift(top)),
+        (8, _) => {
+            Some(set_float_operands(simple([Code::VcvtFromInteger; 2]), vd(h, k, double)?, 0, vm(k, false)?).shift(top))
+        }
         (10 | 11 | 14 | 15, _) => {
             let width: u32 = 16 << top;
             let fraction = width.checked_sub(bits(k, 0, 4) << 1 | bits(k, 5, 1))?;
             let kind = u32::from(opc2 & 1 == 0) | bits(opc2, 2, 1) << 1;
-            let op = registers(simple([Code::VcvtFixed; 2]), vd(h, k, double)?, 0, 0);
+            let op = set_float_operands(simple([Code::VcvtFixed; 2]), vd(h, k, double)?, 0, 0);
             Some(op.imm(fraction).shift(width).kind(kind))
         }
         (12 | 13, _) => {
-            let op = registers(simple([Code::VcvtToInteger; 2]), vd(h, k, false)?, 0, vm(k, double)?);
+            let op = set_float_operands(simple([Code::VcvtToInteger; 2]), vd(h, k, false)?, 0, vm(k, double)?);
             Some(op.shift(opc2 & 1).kind(if top == 0 { BY_FPSCR } else { TO_ZERO }))
         }
         _ => None,
@@ -163,7 +165,7 @@ fn other(h: u32, k: u32, double: bool, features: Features) -> Option<Op> {
 }
 
 /// Returns the word, or the upper word of a double, that an 8-bit immediate encodes (VFPExpandImm).
-fn expand(imm8: u32, double: bool) -> u32 {
+fn expand_float_immediate(imm8: u32, double: bool) -> u32 {
     let (sign, exponent, fraction) = (imm8 >> 7, bits(imm8, 4, 2), bits(imm8, 0, 4));
     let (low, repeated) = (bits(imm8, 6, 1) ^ 1, bits(imm8, 6, 1));
     match double {
@@ -175,8 +177,8 @@ fn expand(imm8: u32, double: bool) -> u32 {
 /// Decodes what FPv5 added: VSEL, VMAXNM, VMINNM, directed roundings (A6.4).
 fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, opc2) = (bits(h, 7, 1) << 2 | bits(h, 4, 2), bits(h, 0, 4));
-    let simple = |codes| float(codes, Class::FloatSimple, double);
-    let three = |codes| Some(registers(simple(codes), vd(h, k, double)?, vn(h, k, double)?, vm(k, double)?));
+    let simple = |codes| float_op(codes, Class::FloatSimple, double);
+    let three = |codes| Some(set_float_operands(simple(codes), vd(h, k, double)?, vn(h, k, double)?, vm(k, double)?));
     match opcode {
         0..=3 if k & 0x40 == 0 => {
             // EQ, VS, GE, GT.
@@ -189,11 +191,11 @@ fn version_5(h: u32, k: u32, double: bool) -> Option<Op> {
             match opc2 >> 2 {
                 2 if k & 0x80 == 0 => {
                     let op = simple([Code::Vrint; 2]).kind(rounding);
-                    Some(registers(op, vd(h, k, double)?, 0, vm(k, double)?))
+                    Some(set_float_operands(op, vd(h, k, double)?, 0, vm(k, double)?))
                 }
                 3 => {
                     let op = simple([Code::VcvtToInteger; 2]).kind(rounding).shift(bits(k, 7, 1));
-                    Some(registers(op, vd(h, k, false)?, 0, vm(k, double)?))
+                    Some(set_float_operands(op, vd(h, k, false)?, 0, vm(k, double)?))
                 }
                 _ => None,
             }
@@ -210,8 +212,8 @@ fn load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
     let offset = if up { imm8 * 4 } else { (imm8 * 4).wrapping_neg() };
     if pre && !writes_back {
         let op = match load {
-            true => float([Code::Vldr32, Code::Vldr64], Class::FloatLoad, double),
-            false => float([Code::Vstr32, Code::Vstr64], Class::FloatStore, double),
+            true => float_op([Code::Vldr32, Code::Vldr64], Class::FloatLoad, double),
+            false => float_op([Code::Vstr32, Code::Vstr64], Class::FloatStore, double),
         };
         let address = if rn == 15 { place.literal_base().wrapping_add(offset) } else { offset };
         return (load || rn != 15).then_some(Op { rd: d as u8, ..op.n(rn).imm(address) });
@@ -232,23 +234,23 @@ fn load_store(h: u32, k: u32, double: bool, place: Place) -> Option<Op> {
 }
 
 /// Decodes transfers between core registers and one S register, half a D register or FPSCR (A6.6).
-fn transfer(h: u32, k: u32, double: bool) -> Option<Op> {
+fn decode_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
     let (opcode, to_core, rt) = (bits(h, 5, 3), h & 0x10 != 0, bits(k, 12, 4));
     let s = match (double, opcode) {
         (false, 0) => vn(h, k, false)?,
         (true, 0 | 1) => vn(h, k, true)? * 2 + opcode,
-        (false, 7) => return system(h, k, to_core, rt),
+        (false, 7) => return decode_system_register(h, k, to_core, rt),
         _ => return None,
     };
     let op = match to_core {
         true => Op { rn: s as u8, ..Op::bare(Code::VmovToCore, Class::FloatMove).d(rt) },
         false => Op { rd: s as u8, ..Op::bare(Code::VmovFromCore, Class::FloatMove).n(rt) },
     };
-    (!bad(rt) && k & 0x6f == 0).then_some(op)
+    (!is_sp_or_pc(rt) && k & 0x6f == 0).then_some(op)
 }
 
 /// Decodes VMRS and VMSR: FPSCR is the only register.
-fn system(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> {
+fn decode_system_register(h: u32, k: u32, to_core: bool, rt: u32) -> Option<Op> {
     let op = match (to_core, rt) {
         (true, 15) => Op::bare(Code::VmrsFlags, Class::FloatSystem).with(flag::SETS),
         (true, _) => Op::bare(Code::Vmrs, Class::FloatSystem).d(rt),
@@ -268,6 +270,6 @@ fn pair_transfer(h: u32, k: u32, double: bool) -> Option<Op> {
         false => Op::bare(Code::VmovPairFromCore, Class::FloatMoveDouble).t(rt).a(rt2),
     };
     let op = Op { rm: first as u8, ..op.with_if(double, flag::DOUBLE) };
-    let defined = k & 0xd0 == 0x10 && first != 31 && !bad(rt) && !bad(rt2) && !(to_core && rt == rt2);
+    let defined = k & 0xd0 == 0x10 && first != 31 && !is_sp_or_pc(rt) && !is_sp_or_pc(rt2) && !(to_core && rt == rt2);
     defined.then_some(op)
 }

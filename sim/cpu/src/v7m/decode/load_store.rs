@@ -1,6 +1,6 @@
 //! 32-bit single loads and stores, memory hints (A5.3.7 to A5.3.10).
 
-use super::{Place, UNDEFINED, bad, bits};
+use super::{Place, UNDEFINED, bits, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::op::{Class, Op, flag};
 
@@ -22,7 +22,7 @@ enum Addressing {
 }
 
 /// Returns the addressing mode of all but literal accesses. `None`: UNDEFINED or UNPREDICTABLE.
-fn addressing(h: u32, k: u32) -> Option<Addressing> {
+fn decode_addressing(h: u32, k: u32) -> Option<Addressing> {
     if h & 0x80 != 0 {
         return Some(Addressing::Offset(bits(k, 0, 12)));
     }
@@ -31,7 +31,7 @@ fn addressing(h: u32, k: u32) -> Option<Addressing> {
     match bits(k, 6, 6) {
         0 => {
             let rm = bits(k, 0, 4);
-            (!bad(rm)).then_some(Addressing::Register(rm, bits(k, 4, 2)))
+            (!is_sp_or_pc(rm)).then_some(Addressing::Register(rm, bits(k, 4, 2)))
         }
         0b10_0000..=0b11_1111 => match bits(k, 8, 3) {
             0b100 => Some(Addressing::Offset(offset)),
@@ -69,11 +69,11 @@ pub(super) fn store_single(h: u32, k: u32) -> Op {
         2 => [Code::StrImm, Code::StrReg, Code::Store],
         _ => return UNDEFINED,
     };
-    let Some(how) = addressing(h, k) else { return UNDEFINED };
+    let Some(how) = decode_addressing(h, k) else { return UNDEFINED };
     let sp_permitted = size == 2 && !matches!(how, Addressing::Unprivileged(_));
     let written_back = matches!(how, Addressing::Indexed(..));
     let op = Op::bare(Code::Store, Class::Store).t(rt).n(rn).kind(size).with_addressing(&how, codes);
-    op.unless(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
+    op.undefined_if(rn == 15 || rt == 15 || rt == 13 && !sp_permitted || written_back && rn == rt)
 }
 
 /// Decodes loads of one register, and memory hints (A5.3.7 to A5.3.9).
@@ -89,7 +89,7 @@ pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
         _ => return UNDEFINED,
     };
     if size != 2 && rt == 15 {
-        return hint(h, k);
+        return decode_hint(h, k);
     }
     let op = Op::bare(Code::Load, Class::Load).d(rt).kind(size | (signed * SIGNED));
     if rn == 15 {
@@ -101,14 +101,14 @@ pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
             (2, 15) => Op { code: Code::LdrPc, class: Class::LoadPc, ..op },
             (2, 13) => op,
             (2, _) => Op { code: Code::LdrLit, ra: 0, rn: 0, ..op },
-            _ => op.unless(rt == 13),
+            _ => op.undefined_if(rt == 13),
         };
     }
-    let Some(how) = addressing(h, k) else { return UNDEFINED };
+    let Some(how) = decode_addressing(h, k) else { return UNDEFINED };
     let unprivileged = matches!(how, Addressing::Unprivileged(_));
     let written_back = matches!(how, Addressing::Indexed(..));
     let special = size != 2 || unprivileged;
-    if bad(rt) && special || written_back && rn == rt {
+    if is_sp_or_pc(rt) && special || written_back && rn == rt {
         return UNDEFINED;
     }
     match rt {
@@ -119,10 +119,10 @@ pub(super) fn load_single(h: u32, k: u32, place: Place) -> Op {
 }
 
 /// Decodes PLD, PLI and the unallocated memory hints, which do nothing (A5.3.8, A5.3.9).
-fn hint(h: u32, k: u32) -> Op {
+fn decode_hint(h: u32, k: u32) -> Op {
     let (halfword, rn) = (bits(h, 5, 1) != 0, bits(h, 0, 4));
     let hint = Op::bare(Code::Preload, Class::Preload);
-    let op = match addressing(h, k) {
+    let op = match decode_addressing(h, k) {
         _ if rn == 15 => return hint,
         Some(Addressing::Offset(imm)) => hint.n(rn).imm(imm),
         Some(Addressing::Register(rm, amount)) => hint.n(rn).m(rm).shift(amount).with(flag::REGISTER_OFFSET),

@@ -66,13 +66,13 @@ pub fn decode(first: u16, second: u16, place: Place, features: Features) -> Op {
     if !is_wide(first) {
         return thumb16::decode(h, place);
     }
-    wide(h, k, place, features).with(flag::WIDE)
+    decode_32_bit(h, k, place, features).with(flag::WIDE)
 }
 
 /// Decodes 32-bit encodings (A5.3).
-fn wide(h: u32, k: u32, place: Place, features: Features) -> Op {
+fn decode_32_bit(h: u32, k: u32, place: Place, features: Features) -> Op {
     if h & 0xec00 == 0xec00 {
-        return float::coprocessor(h, k, place, features);
+        return float::decode_coprocessor(h, k, place, features);
     }
     match (h >> 11 & 3, h >> 4 & 0x7f) {
         (1, op) if op & 0x64 == 0x00 => multiple::multiple(h, k),
@@ -96,6 +96,6 @@ const fn bits(word: u32, low: u32, width: u32) -> u32 {
 }
 
 /// Whether a register is SP or PC, which is not permitted where the manual says "d IN {13,15}".
-const fn bad(register: u32) -> bool {
+const fn is_sp_or_pc(register: u32) -> bool {
     register == 13 || register == 15
 }

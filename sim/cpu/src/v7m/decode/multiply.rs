@@ -1,6 +1,6 @@
 //! Multiplications and divisions (A5.3.16, A5.3.17).
 
-use super::{UNDEFINED, bad, bits};
+use super::{UNDEFINED, bits, is_sp_or_pc};
 use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op};
@@ -29,7 +29,7 @@ pub(super) fn multiply(h: u32, k: u32, features: Features) -> Op {
         7 if variant == 0 => either(Code::Usad8, Class::Dsp, Code::Usada8, Class::Dsp),
         _ => UNDEFINED,
     };
-    op.unless(k & 0xc0 != 0 || ra == 13 || bad(rd) || bad(rn) || bad(rm))
+    op.undefined_if(k & 0xc0 != 0 || ra == 13 || is_sp_or_pc(rd) || is_sp_or_pc(rn) || is_sp_or_pc(rm))
 }
 
 /// Decodes long multiplications and divisions.
@@ -50,7 +50,9 @@ pub(super) fn long(h: u32, k: u32, features: Features) -> Op {
         (6, 0) => accumulating(Code::Umlal, Class::MultiplyAccumulateLong),
         (1, 15) | (3, 15) => {
             let code = if h & 0x20 == 0 { Code::Sdiv } else { Code::Udiv };
-            return operands(code, Class::Divide).d(high).unless(low != 15 || bad(high) || bad(rn) || bad(rm));
+            return operands(code, Class::Divide)
+                .d(high)
+                .undefined_if(low != 15 || is_sp_or_pc(high) || is_sp_or_pc(rn) || is_sp_or_pc(rm));
         }
         (4, 8..=11) => dsp(Code::Smlalxy, variant & 3),
         (4, 12 | 13) => dsp(Code::Smlald, variant & 1),
@@ -58,5 +60,5 @@ pub(super) fn long(h: u32, k: u32, features: Features) -> Op {
         (6, 6) => dsp(Code::Umaal, 0),
         _ => UNDEFINED,
     };
-    op.unless(low == high || bad(low) || bad(high) || bad(rn) || bad(rm))
+    op.undefined_if(low == high || is_sp_or_pc(low) || is_sp_or_pc(high) || is_sp_or_pc(rn) || is_sp_or_pc(rm))
 }

@@ -51,7 +51,10 @@ fn register_sets_name_real_registers_only() {
 #[test]
 fn wide_operations_have_a_wide_first_halfword() {
     every(M7, |first, second, op| {
-        assert!(is(op, Code::Undefined) || op.has(flag::WIDE) == is_wide(first), "{first:04x} {second:04x}: {op:?}");
+        assert!(
+            is(op, Code::Undefined) || op.has_flag(flag::WIDE) == is_wide(first),
+            "{first:04x} {second:04x}: {op:?}"
+        );
     });
 }
 
@@ -65,7 +68,10 @@ fn instructions_of_other_cores_do_not_decode() {
     every(M4, |first, second, op| {
         let moves = matches!(op.class, Class::FloatLoad | Class::FloatStore | Class::FloatMoveDouble)
             || matches!(op.class, Class::FloatLoadMultiple | Class::FloatStoreMultiple);
-        assert!(op.class < Class::FloatSimple || moves || !op.has(flag::DOUBLE), "{first:04x} {second:04x}: {op:?}");
+        assert!(
+            op.class < Class::FloatSimple || moves || !op.has_flag(flag::DOUBLE),
+            "{first:04x} {second:04x}: {op:?}"
+        );
     });
 }
 

@@ -1,6 +1,6 @@
 //! 16-bit encodings (A5.2).
 
-use super::build::{alu, pair};
+use super::build::{alu_op, pair};
 use super::{Place, UNDEFINED, bits};
 use crate::v7m::code::{Code, number};
 use crate::v7m::op::{Class, Op, flag};
@@ -29,11 +29,11 @@ pub(super) fn decode(h: u32, place: Place) -> Op {
             _ => flags(Code::SubImmS, Class::Alu).d(r0).n(r3).imm(r6),
         },
         0b00100 => flags(Code::MovImmS, Class::Alu).d(r8).imm(imm8),
-        0b00101 => alu(Code::CmpImm).n(r8).imm(imm8).with(flag::SETS),
+        0b00101 => alu_op(Code::CmpImm).n(r8).imm(imm8).with(flag::SETS),
         0b00110 => flags(Code::AddImmS, Class::Alu).d(r8).n(r8).imm(imm8),
         0b00111 => flags(Code::SubImmS, Class::Alu).d(r8).n(r8).imm(imm8),
         0b01000 if h & 0x400 == 0 => data_processing(bits(h, 6, 4), r0, r3),
-        0b01000 => special(h, place),
+        0b01000 => decode_special(h, place),
         0b01001 => Op::bare(Code::LdrLit, Class::LoadLiteral).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
         0b01010 | 0b01011 => {
             let access = match bits(h, 9, 3) {
@@ -56,16 +56,18 @@ pub(super) fn decode(h: u32, place: Place) -> Op {
         0b10001 => offset(Code::LdrhImm, Class::Load, 2).d(r0),
         0b10010 => Op::bare(Code::StrImm, Class::Store).t(r8).n(13).imm(imm8 * 4),
         0b10011 => Op::bare(Code::LdrImm, Class::Load).d(r8).n(13).imm(imm8 * 4),
-        0b10100 => alu(Code::MovImm).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
-        0b10101 => alu(Code::AddImm).d(r8).n(13).imm(imm8 * 4),
-        0b10110 | 0b10111 => miscellaneous(h, place),
+        0b10100 => alu_op(Code::MovImm).d(r8).imm(place.literal_base().wrapping_add(imm8 * 4)),
+        0b10101 => alu_op(Code::AddImm).d(r8).n(13).imm(imm8 * 4),
+        0b10110 | 0b10111 => decode_miscellaneous(h, place),
         0b11000 | 0b11001 if imm8 == 0 => UNDEFINED,
-        0b11000 => transfer(Code::Stm, Class::StoreMultiple, r8, imm8).also_reads(imm8).with(flag::POST_INDEXED),
+        0b11000 => {
+            low_register_transfer(Code::Stm, Class::StoreMultiple, r8, imm8).also_reads(imm8).with(flag::POST_INDEXED)
+        }
         0b11001 => {
-            let op = transfer(Code::Ldm, Class::LoadMultiple, r8, imm8).also_writes(imm8);
+            let op = low_register_transfer(Code::Ldm, Class::LoadMultiple, r8, imm8).also_writes(imm8);
             op.with_if(imm8 >> r8 & 1 == 0, flag::POST_INDEXED)
         }
-        0b11010 | 0b11011 => conditional(h, place),
+        0b11010 | 0b11011 => decode_conditional_branch(h, place),
         0b11100 => {
             let distance = (bits(h, 0, 11) << 21) as i32 >> 20;
             place.branch(Code::B, Code::BFar, Class::Branch, place.pc().wrapping_add(distance as u32))
@@ -75,14 +77,14 @@ pub(super) fn decode(h: u32, place: Place) -> Op {
 }
 
 /// Creates the op of LDM, STM, PUSH or POP of the low registers: incrementing, base written back as the flags say.
-fn transfer(code: Code, class: Class, base: u32, mask: u32) -> Op {
+fn low_register_transfer(code: Code, class: Class, base: u32, mask: u32) -> Op {
     Op::bare(code, class).n(base).imm(mask).shift(mask.count_ones()).writes_base()
 }
 
 /// Decodes 16-bit data processing by its opcode field (A5.2.2).
 fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
     let binary = |code| flags(code, Class::Alu).d(rd).n(rd).m(rm);
-    let compare = |code| alu(code).n(rd).m(rm).with(flag::SETS);
+    let compare = |code| alu_op(code).n(rd).m(rm).with(flag::SETS);
     let shift = |code| flags(code, Class::ShiftRegister).d(rd).n(rd).m(rm);
     match opcode {
         0 => binary(Code::AndRegS),
@@ -105,7 +107,7 @@ fn data_processing(opcode: u32, rd: u32, rm: u32) -> Op {
 }
 
 /// Decodes special data instructions and branch-exchange (A5.2.3).
-fn special(h: u32, place: Place) -> Op {
+fn decode_special(h: u32, place: Place) -> Op {
     let rd = bits(h, 0, 3) | h >> 4 & 8;
     let rm = bits(h, 3, 4);
     let pc = place.pc();
@@ -113,21 +115,21 @@ fn special(h: u32, place: Place) -> Op {
         0 => match (rd, rm) {
             (15, 15) => UNDEFINED,
             (15, _) => Op::bare(Code::AddPc, Class::BranchRegister).m(rm).imm(pc),
-            (13, 15) => alu(Code::AddToSp).d(13).n(13).m(15).imm(pc),
-            (_, 15) => alu(Code::AddImm).d(rd).n(rd).imm(pc),
-            (13, _) => alu(Code::AddToSp).d(13).n(13).m(rm),
-            _ => alu(Code::AddReg).d(rd).n(rd).m(rm),
+            (13, 15) => alu_op(Code::AddToSp).d(13).n(13).m(15).imm(pc),
+            (_, 15) => alu_op(Code::AddImm).d(rd).n(rd).imm(pc),
+            (13, _) => alu_op(Code::AddToSp).d(13).n(13).m(rm),
+            _ => alu_op(Code::AddReg).d(rd).n(rd).m(rm),
         },
         // Two low registers have an encoding of their own.
         1 if rd == 15 || rm == 15 || rd < 8 && rm < 8 => UNDEFINED,
-        1 => alu(Code::CmpReg).n(rd).m(rm).with(flag::SETS),
+        1 => alu_op(Code::CmpReg).n(rd).m(rm).with(flag::SETS),
         2 => match (rd, rm) {
             (15, 15) => place.branch(Code::B, Code::BFar, Class::BranchRegister, pc),
             (15, _) => Op::bare(Code::MovPc, Class::BranchRegister).m(rm),
-            (13, 15) => alu(Code::MovImm).d(13).imm(pc & !3),
-            (_, 15) => alu(Code::MovImm).d(rd).imm(pc),
-            (13, _) => alu(Code::MovToSp).d(13).m(rm),
-            _ => alu(Code::MovReg).d(rd).m(rm),
+            (13, 15) => alu_op(Code::MovImm).d(13).imm(pc & !3),
+            (_, 15) => alu_op(Code::MovImm).d(rd).imm(pc),
+            (13, _) => alu_op(Code::MovToSp).d(13).m(rm),
+            _ => alu_op(Code::MovReg).d(rd).m(rm),
         },
         _ if rm == 15 || h & 7 != 0 => UNDEFINED,
         _ if h & 0x80 == 0 => Op::bare(Code::Bx, Class::BranchRegister).m(rm),
@@ -136,10 +138,10 @@ fn special(h: u32, place: Place) -> Op {
 }
 
 /// Decodes miscellaneous 16-bit instructions (A5.2.5).
-fn miscellaneous(h: u32, place: Place) -> Op {
+fn decode_miscellaneous(h: u32, place: Place) -> Op {
     let (r0, r3) = (bits(h, 0, 3), bits(h, 3, 3));
     let one = |code| Op::bare(code, Class::Bits).d(r0).m(r3);
-    let stack = alu(Code::AddImm).d(13).n(13);
+    let stack = alu_op(Code::AddImm).d(13).n(13);
     match bits(h, 4, 8) {
         0x00..=0x07 => stack.imm(bits(h, 0, 7) * 4),
         0x08..=0x0f => Op { code: Code::SubImm, ..stack.imm(bits(h, 0, 7) * 4) },
@@ -151,12 +153,12 @@ fn miscellaneous(h: u32, place: Place) -> Op {
         0x2c..=0x2f => one(Code::Uxtb),
         0x40..=0x5f => {
             let mask = bits(h, 0, 8) | bits(h, 8, 1) << 14;
-            let op = transfer(Code::Stm, Class::StoreMultiple, 13, mask).also_reads(mask).kind(1);
-            op.with(flag::POST_INDEXED).unless(mask == 0)
+            let op = low_register_transfer(Code::Stm, Class::StoreMultiple, 13, mask).also_reads(mask).kind(1);
+            op.with(flag::POST_INDEXED).undefined_if(mask == 0)
         }
         0x66 | 0x67 => {
             let op = Op::bare(Code::Cps, Class::System).imm(h & 3).kind(bits(h, 4, 1));
-            op.unless(h & 0xc != 0 || h & 3 == 0)
+            op.undefined_if(h & 0xc != 0 || h & 3 == 0)
         }
         0xa0..=0xa3 => one(Code::Rev),
         0xa4..=0xa7 => one(Code::Rev16),
@@ -167,13 +169,16 @@ fn miscellaneous(h: u32, place: Place) -> Op {
                 0 => (Code::Ldm, Class::LoadMultiple),
                 _ => (Code::LdmPc, Class::LoadMultiplePc),
             };
-            transfer(code, class, 13, mask).also_writes(mask).with(flag::POST_INDEXED).unless(mask == 0)
+            low_register_transfer(code, class, 13, mask)
+                .also_writes(mask)
+                .with(flag::POST_INDEXED)
+                .undefined_if(mask == 0)
         }
         0xe0..=0xef => Op::bare(Code::Bkpt, Class::Trap).imm(bits(h, 0, 8)),
         0xf0..=0xff if h & 15 != 0 => {
             let (condition, mask) = (bits(h, 4, 4), h & 15);
             let op = Op::bare(Code::It, Class::It).imm(bits(h, 0, 8));
-            op.unless(condition == 15 || condition == 14 && mask.count_ones() != 1)
+            op.undefined_if(condition == 15 || condition == 14 && mask.count_ones() != 1)
         }
         0xf0..=0xff => hint(bits(h, 4, 4)),
         _ => UNDEFINED,
@@ -199,7 +204,7 @@ fn compare_branch(code: Code, h: u32, place: Place) -> Op {
 }
 
 /// Decodes conditional branches, SVC and UDF (A5.2.6).
-fn conditional(h: u32, place: Place) -> Op {
+fn decode_conditional_branch(h: u32, place: Place) -> Op {
     let condition = bits(h, 8, 4);
     match condition {
         14 => UNDEFINED,

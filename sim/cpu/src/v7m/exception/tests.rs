@@ -34,7 +34,7 @@ fn frame_has_eight_words_in_the_manuals_order() {
     fill(&mut bench);
     bench.enable(7, 0x40);
     let stack = bench.core.r[13];
-    assert_eq!(bench.interrupt(7), ExceptionOutcome::Entered(23));
+    assert_eq!(bench.interrupt_level(7), ExceptionOutcome::Entered(23));
     assert_eq!(bench.core.r[13], stack - 0x20);
     let expected = [0, 0x1111_1111, 0x2222_2222, 0x3333_3333, 0xcccc_cccc, 0xcafe_0001, THREAD, 0xa900_0000];
     assert_eq!(frame(&mut bench, stack - 0x20), expected);
@@ -49,7 +49,7 @@ fn return_restores_what_was_stacked() {
     fill(&mut bench);
     bench.enable(7, 0x40);
     let (registers, xpsr) = (bench.core.r, bench.core.xpsr());
-    bench.interrupt(7);
+    bench.interrupt_level(7);
     for number in [0, 1, 2, 3, 12, 14] {
         bench.core.r[number] = 0xdead_beef;
     }
@@ -68,12 +68,12 @@ fn exc_return_selects_stack_and_mode() {
         bench.enable(0, 0x80);
         bench.enable(1, 0x40);
         let main = bench.core.msp();
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         assert_eq!(bench.core.r[14], expected);
         assert_eq!(bench.core.msp(), if psp { main } else { main - 0x20 });
         assert_eq!(bench.core.psp(), RAM + 0x4000 - if psp { 0x20 } else { 0 });
         assert_eq!(bench.core.control() & 2, 0, "handlers use MSP");
-        bench.interrupt(1);
+        bench.interrupt_level(1);
         assert_eq!(bench.core.r[14], 0xffff_fff1);
         assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Returned(17));
         assert_eq!((bench.core.ipsr, bench.core.pc()), (16, handler(16)));
@@ -94,7 +94,7 @@ fn frames_are_aligned_if_ccr_demands_it() {
         let stack = RAM + 0x4000 + if odd { 4 } else { 0 };
         bench.core.r[13] = stack;
         bench.enable(0, 0);
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         let at = bench.core.r[13];
         assert_eq!(stack - at, bytes, "{odd} {align}");
         assert_eq!(frame(&mut bench, at)[7] >> 9 & 1, bit);
@@ -109,7 +109,7 @@ fn if_then_state_and_interrupted_multiples_survive() {
         let mut bench = Bench::m3();
         (bench.core.it, bench.core.ici) = (it, ici);
         bench.enable(0, 0);
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         assert_eq!((bench.core.it, bench.core.ici), (0, 0), "the handler begins outside");
         let at = bench.core.r[13];
         assert_eq!(frame(&mut bench, at)[7] & 0x0600_fc00, stacked, "it {it:#x} ici {ici}");
@@ -123,7 +123,7 @@ fn exclusive_monitor_closes_on_entry_and_on_return() {
     let mut bench = Bench::m3();
     bench.enable(0, 0);
     bench.core.exclusive = true;
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     assert!(!bench.core.exclusive);
     bench.core.exclusive = true;
     bench.ret(0xffff_fff9);
@@ -136,9 +136,9 @@ fn only_a_more_urgent_group_preempts() {
     bench.enable(0, 0x40);
     bench.enable(1, 0x40);
     bench.enable(2, 0x30);
-    bench.interrupt(0);
-    assert_eq!(bench.interrupt(1), ExceptionOutcome::None);
-    assert_eq!(bench.interrupt(2), ExceptionOutcome::Entered(18));
+    bench.interrupt_level(0);
+    assert_eq!(bench.interrupt_level(1), ExceptionOutcome::None);
+    assert_eq!(bench.interrupt_level(2), ExceptionOutcome::Entered(18));
     assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Returned(18));
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, 17));
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(17));
@@ -151,9 +151,9 @@ fn priority_grouping_stops_preemption() {
     bench.enable(0, 0x70);
     bench.enable(1, 0x40);
     bench.enable(2, 0x30);
-    bench.interrupt(0);
-    assert_eq!(bench.interrupt(1), ExceptionOutcome::None, "the same group of two bits");
-    assert_eq!(bench.interrupt(2), ExceptionOutcome::Entered(18));
+    bench.interrupt_level(0);
+    assert_eq!(bench.interrupt_level(1), ExceptionOutcome::None, "the same group of two bits");
+    assert_eq!(bench.interrupt_level(2), ExceptionOutcome::Entered(18));
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn unstacking_is_aborted_by_a_more_urgent_exception() {
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
     let stack = bench.core.r[13];
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     bench.core.r[0] = 77;
     let back = bench.core.t;
     assert_eq!(
@@ -343,7 +343,7 @@ fn interrupt_during_a_return_is_tail_chained() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let back = bench.core.t;
     let begun = super::exception_return(&mut bench.core, &mut bench.bus, 0xffff_fff9, &bench.timing);
     assert_eq!(begun, ExceptionOutcome::Begun);
@@ -359,7 +359,7 @@ fn sleep_on_exit_chains_into_the_next_handler() {
     bench.core.scb.scr = scr::SLEEPONEXIT;
     bench.enable(0, 0x80);
     let stack = bench.core.r[13];
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Slept(16));
     assert!(bench.core.asleep());
     let asleep = bench.core.t;
@@ -379,12 +379,12 @@ fn sleep_on_exit_only_from_the_last_handler() {
     bench.core.scb.scr = scr::SLEEPONEXIT;
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
-    bench.interrupt(0);
-    bench.interrupt(1);
+    bench.interrupt_level(0);
+    bench.interrupt_level(1);
     assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Returned(17));
     // Nor when thread mode is returned to with a handler still active.
     bench.core.scb.ccr |= ccr::NONBASETHRDENA;
-    bench.interrupt(1);
+    bench.interrupt_level(1);
     let at = bench.core.r[13];
     bench.bus.put(at + 0x1c, 1 << 24);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(17));
@@ -395,7 +395,7 @@ fn woken_by_a_masked_interrupt_out_of_sleep_on_exit_the_thread_goes_on() {
     let mut bench = Bench::m3();
     bench.core.scb.scr = scr::SLEEPONEXIT;
     bench.enable(0, 0x80);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     bench.core.primask = true;
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Slept(16));
     pulse_line(&mut bench.core, 0);
@@ -451,7 +451,7 @@ fn vector_without_the_thumb_bit_faults_at_its_first_instruction() {
     let mut bench = Bench::m3();
     bench.enable(0, 0);
     bench.bus.put(FLASH + 4 * 16, handler(16));
-    assert_eq!(bench.interrupt(0), ExceptionOutcome::Entered(16));
+    assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(16));
     assert_eq!(bench.core.request, Request::Fault(Fault::InvalidState));
     assert_eq!(bench.core.pc(), handler(16));
 }
@@ -462,7 +462,7 @@ fn vector_to_unmapped_memory_faults_there() {
     bench.enable(0, 0);
     for (vector, fault) in [(0x3000_0001, Fault::FetchBus), (0x4000_0001, Fault::FetchProtection)] {
         bench.bus.put(FLASH + 4 * 16, vector);
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         assert_eq!((bench.core.request, bench.core.pc()), (Request::Fault(fault), vector - 1));
         bench.ret(0xffff_fff9);
     }

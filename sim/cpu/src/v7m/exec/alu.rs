@@ -101,7 +101,7 @@ impl Core {
 
 /// Returns the second operand: `rm` shifted by a constant.
 #[inline(always)]
-pub(super) fn operand(core: &Core, op: Op) -> u32 {
+pub(super) fn shifted_operand(core: &Core, op: Op) -> u32 {
     let value = core.reg(op.rm);
     match op.ra {
         0 => value << (op.shift & 31),
@@ -140,7 +140,7 @@ pub(super) fn shift_operand(core: &Core, op: Op) -> (u32, bool) {
 #[inline(always)]
 pub(super) fn finish_logical(core: &mut Core, op: Op, value: u32, carry: bool) {
     core.set(op.rd, value);
-    if op.has(flag::SETS) {
+    if op.has_flag(flag::SETS) {
         core.set_nz(value);
         core.c = carry;
     }

@@ -31,7 +31,7 @@ pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
     // SAFETY: the caller's promise.
     let op = unsafe { PackedOp::read(at) }.op();
     let done = execute(core, pipe, bus, op);
-    flow::<P>(core, done)
+    instruction_outcome::<P>(core, done)
 }
 
 /// Executes an instruction if the bus admits it, in a function of its own.
@@ -52,12 +52,12 @@ pub(super) unsafe fn execute_checked<B: Bus, P: Pipeline>(
         return Flow::Paused;
     }
     let done = execute(core, pipe, bus, op);
-    flow::<P>(core, done)
+    instruction_outcome::<P>(core, done)
 }
 
 /// Returns how an instruction that may have faulted ended. A fault becomes the core's request.
 #[inline(always)]
-pub(super) fn flow<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> Flow {
+pub(super) fn instruction_outcome<P: Pipeline>(core: &mut Core, done: Result<Flow, Fault>) -> Flow {
     match done {
         Ok(flow) => flow,
         Err(_) if P::IN_LINE => Flow::Faulted,

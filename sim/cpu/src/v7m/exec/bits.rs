@@ -16,15 +16,15 @@ pub(super) fn execute(core: &mut Core, op: Op) {
         Code::Rbit => m.reverse_bits(),
         Code::Ssat | Code::Usat => saturate_word(core, op),
         Code::Ssat16 | Code::Usat16 => {
-            let low = saturate(core, n as i16 as i32, op);
-            low & 0xffff | saturate(core, n as i32 >> 16, op) << 16
+            let low = saturate_value(core, n as i16 as i32, op);
+            low & 0xffff | saturate_value(core, n as i32 >> 16, op) << 16
         }
         Code::Xtb16 => extend_bytes(op, m),
         Code::Xtab16 => {
             let m = extend_bytes(op, m);
             n.wrapping_add(m) & 0xffff | (n >> 16).wrapping_add(m >> 16) << 16
         }
-        Code::Parallel => parallel(core, op, n, m),
+        Code::Parallel => parallel_result(core, op, n, m),
         Code::Sel => {
             let chosen = u32::from_le_bytes([0, 1, 2, 3].map(|byte| if core.ge >> byte & 1 != 0 { 0xff } else { 0 }));
             n & chosen | m & !chosen
@@ -32,8 +32,8 @@ pub(super) fn execute(core: &mut Core, op: Op) {
         Code::Pkh if op.ra == 0 => n & 0xffff | (m << op.shift) & !0xffff,
         Code::Pkh => n & !0xffff | (i64::from(m as i32) >> op.shift) as u32 & 0xffff,
         Code::SaturatingAdd => saturating_add(core, op.ra, m as i32, n as i32),
-        Code::Usad8 => differences(n, m),
-        _ => differences(n, m).wrapping_add(core.reg(op.ra)),
+        Code::Usad8 => absolute_differences(n, m),
+        _ => absolute_differences(n, m).wrapping_add(core.reg(op.ra)),
     };
     core.set(op.rd, value);
 }
@@ -56,7 +56,7 @@ fn shift_logical(core: &mut Core, op: Op, n: u32) {
 fn add_to_sp(core: &mut Core, op: Op) {
     let n = core.reg(op.rn);
     let m = if op.rm == 15 { op.imm } else { core.reg(op.rm) << op.shift };
-    let value = match (op.ra, op.has(flag::SETS)) {
+    let value = match (op.ra, op.has_flag(flag::SETS)) {
         (0, false) => n.wrapping_add(m),
         (0, true) => core.add(n, m),
         (_, false) => n.wrapping_sub(m),
@@ -69,11 +69,11 @@ fn add_to_sp(core: &mut Core, op: Op) {
 fn saturate_word(core: &mut Core, op: Op) -> u32 {
     let n = core.reg(op.rn);
     let value = if op.ra == 0 { n << op.shift } else { (n as i32 >> op.shift) as u32 };
-    saturate(core, value as i32, op)
+    saturate_value(core, value as i32, op)
 }
 
 /// Returns a value saturated to `imm` bits, signed or not by the code. Sets Q.
-fn saturate(core: &mut Core, value: i32, op: Op) -> u32 {
+fn saturate_value(core: &mut Core, value: i32, op: Op) -> u32 {
     let (low, high) = match op.code {
         Code::Ssat | Code::Ssat16 => (-1i64 << (op.imm - 1), (1i64 << (op.imm - 1)) - 1),
         _ => (0, (1i64 << op.imm) - 1),
@@ -94,7 +94,7 @@ fn extend_bytes(op: Op, m: u32) -> u32 {
 }
 
 /// Returns the sum of the absolute differences of the four bytes.
-fn differences(n: u32, m: u32) -> u32 {
+fn absolute_differences(n: u32, m: u32) -> u32 {
     n.to_le_bytes().iter().zip(m.to_le_bytes()).map(|(a, b)| u32::from(a.abs_diff(b))).sum()
 }
 
@@ -119,7 +119,7 @@ mod prefix {
 }
 
 /// Returns one lane's sum or difference by the prefix, and whether it sets GE.
-fn lane(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
+fn lane_result(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
     let unsigned = prefix & prefix::UNSIGNED != 0;
     if prefix & prefix::SATURATING != 0 {
         let (low, high) = if unsigned { (0, (1 << bits) - 1) } else { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) };
@@ -133,7 +133,7 @@ fn lane(prefix: u8, exact: i32, subtracts: bool, bits: u32) -> (u32, bool) {
 }
 
 /// Returns the result of a parallel addition or subtraction: `ra` is the operation, `shift` the prefix.
-fn parallel(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
+fn parallel_result(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
     let sets_ge = op.shift & 3 == 0;
     let wide = |value: u32, index: u32, bits: u32| {
         let field = value >> (index * bits) & ((1 << bits) - 1);
@@ -153,7 +153,7 @@ fn parallel(core: &mut Core, op: Op, n: u32, m: u32) -> u32 {
     for index in 0..32 / bits {
         let (a, b) = (wide(n, index, bits), wide(m, if exchanges { index ^ 1 } else { index }, bits));
         let minus = subtracts[(index & 1) as usize];
-        let (value, set) = lane(op.shift, if minus { a - b } else { a + b }, minus, bits);
+        let (value, set) = lane_result(op.shift, if minus { a - b } else { a + b }, minus, bits);
         result |= (value & ((1 << bits) - 1)) << (index * bits);
         if set {
             ge |= ((1 << (bits / 8)) - 1) << (index * (bits / 8));

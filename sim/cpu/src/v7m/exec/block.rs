@@ -21,7 +21,7 @@ pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {
     let permitted = match op.class {
         Class::It | Class::BranchConditional | Class::CompareBranch => false,
         Class::Branch | Class::BranchRegister | Class::TableBranch | Class::LoadPc | Class::LoadMultiplePc => last,
-        _ => op.code != Code::Cps && (op.code != Code::MovRegS || op.has(flag::WIDE)),
+        _ => op.code != Code::Cps && (op.code != Code::MovRegS || op.has_flag(flag::WIDE)),
     };
     if !permitted {
         return Op::bare(Code::Undefined, Class::None).into();
@@ -35,7 +35,7 @@ pub(in crate::v7m) fn judge(core: &Core, packed: PackedOp) -> PackedOp {
 
 /// Returns an instruction's variant without flags, as it executes inside an IT block.
 pub(in crate::v7m) fn without_flags(mut op: Op) -> Op {
-    if op.has(flag::SETS_OUTSIDE_IT) {
+    if op.has_flag(flag::SETS_OUTSIDE_IT) {
         op.code = op.code.without_flags();
         op.flags &= !flag::SETS;
     }

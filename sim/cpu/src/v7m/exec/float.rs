@@ -216,7 +216,7 @@ fn double_result(core: &mut Core, op: Op) -> u64 {
 }
 
 /// Returns the rounding mode that an op asks for.
-fn rounding(core: &Core, kind: u8) -> Rounding {
+fn rounding_mode(core: &Core, kind: u8) -> Rounding {
     match kind {
         0 => Rounding::Nearest,
         1 => Rounding::Up,
@@ -229,8 +229,8 @@ fn rounding(core: &Core, kind: u8) -> Rounding {
 
 /// Executes VRINT and VCVT.
 fn convert(core: &mut Core, op: Op) {
-    let double = op.has(flag::DOUBLE);
-    let mode = rounding(core, op.ra);
+    let double = op.has_flag(flag::DOUBLE);
+    let mode = rounding_mode(core, op.ra);
     match op.code {
         Code::Vrint if double => {
             let value = float::f64_rint(core.double(op.rm), mode, op.ra == 6, &mut core.fpscr);
@@ -286,7 +286,7 @@ fn convert(core: &mut Core, op: Op) {
 
 /// Converts a fixed-point number to floating point and writes it to `rd`.
 fn from_fixed(core: &mut Core, op: Op, value: u32, from: FixedPoint, mode: Rounding) {
-    if op.has(flag::DOUBLE) {
+    if op.has_flag(flag::DOUBLE) {
         let value = float::fixed_to_f64(value, from, mode, &mut core.fpscr);
         core.set_double(op.rd, value);
     } else {

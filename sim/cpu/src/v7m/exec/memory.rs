@@ -95,7 +95,7 @@ pub(super) fn store<B: Bus, P: Pipeline, const BYTES: u32>(
 }
 
 /// Returns the aligned accesses of which an unaligned one is made: address and size of each.
-fn pieces(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
+fn aligned_pieces(address: u32, bytes: u32) -> impl Iterator<Item = (u32, u32)> {
     let end = address.wrapping_add(bytes);
     let mut next = address;
     std::iter::from_fn(move || {
@@ -124,7 +124,7 @@ fn load_unaligned<B: Bus, P: Pipeline>(
         return Err(Fault::Unaligned);
     }
     let (mut value, mut shift) = (0, 0);
-    for (index, (address, bytes)) in (0..).zip(pieces(address, bytes)) {
+    for (index, (address, bytes)) in (0..).zip(aligned_pieces(address, bytes)) {
         value |= load_aligned::<B, P>(core, pipe, bus, op, address, bytes, index)? << shift;
         shift += 8 * bytes;
     }
@@ -147,7 +147,7 @@ fn store_unaligned<B: Bus, P: Pipeline>(
         return Err(Fault::Unaligned);
     }
     let mut left = value;
-    for (index, (address, bytes)) in (0..).zip(pieces(address, bytes)) {
+    for (index, (address, bytes)) in (0..).zip(aligned_pieces(address, bytes)) {
         let part = left & (u32::MAX >> (32 - 8 * bytes));
         store_aligned::<B, P>(core, pipe, bus, op, address, bytes, part, index)?;
         left >>= 8 * bytes;
@@ -159,15 +159,15 @@ fn store_unaligned<B: Bus, P: Pipeline>(
 #[inline(always)]
 pub(super) fn address(core: &Core, op: Op) -> (u32, u32) {
     let base = if op.rn == 15 { 0 } else { core.reg(op.rn) };
-    let offset = if op.has(flag::REGISTER_OFFSET) { core.reg(op.rm) << op.shift } else { op.imm };
+    let offset = if op.has_flag(flag::REGISTER_OFFSET) { core.reg(op.rm) << op.shift } else { op.imm };
     let sum = base.wrapping_add(offset);
-    (if op.has(flag::POST_INDEXED) { base } else { sum }, sum)
+    (if op.has_flag(flag::POST_INDEXED) { base } else { sum }, sum)
 }
 
 /// Writes the base register back if the op does.
 #[inline(always)]
 pub(super) fn write_back(core: &mut Core, op: Op, base: u32) {
-    if op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
+    if op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
         core.set_any(op.rn, base);
     }
 }
@@ -260,7 +260,7 @@ pub(super) fn double<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &m
 
 /// Executes LDREX, STREX and their narrow forms, which are always aligned. The monitor has no address.
 #[inline(always)]
-pub(super) fn exclusive<B: Bus, P: Pipeline>(
+pub(super) fn execute_exclusive<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,

@@ -72,7 +72,7 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
     }
     let special = core.committed || core.words_moved != 0 || core.it != 0;
     // SAFETY: the caller's promise.
-    if special && !unsafe { uncommon::<B, P>(core, pipe, bus, watch, false) } {
+    if special && !unsafe { execute_uncommon::<B, P>(core, pipe, bus, watch, false) } {
         return;
     }
     while core.t < core.limit {
@@ -85,7 +85,7 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
         let packed = unsafe { PackedOp::read(ip) };
         if packed.code() <= code::It {
             // SAFETY: as above.
-            if !unsafe { uncommon::<B, P>(core, pipe, bus, watch, false) } {
+            if !unsafe { execute_uncommon::<B, P>(core, pipe, bus, watch, false) } {
                 return;
             }
             continue;
@@ -116,7 +116,7 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
     attended: bool,
 ) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { uncommon::<B, P>(core, pipe, bus, watch, attended) }
+    unsafe { execute_uncommon::<B, P>(core, pipe, bus, watch, attended) }
 }
 
 /// Executes what the common path omits: stub ops, IT blocks (all of one), interrupted instructions that continue.
@@ -126,7 +126,7 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
 /// As for [`run`].
 #[cold]
 #[inline(never)]
-unsafe fn uncommon<B: Bus, P: Pipeline>(
+unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -218,7 +218,7 @@ unsafe fn settle<B: Bus, P: Pipeline>(
         }
         Flow::Paused | Flow::Faulted => {
             if matches!(flow, Flow::Faulted) {
-                pipe.faulted(core);
+                pipe.end_after_fault(core);
             }
             core.it = it;
             // In an IT block the bits hold ITSTATE: after an interrupt the instruction starts anew.

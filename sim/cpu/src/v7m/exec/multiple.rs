@@ -10,7 +10,7 @@ use crate::v7m::op::{Op, flag};
 use crate::v7m::pipeline::Pipeline;
 
 /// Returns the lowest address of a multiple transfer, and what the base becomes if it is written back.
-fn addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
+fn transfer_addresses(core: &Core, op: Op, step: u32) -> (u32, u32) {
     let base = core.reg(op.rn);
     if op.ra == 0 {
         (base, base.wrapping_add(step))
@@ -51,7 +51,7 @@ fn without_lowest(mut mask: u32, count: u32) -> u32 {
 /// Executes LDM or POP.
 #[inline(always)]
 pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
-    let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
+    let (lowest, base) = transfer_addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
@@ -69,7 +69,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
         if register == u32::from(op.rn) || register == 15 {
             if register == 15 {
                 let target = value;
-                if op.has(flag::POST_INDEXED) {
+                if op.has_flag(flag::POST_INDEXED) {
                     core.set(op.rn, base);
                 } else if op.imm >> op.rn & 1 != 0 {
                     core.set_any(op.rn, held);
@@ -91,7 +91,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
             return Ok(give_way(core, moved, left.trailing_zeros()));
         }
     }
-    if op.has(flag::POST_INDEXED) {
+    if op.has_flag(flag::POST_INDEXED) {
         core.set(op.rn, base);
     } else if op.imm >> op.rn & 1 != 0 {
         core.set_any(op.rn, held);
@@ -102,7 +102,7 @@ pub(super) fn load<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut
 /// Executes STM or PUSH.
 #[inline(always)]
 pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
-    let (lowest, base) = addresses(core, op, 4 * u32::from(op.shift));
+    let (lowest, base) = transfer_addresses(core, op, 4 * u32::from(op.shift));
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
@@ -127,7 +127,7 @@ pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
             return Ok(give_way(core, moved, next));
         }
     }
-    if op.has(flag::POST_INDEXED) {
+    if op.has_flag(flag::POST_INDEXED) {
         core.set(op.rn, base);
     }
     Ok(Flow::Next)
@@ -135,7 +135,7 @@ pub(super) fn store<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
 
 /// Executes VLDM, VSTM, VPUSH or VPOP. An interrupt restarts them: ICI has no room for S registers.
 pub(super) fn float<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut B, op: Op) -> Result<Flow, Fault> {
-    let (lowest, base) = addresses(core, op, op.imm);
+    let (lowest, base) = transfer_addresses(core, op, op.imm);
     if lowest & 3 != 0 {
         return Err(Fault::Unaligned);
     }
@@ -153,7 +153,7 @@ pub(super) fn float<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mu
             store_aligned::<B, P>(core, pipe, bus, op, address, 4, value, moved)?;
         }
     }
-    if op.has(flag::POST_INDEXED) {
+    if op.has_flag(flag::POST_INDEXED) {
         core.set_any(op.rn, base);
     }
     Ok(Flow::Next)

@@ -15,7 +15,7 @@ fn half(value: u32, top: bool) -> i64 {
 }
 
 /// Returns a long accumulator: RdHi in `ra`, RdLo in `rd`.
-pub(super) fn accumulator(core: &Core, op: Op) -> u64 {
+pub(super) fn long_accumulator(core: &Core, op: Op) -> u64 {
     u64::from(core.reg(op.ra)) << 32 | u64::from(core.reg(op.rd))
 }
 
@@ -64,16 +64,16 @@ pub(super) fn execute(core: &mut Core, op: Op) {
             narrow(core, exact)
         }
         Code::Smmul => (long.wrapping_add(rounding) >> 32) as u32,
-        Code::Smmla => (high(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
-        Code::Smmls => (high(core, op).wrapping_sub(long).wrapping_add(rounding) >> 32) as u32,
-        Code::Smlalxy => return set_long(core, op, accumulator(core, op).wrapping_add(by_halves as u64)),
-        _ => return set_long(core, op, accumulator(core, op).wrapping_add(dual as u64)),
+        Code::Smmla => (upper_accumulator(core, op).wrapping_add(long).wrapping_add(rounding) >> 32) as u32,
+        Code::Smmls => (upper_accumulator(core, op).wrapping_sub(long).wrapping_add(rounding) >> 32) as u32,
+        Code::Smlalxy => return set_long(core, op, long_accumulator(core, op).wrapping_add(by_halves as u64)),
+        _ => return set_long(core, op, long_accumulator(core, op).wrapping_add(dual as u64)),
     };
     core.set(op.rd, value);
 }
 
 /// Returns the accumulator of SMMLA or SMMLS, which is the upper half of a long.
-fn high(core: &Core, op: Op) -> i64 {
+fn upper_accumulator(core: &Core, op: Op) -> i64 {
     i64::from(core.reg(op.ra) as i32) << 32
 }
 

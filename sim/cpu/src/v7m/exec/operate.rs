@@ -3,8 +3,8 @@
 //! One flat match, so that dispatch is one indirect jump. Its arms are small inlined functions, rare instructions stand
 //! [`apart`].
 
-use super::apart::{apart, execute_checked, flow, registers_apart};
-use super::multiply::{self, accumulator, divide, pauses_before, set_long};
+use super::apart::{apart, execute_checked, instruction_outcome, registers_apart};
+use super::multiply::{self, divide, long_accumulator, pauses_before, set_long};
 use super::{Flow, bits, branch, float, memory, multiple, registers, system};
 use crate::v7m::bus::Bus;
 use crate::v7m::code::{Code, number as code, with_codes};
@@ -71,7 +71,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
                 return unsafe { apart(core, pipe, bus, at, $execute) };
             }
             let done = $execute(core, pipe, bus, op!());
-            return flow::<P>(core, done);
+            return instruction_outcome::<P>(core, done);
         }};
     }
     macro_rules! admitted {
@@ -85,7 +85,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
                 return Flow::Paused;
             }
             let done = $execute(core, pipe, bus, op);
-            return flow::<P>(core, done);
+            return instruction_outcome::<P>(core, done);
         }};
     }
     macro_rules! registers_apart {
@@ -113,7 +113,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             let address: u32 = $address;
             match memory::load::<B, P, $bytes>(core, pipe, bus, op!(), address) {
                 Ok(value) => core.set(field!(rd), value as $type as u32),
-                Err(fault) => return flow::<P>(core, Err(fault)),
+                Err(fault) => return instruction_outcome::<P>(core, Err(fault)),
             }
         }};
     }
@@ -122,7 +122,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
             let address: u32 = $address;
             let value = core.reg(field!(rd));
             if let Err(fault) = memory::store::<B, P, $bytes>(core, pipe, bus, op!(), address, value) {
-                return flow::<P>(core, Err(fault));
+                return instruction_outcome::<P>(core, Err(fault));
             }
         }};
     }
@@ -198,11 +198,11 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         code::Smlal => {
             abandonable!(n!(), m!());
             let product = i64::from(n!() as i32) * i64::from(m!() as i32);
-            set_long(core, op!(), accumulator(core, op!()).wrapping_add(product as u64));
+            set_long(core, op!(), long_accumulator(core, op!()).wrapping_add(product as u64));
         }
         code::Umlal => {
             abandonable!(n!(), m!());
-            set_long(core, op!(), accumulator(core, op!()).wrapping_add(u64::from(n!()) * u64::from(m!())));
+            set_long(core, op!(), long_accumulator(core, op!()).wrapping_add(u64::from(n!()) * u64::from(m!())));
         }
         code::Umaal => {
             let sum = u64::from(core.reg(field!(rd))) + u64::from(core.reg(field!(ra)));
@@ -235,7 +235,7 @@ pub(in crate::v7m) unsafe fn operate<B: Bus, P: Pipeline, const CODE: u8>(
         code::Ldrd | code::Strd => admitted!(memory::double::<B, P>),
         code::Ldm | code::LdmPc => admitted!(multiple::load::<B, P>),
         code::Stm => admitted!(multiple::store::<B, P>),
-        code::Ldrex | code::Strex => admitted!(memory::exclusive::<B, P>),
+        code::Ldrex | code::Strex => admitted!(memory::execute_exclusive::<B, P>),
 
         code::Beq => branch_if!(z!()),
         code::Bne => branch_if!(!z!()),

@@ -1,6 +1,6 @@
 //! Data processing with constants and registers: the frequent instructions that touch nothing but the core.
 
-use super::alu::{Shift, operand, shift_by_register, shift_operand};
+use super::alu::{Shift, shift_by_register, shift_operand, shifted_operand};
 use crate::v7m::code::{Code, number as code};
 use crate::v7m::core::Core;
 use crate::v7m::op::{Op, flag};
@@ -66,12 +66,12 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
     macro_rules! logical_shifted {
         (|$m:ident| $value:expr) => {{
             let op = op!();
-            if op.has(flag::SETS) {
+            if op.has_flag(flag::SETS) {
                 let ($m, carry) = shift_operand(core, op);
                 logical!($value);
                 core.c = carry;
             } else {
-                let $m = operand(core, op);
+                let $m = shifted_operand(core, op);
                 set!($value);
             }
         }};
@@ -79,8 +79,8 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
     macro_rules! sum_shifted {
         (|$m:ident| $with_flags:expr, $without:expr) => {{
             let op = op!();
-            let $m = operand(core, op);
-            let value: u32 = if op.has(flag::SETS) { $with_flags } else { $without };
+            let $m = shifted_operand(core, op);
+            let value: u32 = if op.has_flag(flag::SETS) { $with_flags } else { $without };
             core.set(op.rd, value);
         }};
     }
@@ -178,11 +178,11 @@ pub(super) unsafe fn execute<const CODE: u8>(core: &mut Core, at: *const Op) {
             core.c = carry;
         }
         code::CmpShift => {
-            let m = operand(core, op!());
+            let m = shifted_operand(core, op!());
             core.sub(n!(), m);
         }
         code::CmnShift => {
-            let m = operand(core, op!());
+            let m = shifted_operand(core, op!());
             core.add(n!(), m);
         }
         code::AddLsl => set!(n!().wrapping_add(m!() << (field!(shift) & 31))),

@@ -274,7 +274,7 @@ fn mpu_checks_accesses_and_execution() {
         bench.write(0xe000_eda0, rasr);
     }
     bench.write(0xe000_ed94, 1);
-    crate::v7m::exception::refetch(&mut bench.core, &mut bench.bus);
+    crate::v7m::exception::look_up_region(&mut bench.core, &mut bench.bus);
     assert_eq!(bench.execute(1), Request::None);
     assert_eq!(bench.execute(1), Request::Fault(Fault::DataProtection(DATA)));
     assert!(!bench.core.as_user);

@@ -1,7 +1,7 @@
 //! Sum, product, quotient, root and fused multiply-add in integers.
 
 use super::Rounding;
-use super::format::{Format, Kind, Number, invalid, process_nans, round, unpack};
+use super::format::{Format, Kind, Number, default_nan, process_nans, round, unpack_bits};
 use super::fpscr::DZC;
 
 /// A finite, non-zero term of a sum: ±`significand` × 2^`exponent`, leading bit in bit 124 or 125.
@@ -62,14 +62,14 @@ pub fn sub<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
 
 /// Returns a + b, or a − b if `negate`. A NaN operand passes through with its own sign.
 fn sum<F: Format>(f: F, a: u64, b: u64, negate: bool, fpscr: &mut u32) -> u64 {
-    let x = unpack(f, a, fpscr);
-    let mut y = unpack(f, b, fpscr);
+    let x = unpack_bits(f, a, fpscr);
+    let mut y = unpack_bits(f, b, fpscr);
     if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {
         return nan;
     }
     y.sign ^= negate;
     match (x.kind, y.kind) {
-        (Kind::Infinity, Kind::Infinity) if x.sign != y.sign => invalid(f, fpscr),
+        (Kind::Infinity, Kind::Infinity) if x.sign != y.sign => default_nan(f, fpscr),
         (Kind::Infinity, _) => F::infinity(x.sign),
         (_, Kind::Infinity) => F::infinity(y.sign),
         (Kind::Zero, Kind::Zero) if x.sign == y.sign => F::signed_zero(x.sign),
@@ -88,14 +88,14 @@ fn round_number<F: Format>(f: F, number: &Number, fpscr: &mut u32) -> u64 {
 
 /// Returns a × b, rounded to the format `F`.
 pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    let x = unpack(f, a, fpscr);
-    let y = unpack(f, b, fpscr);
+    let x = unpack_bits(f, a, fpscr);
+    let y = unpack_bits(f, b, fpscr);
     if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {
         return nan;
     }
     let sign = x.sign ^ y.sign;
     match (x.kind, y.kind) {
-        (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity) => invalid(f, fpscr),
+        (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity) => default_nan(f, fpscr),
         (Kind::Infinity, _) | (_, Kind::Infinity) => F::infinity(sign),
         (Kind::Zero, _) | (_, Kind::Zero) => F::signed_zero(sign),
         _ => {
@@ -107,14 +107,14 @@ pub fn mul<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
 
 /// Returns a / b, rounded to the format `F`.
 pub fn div<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    let x = unpack(f, a, fpscr);
-    let y = unpack(f, b, fpscr);
+    let x = unpack_bits(f, a, fpscr);
+    let y = unpack_bits(f, b, fpscr);
     if let Some(nan) = process_nans(f, [(x, a), (y, b)], fpscr) {
         return nan;
     }
     let sign = x.sign ^ y.sign;
     match (x.kind, y.kind) {
-        (Kind::Infinity, Kind::Infinity) | (Kind::Zero, Kind::Zero) => invalid(f, fpscr),
+        (Kind::Infinity, Kind::Infinity) | (Kind::Zero, Kind::Zero) => default_nan(f, fpscr),
         (Kind::Infinity, _) => F::infinity(sign),
         (_, Kind::Zero) => {
             *fpscr |= DZC;
@@ -132,13 +132,13 @@ pub fn div<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
 
 /// Returns the square root of a, rounded to the format `F`.
 pub fn sqrt<F: Format>(f: F, a: u64, fpscr: &mut u32) -> u64 {
-    let x = unpack(f, a, fpscr);
+    let x = unpack_bits(f, a, fpscr);
     if let Some(nan) = process_nans(f, [(x, a)], fpscr) {
         return nan;
     }
     match x.kind {
         Kind::Zero => F::signed_zero(x.sign),
-        _ if x.sign => invalid(f, fpscr),
+        _ if x.sign => default_nan(f, fpscr),
         Kind::Infinity => F::infinity(false),
         _ => {
             // An even exponent, and a radicand of 127 or 128 bits: its root has 64.
@@ -153,13 +153,13 @@ pub fn sqrt<F: Format>(f: F, a: u64, fpscr: &mut u32) -> u64 {
 
 /// Returns addend + a × b, rounded once (FPMulAdd).
 pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    let z = unpack(f, addend, fpscr);
-    let x = unpack(f, a, fpscr);
-    let y = unpack(f, b, fpscr);
+    let z = unpack_bits(f, addend, fpscr);
+    let x = unpack_bits(f, a, fpscr);
+    let y = unpack_bits(f, b, fpscr);
     let nan = process_nans(f, [(z, addend), (x, a), (y, b)], fpscr);
     let no_product = matches!((x.kind, y.kind), (Kind::Infinity, Kind::Zero) | (Kind::Zero, Kind::Infinity));
     if no_product && z.is(Kind::QuietNan) {
-        return invalid(f, fpscr);
+        return default_nan(f, fpscr);
     }
     if let Some(nan) = nan {
         return nan;
@@ -168,7 +168,7 @@ pub fn fma<F: Format>(f: F, addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64
     let infinite = x.is(Kind::Infinity) || y.is(Kind::Infinity);
     let zero = x.is(Kind::Zero) || y.is(Kind::Zero);
     if no_product || (z.is(Kind::Infinity) && infinite && z.sign != sign) {
-        invalid(f, fpscr)
+        default_nan(f, fpscr)
     } else if z.is(Kind::Infinity) {
         F::infinity(z.sign)
     } else if infinite {

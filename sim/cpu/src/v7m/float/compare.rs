@@ -1,20 +1,20 @@
 //! Comparison, maximum and minimum.
 
-use super::format::{Format, Kind, Number, process_nans, unpack};
+use super::format::{Format, Kind, Number, process_nans, unpack_bits};
 use super::fpscr::{IOC, NZCV};
 use std::cmp::Ordering;
 
 /// Compares a with b, and writes the relation to FPSCR.NZCV (FPCompare).
 pub fn compare<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
-    let x = unpack(f, a, fpscr);
-    let y = unpack(f, b, fpscr);
+    let x = unpack_bits(f, a, fpscr);
+    let y = unpack_bits(f, b, fpscr);
     let nzcv = if x.is_nan() || y.is_nan() {
         if quiet_signals || x.is(Kind::SignalingNan) || y.is(Kind::SignalingNan) {
             *fpscr |= IOC;
         }
         0b0011
     } else {
-        match order(&x, &y) {
+        match compare_numbers(&x, &y) {
             Ordering::Equal => 0b0110,
             Ordering::Less => 0b1000,
             Ordering::Greater => 0b0010,
@@ -24,7 +24,7 @@ pub fn compare<F: Format>(f: F, a: u64, b: u64, quiet_signals: bool, fpscr: &mut
 }
 
 /// Returns the order of two numbers that are no NaNs. Zeros are equal.
-fn order(x: &Number, y: &Number) -> Ordering {
+fn compare_numbers(x: &Number, y: &Number) -> Ordering {
     let rank = |n: &Number| match n.kind {
         Kind::Zero => (0, 0, 0),
         Kind::Infinity => (1 - 2 * i32::from(n.sign), i32::MAX, 0),
@@ -37,22 +37,22 @@ fn order(x: &Number, y: &Number) -> Ordering {
 
 /// Returns the larger of two numbers. A single quiet NaN gives way to the number (FPMaxNum).
 pub fn maxnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    extreme(f, a, b, Ordering::Greater, fpscr)
+    extreme_operand(f, a, b, Ordering::Greater, fpscr)
 }
 
 /// Returns the smaller of two numbers. A single quiet NaN gives way to the number (FPMinNum).
 pub fn minnm<F: Format>(f: F, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    extreme(f, a, b, Ordering::Less, fpscr)
+    extreme_operand(f, a, b, Ordering::Less, fpscr)
 }
 
 /// Returns the operand that is `wanted` (larger or smaller) than the other one.
-fn extreme<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -> u64 {
-    let mut operands = [(unpack(f, a, fpscr), a), (unpack(f, b, fpscr), b)];
+fn extreme_operand<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -> u64 {
+    let mut operands = [(unpack_bits(f, a, fpscr), a), (unpack_bits(f, b, fpscr), b)];
     for i in [0, 1] {
         if operands[i].0.is(Kind::QuietNan) && !operands[1 - i].0.is(Kind::QuietNan) {
             // The infinity that loses against everything.
             let worst = F::infinity(wanted == Ordering::Greater);
-            operands[i] = (unpack(f, worst, fpscr), worst);
+            operands[i] = (unpack_bits(f, worst, fpscr), worst);
             break;
         }
     }
@@ -60,7 +60,7 @@ fn extreme<F: Format>(f: F, a: u64, b: u64, wanted: Ordering, fpscr: &mut u32) -
         return nan;
     }
     let [(x, a), (y, b)] = operands;
-    let (winner, pattern) = if order(&x, &y) == wanted { (x, a) } else { (y, b) };
+    let (winner, pattern) = if compare_numbers(&x, &y) == wanted { (x, a) } else { (y, b) };
     if winner.is(Kind::Zero) {
         // Of two zeros the one on the wanted side. A flushed denormal comes out as zero.
         let sign = if wanted == Ordering::Greater { x.sign & y.sign } else { x.sign | y.sign };

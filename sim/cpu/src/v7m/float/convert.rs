@@ -1,12 +1,12 @@
 //! Conversions between formats, to and from integers and fixed point, and to integral values.
 
-use super::format::{Format, Kind, process_nan, round, rounds_up, split, unpack};
+use super::format::{Format, Kind, process_nan, round, rounds_up, split, unpack_bits};
 use super::fpscr::{AHP, DN, IOC, IXC};
 use super::{FixedPoint, Rounding};
 
 /// Converts a floating-point number to an integer or fixed-point number, saturating (FPToFixed).
 pub fn to_fixed<F: Format>(f: F, a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
-    let x = unpack(f, a, fpscr);
+    let x = unpack_bits(f, a, fpscr);
     let (highest, lowest) = match to.signed {
         true => ((1i128 << (to.bits - 1)) - 1, -(1i128 << (to.bits - 1))),
         false => ((1i128 << to.bits) - 1, 0),
@@ -52,7 +52,7 @@ pub fn from_fixed<F: Format>(f: F, value: u32, from: FixedPoint, rounding: Round
 
 /// Rounds a number to an integral value in the same format (FPRoundInt). `exact`: inexactness is recorded.
 pub fn to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
-    let x = unpack(f, a, fpscr);
+    let x = unpack_bits(f, a, fpscr);
     match x.kind {
         Kind::QuietNan | Kind::SignalingNan => process_nan(f, a, fpscr),
         Kind::Infinity => a,
@@ -74,7 +74,7 @@ pub fn to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fps
 
 /// Converts a number from one floating-point format to another.
 pub fn between<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u32) -> u64 {
-    let x = unpack(from, a, fpscr);
+    let x = unpack_bits(from, a, fpscr);
     let alternative = T::BITS == 16 && *fpscr & AHP != 0;
     match x.kind {
         Kind::QuietNan | Kind::SignalingNan => {

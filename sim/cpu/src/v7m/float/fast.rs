@@ -42,7 +42,7 @@ pub mod single {
 
     /// Whether a result does not overflow and is far enough from underflow.
     #[inline]
-    fn safe(value: f64, result: f32) -> bool {
+    fn is_result_safe(value: f64, result: f32) -> bool {
         value.abs() >= SAFE && result.is_finite()
     }
 
@@ -54,7 +54,7 @@ pub mod single {
         }
         let (sum, error) = two_sum(plain(a)?, plain(b)?);
         let result = sum as f32;
-        if !safe(sum, result) && sum != 0.0 {
+        if !is_result_safe(sum, result) && sum != 0.0 {
             return None;
         }
         record(error != 0.0 || f64::from(result) != sum, fpscr);
@@ -75,7 +75,7 @@ pub mod single {
         }
         let product = plain(a)? * plain(b)?;
         let result = product as f32;
-        if !safe(product, result) && product != 0.0 {
+        if !is_result_safe(product, result) && product != 0.0 {
             return None;
         }
         record(f64::from(result) != product, fpscr);
@@ -91,7 +91,7 @@ pub mod single {
         }
         let quotient = x / y;
         let result = quotient as f32;
-        if !safe(quotient, result) && x != 0.0 {
+        if !is_result_safe(quotient, result) && x != 0.0 {
             return None;
         }
         record(f64::from(result) * y != x, fpscr);
@@ -123,7 +123,7 @@ pub mod single {
             sum = f64::from_bits(if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 });
         }
         let result = sum as f32;
-        if !safe(sum, result) && (sum != 0.0 || error != 0.0) {
+        if !is_result_safe(sum, result) && (sum != 0.0 || error != 0.0) {
             return None;
         }
         record(error != 0.0 || f64::from(result) != sum, fpscr);

@@ -91,7 +91,7 @@ impl Number {
 
 /// Takes a bit pattern apart (FPUnpack). Denormal singles and doubles are flushed in flush-to-zero mode.
 #[inline]
-pub fn unpack<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> Number {
+pub fn unpack_bits<F: Format>(_: F, pattern: u64, fpscr: &mut u32) -> Number {
     let sign = pattern >> (F::BITS - 1) & 1 != 0;
     let field = (pattern >> F::FRACTION) as i32 & F::EXPONENT_MAX;
     let fraction = pattern & F::FRACTION_MASK;
@@ -144,7 +144,7 @@ pub fn process_nans<F: Format, const N: usize>(f: F, operands: [(Number, u64); N
 }
 
 /// Returns the default NaN of an invalid operation, and records the exception.
-pub fn invalid<F: Format>(_: F, fpscr: &mut u32) -> u64 {
+pub fn default_nan<F: Format>(_: F, fpscr: &mut u32) -> u64 {
     *fpscr |= IOC;
     F::DEFAULT_NAN
 }

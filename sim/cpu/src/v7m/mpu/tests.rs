@@ -241,7 +241,7 @@ fn branch_into_forbidden_memory_faults_there() {
     region(&mut bench, 0, FLASH, rasr(16, 6 << 24));
     region(&mut bench, 1, FLASH + 0xa000, rasr(12, 6 << 24 | 1 << 28));
     bench.write(CTRL, 5);
-    exception::refetch(&mut bench.core, &mut bench.bus);
+    exception::look_up_region(&mut bench.core, &mut bench.bus);
     assert_eq!((bench.core.pc(), bench.core.request), (THREAD, Request::None));
     let part = bench.core.region;
     assert!(part.base <= THREAD && part.base + part.bytes <= FLASH + 0xa000, "{part:?}");
@@ -277,7 +277,7 @@ fn stacking_obeys_the_privilege_of_the_interrupted_code() {
         region(&mut bench, 0, 0, rasr(32, 1 << 24));
         bench.write(CTRL, 1);
         bench.core.unprivileged = unprivileged;
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         assert_eq!(bench.core.ipsr, entered, "unprivileged {unprivileged}");
         assert_eq!(bench.read(0xe000_ed28), if unprivileged { 1 << 4 } else { 0 });
     }
@@ -288,7 +288,7 @@ fn unstacking_obeys_the_privilege_of_the_code_returned_to() {
     let mut bench = Bench::m4();
     bench.write(0xe000_ed24, 1 << 16);
     bench.enable(0, 0x40);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     region(&mut bench, 0, 0, rasr(32, 1 << 24));
     bench.write(CTRL, 1);
     bench.core.unprivileged = true;
@@ -304,7 +304,7 @@ fn lazy_preservation_obeys_the_privilege_of_the_state() {
         bench.core.fpca = true;
         bench.enable(0, 0x40);
         bench.core.unprivileged = unprivileged;
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         region(&mut bench, 0, 0, rasr(32, 1 << 24));
         bench.write(CTRL, 1);
         let done = super::super::float_context::before_float(&mut bench.core, &mut bench.bus);

@@ -147,21 +147,21 @@ impl Prefetch {
 
     /// Makes a floating-point opcode at an odd halfword keep the queue's place of its second word a cycle longer.
     pub fn retain_longer(&mut self) {
-        if self.odd() {
+        if self.is_at_odd_halfword() {
             self.words[(self.pc >> 2) as usize & 3].free += 1;
         }
     }
 
     /// Makes a 32-bit opcode at an odd halfword keep the queue's place of its second word until cycle `until`.
     pub fn retain_second(&mut self, until: u64) {
-        if self.odd() {
+        if self.is_at_odd_halfword() {
             self.retain(self.pc >> 2, until);
         }
     }
 
     /// Makes a 32-bit opcode keep the queue's places of both its words until cycle `until`.
     pub fn retain_both(&mut self, until: u64) {
-        if self.odd() {
+        if self.is_at_odd_halfword() {
             self.retain(self.pc >> 2, until);
             self.retain((self.pc >> 2).wrapping_sub(1), until);
         }
@@ -175,7 +175,7 @@ impl Prefetch {
 
     /// Whether the next opcode is at an odd halfword. After a 32-bit one: whether that was.
     #[inline(always)]
-    pub fn odd(&self) -> bool {
+    pub fn is_at_odd_halfword(&self) -> bool {
         self.pc & 2 != 0
     }
 
@@ -261,7 +261,7 @@ impl Prefetch {
 
     /// Fetches the target of a branch that is not taken after all, while it is decoded. The word is dropped. If the bus
     /// is busy in that cycle, the branch is resolved before the fetch can begin.
-    pub fn speculate<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) {
+    pub fn fetch_untaken_target<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) {
         let at = self.decoded;
         self.catch_up(core, bus, at);
         if self.slot <= at {

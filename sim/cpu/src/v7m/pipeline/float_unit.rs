@@ -43,7 +43,7 @@ impl FloatUnit {
     pub fn ready(&self, op: Op, from: u64) -> u64 {
         let from = from.max(self.free);
         let late = if from == self.late_for { self.late } else { 0 };
-        if late & sources(op) != 0 { from + rules::FLOAT_RESULT_USE_CYCLES } else { from }
+        if late & source_registers(op) != 0 { from + rules::FLOAT_RESULT_USE_CYCLES } else { from }
     }
 
     /// Notes that the floating-point instruction `op` was issued. The next instruction can execute at `next`.
@@ -52,32 +52,36 @@ impl FloatUnit {
         self.late_for = next;
         match op.class {
             Class::FloatDivide | Class::FloatSquareRoot => self.free = next - 1 + rules::FLOAT_DIVIDE_CYCLES,
-            Class::FloatSimple | Class::FloatMultiply | Class::FloatMultiplyAccumulate => self.late = single(op.rd),
+            Class::FloatSimple | Class::FloatMultiply | Class::FloatMultiplyAccumulate => {
+                self.late = single_register_bit(op.rd)
+            }
             _ => {}
         }
     }
 }
 
 /// Returns the bit of an S register in a set.
-fn single(register: u8) -> u32 {
+fn single_register_bit(register: u8) -> u32 {
     1 << (register & 31)
 }
 
 /// Returns the S registers that must be complete before an instruction. The accumulator of a multiplication may be
 /// late.
-fn sources(op: Op) -> u32 {
+fn source_registers(op: Op) -> u32 {
     match op.class {
-        Class::FloatMultiply | Class::FloatMultiplyAccumulate | Class::FloatDivide => single(op.rn) | single(op.rm),
-        Class::FloatSquareRoot => single(op.rm),
+        Class::FloatMultiply | Class::FloatMultiplyAccumulate | Class::FloatDivide => {
+            single_register_bit(op.rn) | single_register_bit(op.rm)
+        }
+        Class::FloatSquareRoot => single_register_bit(op.rm),
         Class::FloatSimple => match op.code {
-            Code::Vadd32 | Code::Vsub32 => single(op.rn) | single(op.rm),
+            Code::Vadd32 | Code::Vsub32 => single_register_bit(op.rn) | single_register_bit(op.rm),
             Code::VmovImm32 => 0,
-            Code::Vcmp32 => single(op.rd) | single(op.rm),
-            _ => single(op.rm),
+            Code::Vcmp32 => single_register_bit(op.rd) | single_register_bit(op.rm),
+            _ => single_register_bit(op.rm),
         },
-        Class::FloatStore if op.has(flag::DOUBLE) => single(op.rd) | single(op.rd + 1),
-        Class::FloatStore => single(op.rd),
-        Class::FloatMove if op.code == Code::VmovToCore => single(op.rn),
+        Class::FloatStore if op.has_flag(flag::DOUBLE) => single_register_bit(op.rd) | single_register_bit(op.rd + 1),
+        Class::FloatStore => single_register_bit(op.rd),
+        Class::FloatMove if op.code == Code::VmovToCore => single_register_bit(op.rn),
         _ => 0,
     }
 }

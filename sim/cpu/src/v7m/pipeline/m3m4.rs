@@ -100,7 +100,7 @@ impl<const M4: bool> ThreeStage<M4> {
     /// Whether an instruction loads one register and has a 32-bit opcode.
     #[inline(always)]
     fn is_wide_load(op: Op) -> bool {
-        op.has(flag::WIDE) && Self::lane(op).0 == Lane::Load
+        op.has_flag(flag::WIDE) && Self::lane(op).0 == Lane::Load
     }
 
     /// Returns the set of registers from which the address of an access is made.
@@ -109,7 +109,7 @@ impl<const M4: bool> ThreeStage<M4> {
         match lane {
             Lane::Load => op.reads,
             _ => {
-                let index = op.has(flag::REGISTER_OFFSET) || op.class == Class::TableBranch;
+                let index = op.has_flag(flag::REGISTER_OFFSET) || op.class == Class::TableBranch;
                 (1 << (op.rn & 15)) & 0x7fff | if index { 1 << (op.rm & 15) } else { 0 }
             }
         }
@@ -117,8 +117,8 @@ impl<const M4: bool> ThreeStage<M4> {
 
     /// Whether a load or store fits into the data phase of the load before it.
     #[inline(always)]
-    fn overlaps(&self, op: Op, address: u16) -> bool {
-        let indexed = op.has(flag::PRE_INDEXED | flag::POST_INDEXED);
+    fn fits_data_phase(&self, op: Op, address: u16) -> bool {
+        let indexed = op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED);
         // The third of a row of 32-bit loads at odd halfwords, and those after it, overlap nothing.
         let late = self.wake.odd_loads == 2 && Self::is_wide_load(op);
         self.wake.tail == Tail::Load && !late && address & self.wake.loaded == 0 && (M4 || !indexed)
@@ -131,7 +131,7 @@ impl<const M4: bool> ThreeStage<M4> {
         let mut from = core.t;
         self.overlapped_until = 0;
         match lane {
-            Lane::Load | Lane::Store if self.overlaps(op, address) => {
+            Lane::Load | Lane::Store if self.fits_data_phase(op, address) => {
                 self.overlapped_until = core.t;
                 self.fetch.hold(0, 0);
                 from -= 1;
@@ -193,7 +193,7 @@ impl<const M4: bool> ThreeStage<M4> {
             }
             _ => {}
         }
-        core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+        core.t = self.fetch.enter(core, bus, op.has_flag(flag::WIDE), from);
         match lane {
             Lane::Float => {
                 let cycles = Self::table_cycles(op);
@@ -242,7 +242,8 @@ impl<const M4: bool> ThreeStage<M4> {
     /// Leaves results from which the next instruction may compute an address, and nothing else.
     #[inline(always)]
     fn leave(&mut self, op: Op) {
-        self.wake = Wake { tail: Tail::None, folds: !op.has(flag::WIDE), odd_loads: 0, loaded: 0, computed: op.writes };
+        self.wake =
+            Wake { tail: Tail::None, folds: !op.has_flag(flag::WIDE), odd_loads: 0, loaded: 0, computed: op.writes };
     }
 }
 
@@ -259,7 +260,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 _ => return self.issue_special(core, bus, op, lane),
             }
         };
-        core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), from);
+        core.t = self.fetch.enter(core, bus, op.has_flag(flag::WIDE), from);
         if Self::is_wide_load(op) {
             self.fetch.retain_second(core.t + 1);
         }
@@ -267,7 +268,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
 
     #[inline(always)]
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
-        core.t = self.fetch.enter(core, bus, op.has(flag::WIDE), core.t) + 1;
+        core.t = self.fetch.enter(core, bus, op.has_flag(flag::WIDE), core.t) + 1;
         self.leave(Op { writes: 0, ..op });
     }
 
@@ -326,13 +327,14 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 // The data phase, in which nothing is fetched unless a neighbour overlaps it.
                 self.fetch.hold(core.t, core.t + 1);
                 core.t += 1;
-                let wide = op.has(flag::WIDE);
-                let odd_loads = if wide && self.fetch.odd() { 2.min(self.wake.odd_loads + 1) } else { 0 };
+                let wide = op.has_flag(flag::WIDE);
+                let odd_loads =
+                    if wide && self.fetch.is_at_odd_halfword() { 2.min(self.wake.odd_loads + 1) } else { 0 };
                 self.wake = Wake { tail: Tail::Load, folds: !wide, odd_loads, loaded: op.writes, computed: 0 };
             }
             Lane::Store => {
                 self.leave(op);
-                if op.has(flag::REGISTER_OFFSET) {
+                if op.has_flag(flag::REGISTER_OFFSET) {
                     core.t += 1;
                     self.wake.tail = Tail::Store;
                 }
@@ -341,7 +343,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         }
     }
 
-    fn faulted(&mut self, core: &mut Core) {
+    fn end_after_fault(&mut self, core: &mut Core) {
         core.t = core.t.max(std::mem::take(&mut self.overlapped_until));
     }
 
@@ -351,7 +353,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
                 Code::BccFar => op.imm,
                 _ => self.fetch.pc.wrapping_sub(2 * op.halfwords() as u32).wrapping_add(op.imm << 1),
             };
-            self.fetch.speculate(core, bus, target);
+            self.fetch.fetch_untaken_target(core, bus, target);
         }
         core.t += 1;
         self.leave(op);
@@ -423,7 +425,7 @@ impl<const M4: bool> ThreeStage<M4> {
         if matches!(lane, Lane::LoadBlock | Lane::StoreBlock) {
             self.wake.loaded = std::mem::take(&mut self.wake.computed);
             let multiple = matches!(op.class, Class::LoadMultiple | Class::StoreMultiple);
-            if M4 && multiple && op.has(flag::PRE_INDEXED | flag::POST_INDEXED) {
+            if M4 && multiple && op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED) {
                 self.wake.tail = Tail::Base;
                 self.wake.computed = 1 << (op.rn & 15);
             }

@@ -88,7 +88,7 @@ pub trait Pipeline {
     fn finish(&mut self, core: &mut Core, op: Op);
 
     /// Ends what the instruction before had left to do, because the instruction that was issued last has faulted.
-    fn faulted(&mut self, _core: &mut Core) {}
+    fn end_after_fault(&mut self, _core: &mut Core) {}
 
     /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op);

@@ -154,7 +154,7 @@ fn aircr_needs_its_key() {
     bench.write(0xe000_ed0c, 0x05fa_0300);
     assert_eq!(bench.read(0xe000_ed0c), 0xfa05_0300);
     bench.enable(0, 0);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     bench.write(0xe000_ed0c, 0x05fa_0302);
     assert_eq!((bench.core.nvic.active_count(), bench.core.ipsr), (0, 0), "VECTCLRACTIVE");
     bench.write(0xe000_ed0c, 0x05fa_0304);

@@ -157,7 +157,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             let code = unsafe { (*core.ip).code };
             if matches!(code, Code::It | Code::Attend) || OP_KINDS[code as usize] != OpKind::Apart {
                 // SAFETY: as above.
-                let attended = unsafe { self.traces::<WATCH>(core, pipe, bus) };
+                let attended = unsafe { self.execute_traces::<WATCH>(core, pipe, bus) };
                 if attended {
                     // SAFETY: as above.
                     if !unsafe { exec::step(core, pipe, bus, WATCH, true) } {
@@ -181,14 +181,14 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     ///
     /// # Safety
     /// As for [`TimingCache::run`].
-    unsafe fn traces<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
+    unsafe fn execute_traces<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B) -> bool {
         if bus.epoch() != self.epoch {
             self.epoch = bus.epoch();
             self.clear();
             self.translations.clear();
         }
         let Some(state) = self.number(core, pipe, bus) else { return false };
-        let mut at = NodePosition::here(state);
+        let mut at = NodePosition::current_node(state);
         // Traces stay inside their region.
         let bias = Key::bias(&core.region);
         let mut most = if core.t + TRACE_CYCLES > core.limit { SHORT_INSTRUCTIONS } else { TRACE_INSTRUCTIONS };
@@ -296,7 +296,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 None => return (at, None),
             };
             if let Some(left) = left {
-                self.translations.link(left, core.ip, number);
+                self.translations.link_translation(left, core.ip, number);
             }
         }
     }

@@ -59,7 +59,7 @@ pub(super) fn words(op: Op) -> u32 {
         Class::Load | Class::LoadLiteral | Class::Store => 1,
         Class::LoadDouble | Class::StoreDouble => 2,
         Class::LoadMultiple | Class::LoadMultiplePc | Class::StoreMultiple => u32::from(op.shift),
-        Class::FloatLoad | Class::FloatStore => 1 + u32::from(op.has(flag::DOUBLE)),
+        Class::FloatLoad | Class::FloatStore => 1 + u32::from(op.has_flag(flag::DOUBLE)),
         Class::FloatLoadMultiple | Class::FloatStoreMultiple => u32::from(op.shift),
         _ => 0,
     }
@@ -110,7 +110,7 @@ pub(super) fn may_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool
                     || bus.quick_load(lowest + words - 4, 4).is_some_and(|(target, _)| within(target)))
         }
         Code::Ldrd | Code::Strd => {
-            let first = if op.has(flag::POST_INDEXED) { base() } else { base().wrapping_add(op.imm) };
+            let first = if op.has_flag(flag::POST_INDEXED) { base() } else { base().wrapping_add(op.imm) };
             op.rn != 15 && first & 3 == 0 && bus.quick_range(first, 8, op.code == Code::Strd)
         }
         Code::Vldm | Code::Vstm => {

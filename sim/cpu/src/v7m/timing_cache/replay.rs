@@ -127,7 +127,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     account.begin();
     let mut it = 0;
     core.ip = trace.start;
-    pipe.recall(true);
+    pipe.set_replaying(true);
     for _ in 0..trace.instructions {
         let begun = OpenShare::at(core);
         // SAFETY: the caller's promise.
@@ -146,7 +146,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             op = block::without_flags(op);
         }
         pipe.issue(core, &mut bus, op);
-        accesses(core, pipe, &mut bus, op, &mut log);
+        replay_accesses(core, pipe, &mut bus, op, &mut log);
         if has_operand_cycles(op) {
             pipe.set_cycles(op, log.take(CYCLES_BITS));
         }
@@ -159,7 +159,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
                 let taken = log.take(BRANCH_BITS) != 0;
                 pipe.recall_branch(&mut log);
                 if taken {
-                    take(core, pipe, &mut bus, op, Jump::Conditional, near);
+                    replay_branch(core, pipe, &mut bus, op, Jump::Conditional, near);
                 } else {
                     pipe.not_taken(core, &mut bus, op);
                     core.ip = next;
@@ -168,13 +168,13 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             // MOV PC, PC among them.
             _ if matches!(op.code, Code::B | Code::Bl) => {
                 pipe.recall_branch(&mut log);
-                take(core, pipe, &mut bus, op, Jump::Immediate, near);
+                replay_branch(core, pipe, &mut bus, op, Jump::Immediate, near);
             }
             // The last instruction.
             Class::BranchRegister | Class::LoadMultiplePc => {
                 pipe.recall_branch(&mut log);
                 let jump = if op.class == Class::BranchRegister { Jump::Register } else { Jump::Loaded };
-                take(core, pipe, &mut bus, op, jump, trace.end);
+                replay_branch(core, pipe, &mut bus, op, jump, trace.end);
             }
             _ => {
                 pipe.finish(core, op);
@@ -184,13 +184,13 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
         core.instructions += 1;
         account.note(begun.close(core));
     }
-    pipe.recall(false);
+    pipe.set_replaying(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");
     bus.stored_at
 }
 
 /// Replays a taken branch to `ip`, inside the region.
-fn take<P: CacheableTiming, B: QuickBus>(
+fn replay_branch<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut Replay<'_, B>,
@@ -204,7 +204,7 @@ fn take<P: CacheableTiming, B: QuickBus>(
 }
 
 /// Replays the memory accesses of an instruction, which all reach one memory.
-fn accesses<P: CacheableTiming, B: QuickBus>(
+fn replay_accesses<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut Replay<'_, B>,

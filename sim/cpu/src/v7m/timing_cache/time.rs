@@ -14,7 +14,7 @@ impl NodePosition {
     const AHEAD: u32 = 1 << 16;
 
     /// Returns the node of a state in which pipeline and bus are.
-    pub fn here(state: u32) -> NodePosition {
+    pub fn current_node(state: u32) -> NodePosition {
         NodePosition(state)
     }
 
@@ -106,7 +106,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.resume(core, pipe, bus, at, trace.start);
         // SAFETY: the caller's promise.
         let (state, stored_after) = unsafe { self.learn::<WATCH>(core, pipe, bus, trace, key) };
-        (state.map_or(NodePosition::NOWHERE, NodePosition::here), stored_after)
+        (state.map_or(NodePosition::NOWHERE, NodePosition::current_node), stored_after)
     }
 
     /// Brings pipeline and bus to the state of this node, if they are not in it, before the instruction at `ip`.

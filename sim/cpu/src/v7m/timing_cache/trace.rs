@@ -130,8 +130,8 @@ impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
     const fn of<const CODE: u8, const HALFWORDS: usize>() -> Function<P, B> {
         match OpKind::of(CODE) {
             OpKind::Apart => is_barred,
-            _ if accesses(CODE) && CODE != code::LdrLit => instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>,
-            _ => instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>,
+            _ if accesses(CODE) && CODE != code::LdrLit => execute_instruction::<P, B, CODE, HALFWORDS, { reach::RAM }>,
+            _ => execute_instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>,
         }
     }
 }
@@ -195,7 +195,13 @@ fn is_barred<P: CacheableTiming, B: QuickBus>(
 ///
 /// # Safety
 /// As for [`Function`].
-unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWORDS: usize, const REACH: u8>(
+unsafe fn execute_instruction<
+    P: CacheableTiming,
+    B: QuickBus,
+    const CODE: u8,
+    const HALFWORDS: usize,
+    const REACH: u8,
+>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -253,7 +259,9 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
         }
         // Nothing was done and nothing logged.
         // SAFETY: the caller's promise.
-        _ if REACH == reach::RAM => unsafe { anywhere::<P, B, CODE, HALFWORDS>(core, pipe, bus, ip, bits, left) },
+        _ if REACH == reach::RAM => unsafe {
+            execute_anywhere::<P, B, CODE, HALFWORDS>(core, pipe, bus, ip, bits, left)
+        },
         _ => {
             core.request = Request::None;
             let end = if untimed.log_is_full { End::Complete } else { End::Barred };
@@ -267,7 +275,7 @@ unsafe fn instruction<P: CacheableTiming, B: QuickBus, const CODE: u8, const HAL
 /// # Safety
 /// As for [`Function`].
 #[inline(never)]
-unsafe fn anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
+unsafe fn execute_anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWORDS: usize>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,
@@ -276,7 +284,7 @@ unsafe fn anywhere<P: CacheableTiming, B: QuickBus, const CODE: u8, const HALFWO
     left: u32,
 ) -> TraceEnd {
     // SAFETY: the caller's promise.
-    unsafe { instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>(core, pipe, bus, ip, bits, left) }
+    unsafe { execute_instruction::<P, B, CODE, HALFWORDS, { reach::WATCHED }>(core, pipe, bus, ip, bits, left) }
 }
 
 /// Executes IT and its block in a trace, and continues after it.

@@ -91,7 +91,7 @@ pub trait CacheableTiming: Pipeline {
     fn recall_skip(&mut self, _log: &mut Log, _op: Op) {}
 
     /// Tells the pipeline that a replay begins or ends.
-    fn recall(&mut self, _on: bool) {}
+    fn set_replaying(&mut self, _on: bool) {}
 }
 
 /// A bus with memories whose timing does not depend on addresses, so that it can be cached.

@@ -20,8 +20,8 @@ impl System {
         unsafe {
             let until = (*cores).limit;
             loop {
-                if self.memories.edition() != self.cached_edition {
-                    self.cached_edition = self.memories.edition();
+                if self.memories.code_edition() != self.cached_edition {
+                    self.cached_edition = self.memories.code_edition();
                     self.timing_cache.clear();
                 }
                 if std::mem::take(&mut self.memories.refreshed) {

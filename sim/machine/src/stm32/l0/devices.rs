@@ -153,13 +153,13 @@ impl Devices {
         let block = self.periph.block_name(address).unwrap_or("peripheral");
         let direction = if written { "write to" } else { "read of" };
         let text = format!("{direction} a {block} register at 0x{address:08x} {why} (first used by 0x{pc:08x})");
-        let stops = self.warnings.once(&format!("0x{address:08x} {why}"), text);
+        let stops = self.warnings.warn_once(&format!("0x{address:08x} {why}"), text);
         self.stop_if_strict(pc, now, stops);
     }
 
     /// Warns once of each thing that is done with an address that is not modelled. Under `strict` the run stops.
     pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32, now: u64) {
-        let stops = self.warnings.once(&format!("{what} at 0x{address:08x}"), not_modelled(what, address, pc));
+        let stops = self.warnings.warn_once(&format!("{what} at 0x{address:08x}"), not_modelled(what, address, pc));
         self.stop_if_strict(pc, now, stops);
     }
 

@@ -6,12 +6,12 @@ use rtoslab_periph::stm32::DmaBus;
 use super::chip::Kind;
 use super::memory::{MARK_CODE, MARK_WATCH, Memories};
 use super::system::System;
-use crate::stm32::dma::WrittenPlaces;
+use crate::stm32::dma::WrittenRanges;
 
 /// The memories, as DMA reaches them.
 struct LentMemories<'a> {
     memories: &'a mut Memories,
-    written: WrittenPlaces,
+    written: WrittenRanges,
 }
 
 impl DmaBus for LentMemories<'_> {
@@ -46,7 +46,7 @@ impl System {
 
     /// Makes the DMA transfers that are due at cycle `now`.
     fn run_dma(&mut self, core: &mut Core, now: u64) {
-        let mut lent = LentMemories { memories: &mut self.memories, written: WrittenPlaces::default() };
+        let mut lent = LentMemories { memories: &mut self.memories, written: WrittenRanges::default() };
         self.devices.periph.run_dma(now, &mut lent, &mut self.devices.effects);
         let written = lent.written;
         for (address, bytes) in written.iter() {

@@ -358,7 +358,7 @@ impl Machine {
     /// Schedules a stimulus for a cycle that has not passed. The error is one sentence.
     pub fn inject(&mut self, cycle: u64, stimulus: Stimulus) -> Result<(), String> {
         let devices = &mut self.system.devices;
-        let has_pin = |pin: u16| devices.periph.gpio((pin / 16) as u8).is_some();
+        let has_pin = |pin: u16| devices.periph.gpio_port((pin / 16) as u8).is_some();
         injection::check(self.now, (cycle, stimulus), 1, u32::from(devices.periph.irq_lines()), has_pin)?;
         devices.injections.add(cycle, stimulus);
         Ok(())

@@ -115,7 +115,7 @@ impl Window {
     }
 
     /// Start of the profile cells. Null while profiling is off.
-    pub fn cells(&self) -> *mut ProfileCell {
+    pub fn profile_cells(&self) -> *mut ProfileCell {
         self.profile.pointer()
     }
 
@@ -220,7 +220,7 @@ impl Memories {
     }
 
     /// A number that changes when code changes that was decoded.
-    pub fn edition(&self) -> u64 {
+    pub fn code_edition(&self) -> u64 {
         self.edition
     }
 

@@ -10,18 +10,19 @@ const CORE: usize = cortex_m0plus::SETTINGS.len();
 const RULES: usize = CORE + stm32_bus::SETTINGS.len();
 
 /// A setting with a documented rule, 0 by default.
-const fn option(key: &'static str, max: u64, about: &'static str) -> Setting {
+const fn optional_setting(key: &'static str, max: u64, about: &'static str) -> Setting {
     Setting { key, default: 0, min: 0, max, about, grade: Grade::Documented }
 }
 
 /// Parts of FLASH_ACR by name, with the mask of each (RM0367 3.7.1).
 const FLASH: [(Setting, u32); 4] = [
-    (option("flash.wait_states", 1, "LATENCY"), 1 << 0),
-    (option("flash.prefetch", 1, "PRFTEN: prefetch of the next word"), 1 << 1),
-    (option("flash.buffers_off", 1, "DISAB_BUF: no buffers, hence no prefetch and no pre-read"), 1 << 5),
-    (option("flash.pre_read", 1, "PRE_READ: the word behind a data read is read ahead"), 1 << 6),
+    (optional_setting("flash.wait_states", 1, "LATENCY"), 1 << 0),
+    (optional_setting("flash.prefetch", 1, "PRFTEN: prefetch of the next word"), 1 << 1),
+    (optional_setting("flash.buffers_off", 1, "DISAB_BUF: no buffers, hence no prefetch and no pre-read"), 1 << 5),
+    (optional_setting("flash.pre_read", 1, "PRE_READ: the word behind a data read is read ahead"), 1 << 6),
 ];
-const CLOCK: Setting = option("clock_hz", 1_000_000_000, "core clock of the run; 0: the clock set in RCC's registers");
+const CLOCK: Setting =
+    optional_setting("clock_hz", 1_000_000_000, "core clock of the run; 0: the clock set in RCC's registers");
 
 /// Values of every adjustable rule, and overrides.
 #[derive(Debug, Clone)]
@@ -33,7 +34,7 @@ pub struct Settings {
 }
 
 /// The timing rules of the chip.
-fn rules() -> impl Iterator<Item = &'static Setting> {
+fn timing_rules() -> impl Iterator<Item = &'static Setting> {
     cortex_m0plus::SETTINGS.iter().chain(&stm32_bus::SETTINGS)
 }
 
@@ -41,7 +42,7 @@ impl Settings {
     /// The defaults.
     pub fn new() -> Settings {
         let mut values = [0; RULES];
-        for (value, rule) in values.iter_mut().zip(rules()) {
+        for (value, rule) in values.iter_mut().zip(timing_rules()) {
             *value = rule.default;
         }
         Settings { values, acr: (0, 0), clock_hz: 0 }
@@ -49,7 +50,8 @@ impl Settings {
 
     /// Every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are overridden.
     pub fn list(&self) -> Vec<(String, Setting, u64)> {
-        let timing = rules().zip(self.values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, value));
+        let timing =
+            timing_rules().zip(self.values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, value));
         let flash = FLASH.iter().map(|(rule, mask)| (rule.key.to_owned(), *rule, u64::from(self.acr.1 & mask != 0)));
         timing.chain(flash).chain([(CLOCK.key.to_owned(), CLOCK, self.clock_hz)]).collect()
     }

@@ -97,7 +97,7 @@ impl Machine {
         for address in system.devices.probes.watched_words() {
             system.memories.mark_watch(address);
         }
-        for address in system.devices.probes.sites() {
+        for address in system.devices.probes.probe_sites() {
             system.memories.refresh(address);
         }
     }

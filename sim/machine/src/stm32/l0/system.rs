@@ -37,7 +37,7 @@ pub struct System {
     pub(super) due: u64,
     /// Timing of execution in the flash's wait states.
     pub(super) timing_cache: TimingCache,
-    /// The code that the timing_cache is about. See [`Memories::edition`].
+    /// The code that the timing_cache is about. See [`Memories::code_edition`].
     pub(super) cached_edition: u64,
     /// Another memory shows at address 0: the core must look again at where it is.
     pub(super) refetch: bool,
@@ -326,7 +326,7 @@ unsafe impl Bus for System {
 
     #[cold]
     #[inline(never)]
-    fn wrote(&mut self, _: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
+    fn report_store(&mut self, _: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
         self.devices.note_watched_store(RAM_BASE + offset, word, cycle, pc)
     }
 
@@ -361,7 +361,7 @@ unsafe impl Bus for System {
             row_mask: 0,
             cached: false,
             rom: false,
-            profile: [window.cells(), std::ptr::null_mut()],
+            profile: [window.profile_cells(), std::ptr::null_mut()],
         })
     }
 

@@ -12,7 +12,7 @@ const CYCLES: [u32; 32] = [
 ];
 
 /// Returns a double as the ROM reads it: denormals become zero, NaNs infinity, both with their sign.
-fn flush(bits: u64) -> f64 {
+fn flush_denormal(bits: u64) -> f64 {
     let sign = bits & 1 << 63;
     match bits >> 52 & 0x7ff {
         0 => f64::from_bits(sign),
@@ -22,15 +22,15 @@ fn flush(bits: u64) -> f64 {
 }
 
 /// Returns a result's bits as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
-fn pack(value: f64, negative: bool) -> u64 {
+fn pack_result(value: f64, negative: bool) -> u64 {
     if value.is_nan() {
         return u64::from(negative) << 63 | 0x7ff << 52;
     }
-    flush(value.to_bits()).to_bits()
+    flush_denormal(value.to_bits()).to_bits()
 }
 
 /// Compares two doubles. +0 equals -0 and nothing is unordered.
-fn compare(x: f64, y: f64) -> Ordering {
+fn compare_doubles(x: f64, y: f64) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }
 
@@ -40,20 +40,20 @@ fn scale(x: f64, n: u32) -> f64 {
 }
 
 /// Returns the result of a table entry that calculates with doubles.
-fn arithmetic(index: u8, x: f64, y: f64) -> u64 {
+fn double_arithmetic(index: u8, x: f64, y: f64) -> u64 {
     let (sx, sy) = (x.is_sign_negative(), y.is_sign_negative());
     match index {
-        0 => pack(x + y, sx),
-        1 => pack(x - y, sx),
-        2 => pack(x * y, sx != sy),
-        3 => pack(x / y, sx != sy),
-        22 => pack(libm::atan2(x, y), sx),
-        6 => pack(libm::sqrt(x), true),
-        15 => pack(libm::cos(x), false),
-        16 => pack(libm::sin(x), sx),
-        17 => pack(libm::tan(x), sx),
-        19 => pack(libm::exp(x), false),
-        _ => pack(libm::log(x), true),
+        0 => pack_result(x + y, sx),
+        1 => pack_result(x - y, sx),
+        2 => pack_result(x * y, sx != sy),
+        3 => pack_result(x / y, sx != sy),
+        22 => pack_result(libm::atan2(x, y), sx),
+        6 => pack_result(libm::sqrt(x), true),
+        15 => pack_result(libm::cos(x), false),
+        16 => pack_result(libm::sin(x), sx),
+        17 => pack_result(libm::tan(x), sx),
+        19 => pack_result(libm::exp(x), false),
+        _ => pack_result(libm::log(x), true),
     }
 }
 
@@ -74,7 +74,7 @@ fn from_integer(index: u8, low: u32, high: u32, third: u32) -> f64 {
 }
 
 /// Returns the 64 bits in two registers, `low` first.
-fn pair(host: &dyn RomHost, low: usize) -> u64 {
+fn register_pair(host: &dyn RomHost, low: usize) -> u64 {
     u64::from(host.reg(low + 1)) << 32 | u64::from(host.reg(low))
 }
 
@@ -87,16 +87,16 @@ fn set_pair(host: &mut dyn RomHost, low: usize, value: u64) {
 /// Runs table entry `index` and returns its cycles.
 pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
     let (r0, r1, r2) = (host.reg(0), host.reg(1), host.reg(2));
-    let x = flush(pair(host, 0));
-    let y = flush(pair(host, 2));
+    let x = flush_denormal(register_pair(host, 0));
+    let y = flush_denormal(register_pair(host, 2));
     match index {
-        4 | 21 => host.set_reg(0, compare(x, y) as i32 as u32),
-        5 => set_compare_flags(host, compare(x, y)),
+        4 | 21 => host.set_reg(0, compare_doubles(x, y) as i32 as u32),
+        5 => set_compare_flags(host, compare_doubles(x, y)),
         7 => host.set_reg(0, scale(x, 0) as i32 as u32),
         8 => host.set_reg(0, scale(x, r2) as i32 as u32),
         9 => host.set_reg(0, scale(x, 0) as u32),
         10 => host.set_reg(0, scale(x, r2) as u32),
-        11..=14 | 23..=26 => set_pair(host, 0, pack(from_integer(index, r0, r1, r2), false)),
+        11..=14 | 23..=26 => set_pair(host, 0, pack_result(from_integer(index, r0, r1, r2), false)),
         27..=30 => {
             let n = if index.is_multiple_of(2) { r2 } else { 0 };
             let whole = scale(x, n);
@@ -104,10 +104,10 @@ pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
         }
         31 => host.set_reg(0, flush_single((x as f32).to_bits()).to_bits()),
         18 => {
-            set_pair(host, 0, arithmetic(16, x, x));
-            set_pair(host, 2, arithmetic(15, x, x));
+            set_pair(host, 0, double_arithmetic(16, x, x));
+            set_pair(host, 2, double_arithmetic(15, x, x));
         }
-        _ => set_pair(host, 0, arithmetic(index, x, y)),
+        _ => set_pair(host, 0, double_arithmetic(index, x, y)),
     }
     CYCLES[usize::from(index)]
 }

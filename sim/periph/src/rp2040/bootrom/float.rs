@@ -26,7 +26,7 @@ pub(super) fn flush(bits: u32) -> f32 {
 }
 
 /// Returns a result's bits as the ROM returns it. `negative` is the sign of the infinity that stands for a NaN.
-fn pack(value: f32, negative: bool) -> u32 {
+fn pack_result(value: f32, negative: bool) -> u32 {
     if value.is_nan() {
         return if negative { 0xff80_0000 } else { 0x7f80_0000 };
     }
@@ -34,7 +34,7 @@ fn pack(value: f32, negative: bool) -> u32 {
 }
 
 /// Compares two floats. +0 equals -0 and nothing is unordered.
-fn compare(x: f32, y: f32) -> Ordering {
+fn compare_floats(x: f32, y: f32) -> Ordering {
     x.partial_cmp(&y).unwrap_or(Ordering::Equal)
 }
 
@@ -50,21 +50,21 @@ fn scale(x: f32, n: u32) -> f64 {
 }
 
 /// Returns the result of a table entry that calculates with floats.
-fn arithmetic(index: u8, x: f32, y: f32) -> u32 {
+fn float_arithmetic(index: u8, x: f32, y: f32) -> u32 {
     let (sx, sy) = (x.is_sign_negative(), y.is_sign_negative());
     match index {
-        0 => pack(x + y, sx),
-        1 => pack(x - y, sx),
-        2 => pack(x * y, sx != sy),
-        3 => pack(x / y, sx != sy),
-        22 => pack(libm::atan2f(x, y), sx),
+        0 => pack_result(x + y, sx),
+        1 => pack_result(x - y, sx),
+        2 => pack_result(x * y, sx != sy),
+        3 => pack_result(x / y, sx != sy),
+        22 => pack_result(libm::atan2f(x, y), sx),
         // Negative arguments of square root and logarithm give minus infinity.
-        6 => pack(libm::sqrtf(x), true),
-        15 => pack(libm::cosf(x), false),
-        16 => pack(libm::sinf(x), sx),
-        17 => pack(libm::tanf(x), sx),
-        19 => pack(libm::expf(x), false),
-        _ => pack(libm::logf(x), true),
+        6 => pack_result(libm::sqrtf(x), true),
+        15 => pack_result(libm::cosf(x), false),
+        16 => pack_result(libm::sinf(x), sx),
+        17 => pack_result(libm::tanf(x), sx),
+        19 => pack_result(libm::expf(x), false),
+        _ => pack_result(libm::logf(x), true),
     }
 }
 
@@ -89,13 +89,13 @@ pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
     let (r0, r1, r2) = (host.reg(0), host.reg(1), host.reg(2));
     let x = flush(r0);
     match index {
-        4 | 21 => host.set_reg(0, compare(x, flush(r1)) as i32 as u32),
-        5 => set_compare_flags(host, compare(x, flush(r1))),
+        4 | 21 => host.set_reg(0, compare_floats(x, flush(r1)) as i32 as u32),
+        5 => set_compare_flags(host, compare_floats(x, flush(r1))),
         7 => host.set_reg(0, scale(x, 0) as i32 as u32),
         8 => host.set_reg(0, scale(x, r1) as i32 as u32),
         9 => host.set_reg(0, scale(x, 0) as u32),
         10 => host.set_reg(0, scale(x, r1) as u32),
-        11..=14 | 23..=26 => host.set_reg(0, pack(from_integer(index, r0, r1, r2), false)),
+        11..=14 | 23..=26 => host.set_reg(0, pack_result(from_integer(index, r0, r1, r2), false)),
         27..=30 => {
             let n = if index.is_multiple_of(2) { r1 } else { 0 };
             let whole = scale(x, n);
@@ -111,14 +111,14 @@ pub(super) fn call(index: u8, host: &mut dyn RomHost) -> u32 {
         // The ROM computes sine and cosine together and leaves the other one in R1, which the pico-sdk's
         // sincosf relies on.
         15 => {
-            host.set_reg(0, arithmetic(15, x, x));
-            host.set_reg(1, arithmetic(16, x, x));
+            host.set_reg(0, float_arithmetic(15, x, x));
+            host.set_reg(1, float_arithmetic(16, x, x));
         }
         16 | 18 => {
-            host.set_reg(0, arithmetic(16, x, x));
-            host.set_reg(1, arithmetic(15, x, x));
+            host.set_reg(0, float_arithmetic(16, x, x));
+            host.set_reg(1, float_arithmetic(15, x, x));
         }
-        _ => host.set_reg(0, arithmetic(index, x, flush(r1))),
+        _ => host.set_reg(0, float_arithmetic(index, x, flush(r1))),
     }
     CYCLES[usize::from(index)]
 }

@@ -28,16 +28,16 @@ pub(super) fn call(function: u8, host: &mut dyn RomHost) -> u32 {
         id::REVERSE32 => (value.reverse_bits(), REVERSE_CYCLES),
         id::CLZ32 => (value.leading_zeros(), CLZ_CYCLES),
         id::CTZ32 => (value.trailing_zeros(), CTZ_CYCLES),
-        id::MEMSET | id::MEMSET4 => return fill(host),
-        id::MEMCPY | id::MEMCPY44 => return copy(host),
-        _ => lookup(host),
+        id::MEMSET | id::MEMSET4 => return run_memset(host),
+        id::MEMCPY | id::MEMCPY44 => return run_memcpy(host),
+        _ => look_up_table(host),
     };
     host.set_reg(0, result);
     cycles
 }
 
 /// Runs `rom_table_lookup(table, code)`. Returns the half-pointer stored with the code, or 0, and the cycles.
-fn lookup(host: &mut dyn RomHost) -> (u32, u32) {
+fn look_up_table(host: &mut dyn RomHost) -> (u32, u32) {
     let (mut entry, code) = (host.reg(0), host.reg(1) & 0xffff);
     let mut cycles = LOOKUP_CYCLES_PER_ENTRY;
     let half = |host: &mut dyn RomHost, address: u32| {
@@ -59,7 +59,7 @@ fn lookup(host: &mut dyn RomHost) -> (u32, u32) {
 }
 
 /// Runs `memset(r0, r1, r2)`, which returns r0: word stores when aligned, about one cycle per word (assumed).
-fn fill(host: &mut dyn RomHost) -> u32 {
+fn run_memset(host: &mut dyn RomHost) -> u32 {
     let (start, byte, count) = (host.reg(0), host.reg(1) as u8, host.reg(2));
     for n in 0..count {
         host.write8(start.wrapping_add(n), byte);
@@ -69,7 +69,7 @@ fn fill(host: &mut dyn RomHost) -> u32 {
 }
 
 /// Runs `memcpy(r0, r1, r2)`, which returns r0: multiple loads and stores when both ends are aligned (assumed).
-fn copy(host: &mut dyn RomHost) -> u32 {
+fn run_memcpy(host: &mut dyn RomHost) -> u32 {
     let (to, from, count) = (host.reg(0), host.reg(1), host.reg(2));
     for n in 0..count {
         let byte = host.read8(from.wrapping_add(n));

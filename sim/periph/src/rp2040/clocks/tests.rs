@@ -28,7 +28,7 @@ impl Rig {
 
     fn tree(&mut self) -> ClockTree {
         self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
-        derive(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog)
+        derive_frequencies(&self.clocks, &self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc, &self.watchdog)
     }
 
     fn write(&mut self, offset: u32, value: u32) {

@@ -177,13 +177,13 @@ impl Engine {
     }
 
     /// Number of stores to a register that have not arrived.
-    fn coming(&self, offset: u32) -> usize {
+    fn stores_in_flight(&self, offset: u32) -> usize {
         self.stores[..self.stores_len].iter().filter(|store| store.offset == offset).count()
     }
 
     /// The word that a read of RXF finds.
-    pub fn received(&self, number: usize) -> u32 {
-        self.machines[number].rx.get(self.coming(RXF + 4 * number as u32)).unwrap_or(0)
+    pub fn received_word(&self, number: usize) -> u32 {
+        self.machines[number].rx.get(self.stores_in_flight(RXF + 4 * number as u32)).unwrap_or(0)
     }
 
     /// Carries out a store at the end of a cycle.
@@ -263,7 +263,7 @@ impl Engine {
     pub fn requests(&self) -> u32 {
         let mut requests = 0;
         for (number, machine) in self.machines.iter().enumerate() {
-            let coming = |register: u32| self.coming(register + 4 * number as u32);
+            let coming = |register: u32| self.stores_in_flight(register + 4 * number as u32);
             let (room, data) = (machine.tx.room() > coming(TXF), machine.rx.len() > coming(RXF));
             requests |= (u32::from(room) | u32::from(data) << 4) << number;
         }

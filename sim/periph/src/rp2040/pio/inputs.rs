@@ -44,7 +44,7 @@ impl Inputs {
     }
 
     /// Levels so many cycles ago.
-    fn delayed(&self, cycle: u64, delay: u64) -> u32 {
+    fn levels_before(&self, cycle: u64, delay: u64) -> u32 {
         let past = self.changes[..self.len].iter().rev().find(|change| change.0 + delay <= cycle);
         past.map_or(self.before, |change| change.1)
     }
@@ -54,8 +54,8 @@ impl Inputs {
         if self.len == 0 {
             return self.before;
         }
-        let synchronised = self.delayed(cycle, SYNCHRONISED);
-        synchronised & !self.bypass | self.delayed(cycle, BYPASSED) & self.bypass
+        let synchronised = self.levels_before(cycle, SYNCHRONISED);
+        synchronised & !self.bypass | self.levels_before(cycle, BYPASSED) & self.bypass
     }
 
     /// The first cycle from `from` on that may see other levels than the one before it.

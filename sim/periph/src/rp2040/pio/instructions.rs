@@ -157,9 +157,9 @@ impl StateMachine {
         let taken = match condition {
             0 => true,
             1 => self.x == 0,
-            2 => decrement(&mut self.x),
+            2 => decrement_scratch(&mut self.x),
             3 => self.y == 0,
-            4 => decrement(&mut self.y),
+            4 => decrement_scratch(&mut self.y),
             5 => self.x != self.y,
             6 => {
                 acts.looked = true;
@@ -396,7 +396,7 @@ fn is_out(instruction: u16) -> bool {
 }
 
 /// Decrements a scratch register. Returns whether it was not zero before.
-fn decrement(scratch: &mut u32) -> bool {
+fn decrement_scratch(scratch: &mut u32) -> bool {
     let before = *scratch;
     *scratch = before.wrapping_sub(1);
     before != 0

@@ -31,7 +31,7 @@ impl Mailboxes {
 
     /// Whether a core's FIFO interrupt is pending: there is data, or a sticky error.
     #[inline]
-    pub fn pending(&self, core: usize) -> bool {
+    pub fn is_interrupt_pending(&self, core: usize) -> bool {
         self.inbox[core].len > 0 || self.write_on_full[core] || self.read_on_empty[core]
     }
 
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!((boxes.status(0), boxes.status(1)), (0, 3));
         boxes.push(0, 999);
         assert_eq!(boxes.status(0), 4);
-        assert!(boxes.pending(0));
+        assert!(boxes.is_interrupt_pending(0));
         for n in 0..8 {
             assert_eq!(boxes.pop(1), 100 + n);
         }

@@ -38,7 +38,7 @@ impl Flash {
 
     /// Returns the content itself, for snapshots that share it.
     #[must_use]
-    pub fn shared(&self) -> &Arc<[u8]> {
+    pub fn shared_content(&self) -> &Arc<[u8]> {
         &self.bytes
     }
 

@@ -110,7 +110,7 @@ impl Stm32 {
         let Some(input) = self.timers[usize::from(listener)].listens_to() else {
             return false;
         };
-        let name = timer::chain::talker(self.slots[n].row.name, input);
+        let name = timer::chain::trigger_source_name(self.slots[n].row.name, input);
         let Some(talker) = self.slots.iter().find(|slot| Some(slot.row.name) == name) else {
             return false;
         };
@@ -118,7 +118,7 @@ impl Stm32 {
             return false;
         };
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
-        if let Some(told) = self.timers[usize::from(talker)].notify(&access) {
+        if let Some(told) = self.timers[usize::from(talker)].notify_timers(&access) {
             self.timers[usize::from(listener)].follow_updates(told, &access);
         }
         true
@@ -185,7 +185,7 @@ impl Stm32 {
             Place::Timer(timer) if self.timers[usize::from(timer)].is_late() => Some(&unsupported::LATE),
             Place::Spi(spi) if self.spis[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
             Place::SpiH7(spi) if self.spis_h7[usize::from(spi)].is_slave() => Some(&unsupported::SPI_SLAVE),
-            Place::Rng if self.rng.works() && !rng::accepts(self.rcc.rng_hz(&self.clocks)) => {
+            Place::Rng if self.rng.produces_words() && !rng::is_clock_near(self.rcc.rng_hz(&self.clocks)) => {
                 Some(&unsupported::RNG_CLOCK)
             }
             _ => None,

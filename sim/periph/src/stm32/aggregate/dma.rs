@@ -73,7 +73,7 @@ impl Stm32 {
         }
         if let Some(served) = self.dmas[c].finish(transfer, data) {
             for source in requesting {
-                self.acknowledge(&source, served.left, served.is_last);
+                self.acknowledge_dma(&source, served.left, served.is_last);
                 self.refresh(source.slot);
             }
         }
@@ -91,7 +91,7 @@ impl Stm32 {
         let mut data = [0; 16];
         for beat in 0..burst.beats {
             let address = burst.address.wrapping_add(beat * burst.step) & !(burst.bytes - 1);
-            if !self.reaches(c, burst.port, address) {
+            if !self.is_connected(c, burst.port, address) {
                 return None;
             }
             let value = match bus.read(address, burst.bytes) {
@@ -116,7 +116,7 @@ impl Stm32 {
     ) -> bool {
         (0..burst.beats).all(|beat| {
             let address = burst.address.wrapping_add(beat * burst.step) & !(burst.bytes - 1);
-            if !self.reaches(c, burst.port, address) {
+            if !self.is_connected(c, burst.port, address) {
                 return false;
             }
             let at = (beat * burst.bytes) as usize;
@@ -133,7 +133,7 @@ impl Stm32 {
     }
 
     /// Whether a port of a controller is connected to an address (RM0008 3.1, RM0367 2.1, RM0090 2.1, RM0410 2.1, RM0433 2.1).
-    fn reaches(&self, c: usize, port: Port, address: u32) -> bool {
+    fn is_connected(&self, c: usize, port: Port, address: u32) -> bool {
         let (bus, chip) = (self.bus(address), self.spec.chip);
         if matches!(bus, Some(Bus::IoPort | Bus::Ppb)) || address >= 0xe000_0000 {
             return false;
@@ -174,7 +174,7 @@ impl Stm32 {
     }
 
     /// Tells a peripheral that its request was served. So many items are left of the round.
-    fn acknowledge(&mut self, source: &Source, left: u32, is_last: bool) {
+    fn acknowledge_dma(&mut self, source: &Source, left: u32, is_last: bool) {
         match (source.place, source.signal) {
             (Place::I2cV1(n), Signal::Rx) => self.i2cs_v1[usize::from(n)].dma_served(left),
             (Place::Adc(n), Signal::Adc(converter)) => {

@@ -9,12 +9,12 @@ impl Stm32 {
     /// Levels of a port's pins, 0 = A. 0 for a port the chip lacks.
     #[must_use]
     pub fn pin_levels(&self, port: u8) -> u16 {
-        self.gpio(port).map_or(0, Gpio::levels)
+        self.gpio_port(port).map_or(0, Gpio::levels)
     }
 
     /// A port, 0 = A.
     #[must_use]
-    pub fn gpio(&self, port: u8) -> Option<&Gpio> {
+    pub fn gpio_port(&self, port: u8) -> Option<&Gpio> {
         let index = self.ports.get(usize::from(port)).copied().flatten()?;
         self.gpios.get(usize::from(index))
     }

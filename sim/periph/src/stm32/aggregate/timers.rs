@@ -180,7 +180,7 @@ impl Stm32 {
         self.timer_routes.heard = [0; PORTS];
         for n in 0..self.timer_routes.routes.len() {
             let Route { at, timer, .. } = self.timer_routes.routes[n];
-            let Some(gpio) = self.gpio(at.port) else { continue };
+            let Some(gpio) = self.gpio_port(at.port) else { continue };
             let function = if is_remapped { 0 } else { at.function };
             let reaches = !is_remapped || remap(at.timer, mapr) == at.function;
             let shows = reaches && gpio.output_function(at.pin) == Some(function);
@@ -200,7 +200,7 @@ impl Stm32 {
             timer.show(shown[usize::from(index)], &access);
             // What they showed before is on no pin any more, so there are no edges.
             timer.take_edges();
-            let (driven, levels) = timer.driven();
+            let (driven, levels) = timer.recorded_outputs();
             for route in 0..self.timer_routes.routes.len() {
                 let Route { at, timer, shows, .. } = self.timer_routes.routes[route];
                 if timer == index && shows {

@@ -134,7 +134,7 @@ const fn row(name: &'static str, base: u32, device: Device, bus: Bus, gate: Gate
 
 impl Row {
     /// The row for some chips only, a bit each.
-    const fn only(self, chips: u8) -> Row {
+    const fn for_chips(self, chips: u8) -> Row {
         Row { chips, ..self }
     }
 }

@@ -24,7 +24,7 @@ impl DmaMux {
     }
 
     /// The place of an offset in a row of registers from `first` on.
-    fn index(offset: u32, first: u32, count: usize) -> Option<usize> {
+    fn row_index(offset: u32, first: u32, count: usize) -> Option<usize> {
         let index = offset.checked_sub(first)? as usize / 4;
         (index < count).then_some(index)
     }
@@ -40,16 +40,16 @@ impl Block for DmaMux {
     }
 
     fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
-        if let Some(n) = Self::index(offset, 0, CHANNELS) {
+        if let Some(n) = Self::row_index(offset, 0, CHANNELS) {
             self.channels[n] = value & CCR_MASK;
-        } else if let Some(n) = Self::index(offset, FIRST_GENERATOR, GENERATORS) {
+        } else if let Some(n) = Self::row_index(offset, FIRST_GENERATOR, GENERATORS) {
             self.generators[n] = value & RGCR_MASK;
         }
     }
 
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
-        let channel = Self::index(offset, 0, CHANNELS).map(|n| self.channels[n]);
-        let generator = || Self::index(offset, FIRST_GENERATOR, GENERATORS).map(|n| self.generators[n]);
+        let channel = Self::row_index(offset, 0, CHANNELS).map(|n| self.channels[n]);
+        let generator = || Self::row_index(offset, FIRST_GENERATOR, GENERATORS).map(|n| self.generators[n]);
         channel.or_else(generator).unwrap_or(0)
     }
 }

@@ -52,7 +52,7 @@ impl Fifo {
     }
 
     /// The first bytes.
-    fn head(&self, count: u32) -> [u8; 16] {
+    fn first_bytes(&self, count: u32) -> [u8; 16] {
         let mut head = [0; 16];
         head[..count as usize].copy_from_slice(&self.bytes[..count as usize]);
         head
@@ -305,7 +305,7 @@ impl StreamDma {
         let (n, burst) = ready.max_by_key(|&(n, _)| (self.streams[n].priority(), STREAMS - n))?;
         let stream = &self.streams[n];
         let reads = (port == Port::Memory) == (stream.direction() == Direction::MemoryToPeripheral);
-        let data = if reads { [0; 16] } else { stream.fifo.head(burst.bytes * burst.beats) };
+        let data = if reads { [0; 16] } else { stream.fifo.first_bytes(burst.bytes * burst.beats) };
         let (read, write) = if reads { (Some(burst), None) } else { (None, Some(burst)) };
         // The peripheral port arbitrates between requests. Both compute an address.
         let own = if port == Port::Peripheral { 2 } else { 1 };
@@ -424,7 +424,7 @@ impl StreamDma {
     }
 
     /// The four streams of a flag register, from its offset's bit 2.
-    fn quarter(offset: u32) -> usize {
+    fn flag_streams(offset: u32) -> usize {
         if offset & 4 == 0 { 0 } else { 4 }
     }
 
@@ -438,7 +438,7 @@ impl StreamDma {
     pub(super) fn register(&self, offset: u32) -> u32 {
         match (offset, Self::place(offset)) {
             (0x00 | 0x04, _) => {
-                let first = Self::quarter(offset);
+                let first = Self::flag_streams(offset);
                 SHIFTS.iter().zip(&self.flags[first..]).fold(0, |word, (shift, flags)| word | flags << shift)
             }
             (_, Some((n, register))) => {
@@ -458,7 +458,7 @@ impl StreamDma {
     pub(super) fn set_register(&mut self, offset: u32, value: u32) {
         match (offset, Self::place(offset)) {
             (0x08 | 0x0c, _) => {
-                let first = Self::quarter(offset);
+                let first = Self::flag_streams(offset);
                 for (shift, flags) in SHIFTS.iter().zip(&mut self.flags[first..]) {
                     *flags &= !(value >> shift & ALL_FLAGS);
                 }

@@ -134,7 +134,7 @@ pub(in crate::stm32) static F7: Spec = Spec {
 };
 
 /// P, Q and R of one PLL. Q and R below 2 are forbidden and give nothing.
-fn outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
+fn pll_outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
     let vco = (input * u64::from(register >> 6 & 0x1ff)).checked_div(u64::from(m)).unwrap_or(0);
     let over = |divisor: u32| if divisor < 2 { 0 } else { vco / u64::from(divisor) };
     [vco / (u64::from(register >> 16 & 3) * 2 + 2), over(register >> 24 & 0xf), over(register >> 28 & 7)]
@@ -149,7 +149,7 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks, variant: &Variant) {
     {
         if rcc.ready(osc) {
             let m = if n == 0 || variant.own_m { rcc.word(offset) } else { pllcfgr } & 0x3f;
-            clocks.pll_hz[n] = outputs(input, m, rcc.word(offset));
+            clocks.pll_hz[n] = pll_outputs(input, m, rcc.word(offset));
         }
     }
     let sysclk = match rcc.system {

@@ -102,7 +102,7 @@ pub(in crate::stm32) static H7: Spec = Spec {
 };
 
 /// P, Q and R of PLL `n` from its input frequency.
-fn outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
+fn pll_outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
     let (select, config) = (rcc.word(PLLCKSELR), rcc.word(PLLCFGR));
     let (divr, fracr) = (rcc.word(PLL1DIVR + 8 * n), rcc.word(PLL1DIVR + 8 * n + 4));
     let m = u64::from(select >> (4 + 8 * n) & 0x3f);
@@ -187,7 +187,7 @@ fn tree(rcc: &Rcc, clocks: &mut Clocks) {
     };
     for (n, pll) in [Osc::Pll1, Osc::Pll2, Osc::Pll3].into_iter().enumerate() {
         if rcc.ready(pll) {
-            clocks.pll_hz[n] = outputs(rcc, n as u32, input);
+            clocks.pll_hz[n] = pll_outputs(rcc, n as u32, input);
         }
     }
     clocks.sysclk_hz = match rcc.system {

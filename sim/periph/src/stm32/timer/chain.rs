@@ -23,7 +23,7 @@ const INPUTS: &[(&str, [&str; 4])] = &[
 ];
 
 /// The name of the timer on trigger input `input` of the timer `name`, if any.
-pub(in crate::stm32) fn talker(name: &str, input: usize) -> Option<&'static str> {
+pub(in crate::stm32) fn trigger_source_name(name: &str, input: usize) -> Option<&'static str> {
     INPUTS.iter().find(|(listener, _)| *listener == name).map(|(_, talkers)| talkers[input])
 }
 
@@ -42,7 +42,7 @@ impl Timer {
     }
 
     /// Update events told to others up to `access.now`, if this timer tells them.
-    pub(in crate::stm32) fn notify(&mut self, access: &Access) -> Option<u64> {
+    pub(in crate::stm32) fn notify_timers(&mut self, access: &Access) -> Option<u64> {
         self.catch_up(access);
         (self.stored[1] >> 4 & 7 == TELL_UPDATES).then_some(self.updates)
     }

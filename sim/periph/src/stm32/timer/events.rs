@@ -63,7 +63,7 @@ impl Timer {
     }
 
     /// The counter reached the end of its range at `cycle`.
-    fn overflow(&mut self, cycle: u64, access: &Access) {
+    fn handle_overflow(&mut self, cycle: u64, access: &Access) {
         if self.repeats > 0 {
             self.repeats -= 1;
             return;
@@ -124,7 +124,7 @@ impl Timer {
             if self.is_centred() {
                 self.cr1 ^= DIR;
             }
-            self.overflow(end, access);
+            self.handle_overflow(end, access);
             self.flag_matches(0, 0);
         }
     }
@@ -175,11 +175,13 @@ impl Timer {
     }
 
     /// EGR: update generation and the software flags.
-    pub(super) fn generate(&mut self, value: u32, access: &Access) {
+    pub(super) fn generate_events(&mut self, value: u32, access: &Access) {
         let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
         self.sr |= value & flags & !self.capture_flags();
         self.request_dma(value & flags & 0x1e);
-        (0..4).filter(|channel| value >> (channel + 1) & 1 != 0).for_each(|channel| self.capture(channel, access));
+        (0..4)
+            .filter(|channel| value >> (channel + 1) & 1 != 0)
+            .for_each(|channel| self.capture_counter(channel, access));
         if value & 1 == 0 {
             return;
         }

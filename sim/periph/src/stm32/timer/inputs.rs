@@ -122,7 +122,7 @@ impl Timer {
         if channel >= usize::from(self.kind.channels) {
             return None;
         }
-        match self.mode(channel) & 3 {
+        match self.channel_mode(channel) & 3 {
             1 => Some(channel),
             2 => Some(channel ^ 1),
             _ => None,
@@ -154,7 +154,7 @@ impl Timer {
     }
 
     /// Captures the counter, if the channel is an input.
-    pub(super) fn capture(&mut self, channel: usize, access: &Access) {
+    pub(super) fn capture_counter(&mut self, channel: usize, access: &Access) {
         if self.source(channel).is_none() {
             return;
         }
@@ -211,9 +211,9 @@ impl Timer {
     /// Every first, second, fourth or eighth edge captures (ICxPSC).
     fn prescale(&mut self, channel: usize, access: &Access) {
         self.inputs.held_back[channel] += 1;
-        if self.inputs.held_back[channel] >= 1 << (self.mode(channel) >> 2 & 3) {
+        if self.inputs.held_back[channel] >= 1 << (self.channel_mode(channel) >> 2 & 3) {
             self.inputs.held_back[channel] = 0;
-            self.capture(channel, access);
+            self.capture_counter(channel, access);
         }
     }
 
@@ -244,7 +244,7 @@ impl Timer {
             Slave::Reset | Slave::Start | Slave::ResetAndStart => {
                 self.sr |= TIF;
                 if slave != Slave::Start {
-                    self.generate(1, access);
+                    self.generate_events(1, access);
                 }
                 if slave != Slave::Reset && !self.is_on() {
                     self.cr1 |= CEN;

@@ -78,13 +78,13 @@ impl Timer {
         if shown != self.outputs.shown {
             self.catch_up(access);
             self.outputs.shown = shown;
-            self.outputs.references = self.references(access.now);
+            self.outputs.references = self.output_references(access.now);
             self.refresh_outputs(access.now, access);
         }
     }
 
     /// Driven outputs and levels as last recorded.
-    pub(in crate::stm32) fn driven(&self) -> (u8, u8) {
+    pub(in crate::stm32) fn recorded_outputs(&self) -> (u8, u8) {
         self.outputs.last
     }
 
@@ -126,7 +126,7 @@ impl Timer {
 
     /// OCxM.
     fn output_mode(&self, channel: usize) -> u32 {
-        self.mode(channel) >> 4 & 7
+        self.channel_mode(channel) >> 4 & 7
     }
 
     /// Channels whose outputs are enabled and shown by a pin.
@@ -140,7 +140,7 @@ impl Timer {
     }
 
     /// OCxREF of all channels at `cycle`, which the counter has reached.
-    fn references(&self, cycle: u64) -> u8 {
+    fn output_references(&self, cycle: u64) -> u8 {
         let (count, up) = (self.count(cycle), self.cr1 & DIR == 0);
         let reference = |channel: usize| {
             let compare = self.ccr[channel].1;
@@ -221,7 +221,7 @@ impl Timer {
         if self.outputs.shown == 0 && self.outputs.last.0 == 0 {
             return;
         }
-        let references = self.references(cycle);
+        let references = self.output_references(cycle);
         let turned = references ^ std::mem::replace(&mut self.outputs.references, references);
         for channel in (0..self.pairs()).filter(|channel| turned >> channel & 1 != 0) {
             self.outputs.dead_until[channel] = cycle + self.dead_cycles(access);
@@ -284,7 +284,7 @@ impl Timer {
 
     /// Writes CCMR1 or CCMR2. A channel whose mode holds the level takes over the one that it has.
     pub(super) fn write_modes(&mut self, offset: u32, value: u32, access: &Access) {
-        self.outputs.held = self.references(access.now);
+        self.outputs.held = self.output_references(access.now);
         self.stored[offset as usize / 4] = value & self.mask(offset);
     }
 

@@ -195,7 +195,7 @@ static LINES: &[Line] = &[
 ];
 
 /// Parses a pin such as `A8` into port and pin. `None` for `-`.
-fn parse(pin: &str) -> Option<(u8, u8)> {
+fn parse_pin(pin: &str) -> Option<(u8, u8)> {
     let port = pin.bytes().next()?.checked_sub(b'A')?;
     Some((port, pin[1..].parse().ok()?))
 }
@@ -205,7 +205,7 @@ pub(in crate::stm32) fn timer_pins(chip: Chip) -> Vec<TimerPin> {
     let mut all = Vec::new();
     for line in LINES.iter().filter(|line| line.chips >> chip as u8 & 1 != 0) {
         for (n, name) in line.pins.split(' ').enumerate() {
-            let Some((port, pin)) = parse(name) else { continue };
+            let Some((port, pin)) = parse_pin(name) else { continue };
             let function = if chip == F103 { n as u8 } else { line.function };
             all.push(TimerPin { timer: line.timer, output: line.output, port, pin, function });
         }
@@ -253,7 +253,7 @@ mod tests {
             let whole = crate::stm32::Stm32::new(chip, &crate::stm32::Options::default());
             let pins = timer_pins(chip);
             for at in &pins {
-                assert!(whole.gpio(at.port).is_some() && at.pin < 16, "{chip:?} {at:?}");
+                assert!(whole.gpio_port(at.port).is_some() && at.pin < 16, "{chip:?} {at:?}");
                 assert!(chip.spec().rows().any(|row| row.name == at.timer), "{chip:?} {at:?}");
                 let place = (at.port, at.pin, at.function, at.timer);
                 let same = pins.iter().filter(|other| (other.port, other.pin, other.function, other.timer) == place);

@@ -29,7 +29,7 @@ impl Usart {
     }
 
     /// Level of the interrupt line.
-    pub(super) fn interrupt(&self) -> bool {
+    pub(super) fn interrupt_level(&self) -> bool {
         let status = self.status();
         // IDLEIE, RXNEIE, TCIE and TXEIE stand where their flags do. RXNEIE reports an overrun too.
         let enabled = self.cr1 & (IDLE | RXNE | TC | TXE);

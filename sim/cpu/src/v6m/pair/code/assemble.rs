@@ -9,7 +9,7 @@ use super::super::table::Transition;
 use super::super::{PairedBus, report_store};
 use super::context::Context;
 use super::{Bank, Translation};
-use crate::host::x64::{Block as Part, Fork, Memory, PathContinuation, PathEnd, Writer, live, spans};
+use crate::host::x64::{Block as Part, Fork, Memory, PathContinuation, PathEnd, Writer, live_flags, spans};
 use crate::host::{AheadLog, EntryPoints, Home, Store};
 use crate::v6m::block::Block;
 use crate::v6m::core::Core;
@@ -90,7 +90,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
     unsafe fn write_way(&mut self, from: BlockPosition, known: KnownState) -> bool {
         // SAFETY: the caller's promise.
         let way = unsafe { way(self.bus, self.core, (from, self.first), known) };
-        let live = live(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
+        let live = live_flags(&way.steps.iter().map(|step| step.thumb).collect::<Vec<_>>());
         let spans = spans(&way.steps.iter().map(|step| (step.thumb, first_of(step))).collect::<Vec<_>>());
         for ((step, live), span) in way.steps.iter().zip(live).zip(spans) {
             self.writer.begin(live, span);
@@ -104,25 +104,25 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             }
         }
         let ip = (!way.jumps).then_some(way.end.ip as u64);
-        let PathEnd { shape, .. } = BlockAssembler::<B>::ending(way.end, false);
+        let PathEnd { shape, .. } = BlockAssembler::<B>::path_end(way.end, false);
         let shape = shape | if way.ends_with_report { Block::REPORTS_STORE } else { 0 };
-        self.writer.end_path(PathEnd { ip, shape, ..BlockAssembler::<B>::ending(way.end, false) });
+        self.writer.end_path(PathEnd { ip, shape, ..BlockAssembler::<B>::path_end(way.end, false) });
         !way.steps.is_empty()
     }
 
     /// Emits the end of the block's code at this position.
     fn end(&mut self, at: BlockPosition) {
-        self.writer.end_path(BlockAssembler::<B>::ending(at, false));
+        self.writer.end_path(BlockAssembler::<B>::path_end(at, false));
     }
 
     /// Adds an exit before the instruction at this position, and returns its number.
     fn before(&mut self, at: BlockPosition, is_early: bool) -> u32 {
-        self.endings.push(BlockAssembler::<B>::ending(at, is_early));
+        self.endings.push(BlockAssembler::<B>::path_end(at, is_early));
         self.endings.len() as u32 - 1
     }
 
     /// Returns the end of a path at this position.
-    fn ending(at: BlockPosition, is_early: bool) -> PathEnd {
+    fn path_end(at: BlockPosition, is_early: bool) -> PathEnd {
         PathEnd {
             ip: Some(at.ip as u64),
             shape: Block::path(at.length, at.branches),
@@ -147,16 +147,21 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 true
             }
             StepKind::Access(bank, number) => {
-                self.writer.set_access_bank(home(bank, number));
+                self.writer.set_access_bank(logged_bank(bank, number));
                 let before = self.before(at, true);
-                self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
+                self.writer.access(before, thumb, ip, Memory::Ram(bank_range(bank)))
             }
             StepKind::WatchedStore(bank, number) => {
-                self.writer.set_access_bank(home(bank, number));
+                self.writer.set_access_bank(logged_bank(bank, number));
                 let before = self.before(at, true);
                 let asks = is_watched::<B> as unsafe extern "sysv64" fn(_, _) -> _ as usize;
                 let pc = self.core.address_of(at.ip);
-                self.writer.write_notified_store(before, thumb, part(bank), (SpeculationLog::WATCHED_STORE, asks, pc))
+                self.writer.write_notified_store(
+                    before,
+                    thumb,
+                    bank_range(bank),
+                    (SpeculationLog::WATCHED_STORE, asks, pc),
+                )
             }
             StepKind::Constant => {
                 self.writer.set_access_bank(Home::Number(B::CONSTANT_MEMORY));
@@ -177,8 +182,8 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
                 let before = self.before(at, true);
                 match memory {
                     Some((bank, number)) => {
-                        self.writer.set_access_bank(home(bank, number));
-                        self.writer.access(before, thumb, ip, Memory::Ram(part(bank)))
+                        self.writer.set_access_bank(logged_bank(bank, number));
+                        self.writer.access(before, thumb, ip, Memory::Ram(bank_range(bank)))
                     }
                     None => self.writer.write_instruction(before, thumb, ip),
                 }
@@ -197,7 +202,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
             self.writer.branch(before, thumb, at.ip as u64, taken);
             return;
         }
-        let fork = self.writer.fork(thumb, taken);
+        let fork = self.writer.emit_branch_fork(thumb, taken);
         self.forks.push((fork, other, (!ends).then(|| step.known.otherwise())));
     }
 
@@ -214,12 +219,12 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
 }
 
 /// Returns the bank that an access logs: its number, or that it is interleaved.
-fn home(bank: Bank, number: u32) -> Home {
+fn logged_bank(bank: Bank, number: u32) -> Home {
     if bank.is_interleaved { Home::Interleaved } else { Home::Number(number) }
 }
 
 /// Returns the range of main RAM that a bank covers.
-fn part(bank: Bank) -> Part {
+fn bank_range(bank: Bank) -> Part {
     Part { first: bank.first, bytes: bank.bytes }
 }
 

@@ -96,7 +96,7 @@ impl Head for BlockHead {
     }
 
     #[inline(always)]
-    fn executions(&mut self) -> &mut Executions {
+    fn execution_counter(&mut self) -> &mut Executions {
         &mut self.executions
     }
 }
@@ -175,7 +175,7 @@ impl Blocks {
 
 /// Counts a block that the interpreter has executed, and JIT-compiles it if it is hot.
 #[inline(always)]
-pub(super) fn interpret<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
+pub(super) fn count_interpreted_block<B: PairedBus>(bus: &mut B, core: &Core, start: *mut Op, block: &Block) {
     if bus.pairs().blocks.registry.count(start as u64) {
         translate(bus, core, start, block);
     }

@@ -65,7 +65,7 @@ fn faults_escalate_by_priority() {
         bench.write(SHCSR, 7 << 16);
         bench.core.nvic.set_priority(USAGE_FAULT, usage);
         bench.enable(0, interrupt);
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         (bench.core.basepri, bench.core.primask) = (basepri, primask);
         assert_eq!(
             bench.fault(Fault::Undefined),
@@ -151,7 +151,7 @@ fn imprecise_fault_waits_for_its_priority() {
     bench.write(SHCSR, 1 << 17);
     bench.core.nvic.set_priority(BUS_FAULT, 0x80);
     bench.enable(0, 0x40);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     super::super::imprecise_bus_fault(&mut bench.core);
     assert_eq!(bench.settle(), ExceptionOutcome::None);
     assert_eq!(bench.read(CFSR), 1 << 10);
@@ -176,7 +176,7 @@ fn frame_that_cannot_be_written() {
         bench.enable(0, interrupt);
         let stack = bench.core.r[13];
         bench.bus.broken = stack - 0x20..stack;
-        assert_eq!(bench.interrupt(0), ExceptionOutcome::Entered(entered));
+        assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(entered));
         assert_eq!(bench.read(CFSR), 1 << 12, "STKERR alone, no address");
         assert_eq!(bench.read(HFSR), if enabled { 0 } else { FORCED });
         assert_eq!(bench.core.r[13], stack - 0x20, "the frame is counted though it was not written");
@@ -199,7 +199,7 @@ fn vector_that_cannot_be_read() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x40);
     bench.bus.broken = FLASH + 0x40..FLASH + 0x44;
-    assert_eq!(bench.interrupt(0), ExceptionOutcome::Entered(HARD_FAULT));
+    assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(HARD_FAULT));
     assert_eq!((bench.read(HFSR), bench.read(CFSR)), (2, 0));
     let mut bench = Bench::m3();
     bench.bus.broken = FLASH + 0xc..FLASH + 0x10;
@@ -212,7 +212,7 @@ fn frame_that_cannot_be_read_back_chains_into_the_fault() {
         let mut bench = Bench::m3();
         bench.core.nvic.set_enabled(BUS_FAULT, enabled);
         bench.enable(0, 0x40);
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         let stack = bench.core.r[13];
         bench.bus.broken = stack..stack + 0x20;
         assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, expected));
@@ -241,9 +241,9 @@ fn exc_return_values() {
                 bench.write(SHCSR, 7 << 16);
                 bench.enable(0, 0x80);
                 bench.enable(1, 0x40);
-                bench.interrupt(0);
+                bench.interrupt_level(0);
                 if nested {
-                    bench.interrupt(1);
+                    bench.interrupt_level(1);
                 }
                 let number = bench.core.ipsr;
                 // Frames that suit the return, so that only the value decides.
@@ -278,8 +278,8 @@ fn thread_mode_from_a_nested_handler_when_allowed() {
     bench.write(0xe000_ed14, ccr::NONBASETHRDENA);
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
-    bench.interrupt(0);
-    bench.interrupt(1);
+    bench.interrupt_level(0);
+    bench.interrupt_level(1);
     let stack = bench.core.r[13];
     bench.bus.put(stack + 0x1c, 1 << 24);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(17));
@@ -294,9 +294,9 @@ fn the_stacked_ipsr_must_suit_the_return() {
         bench.write(SHCSR, 7 << 16);
         bench.enable(0, 0x80);
         bench.enable(1, 0x40);
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         if value & 8 == 0 {
-            bench.interrupt(1);
+            bench.interrupt_level(1);
         }
         let stack = bench.core.r[13];
         bench.bus.put(stack + 0x1c, 1 << 24 | ipsr);
@@ -310,7 +310,7 @@ fn the_stacked_ipsr_must_suit_the_return() {
 fn return_of_an_exception_that_is_not_active() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     bench.core.nvic.set_active(16, false);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, HARD_FAULT));
     assert_eq!((bench.read(CFSR), bench.read(HFSR)), (1 << 18, FORCED));
@@ -321,8 +321,8 @@ fn return_of_an_inactive_exception_to_a_handler() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
     bench.enable(1, 0x40);
-    bench.interrupt(0);
-    bench.interrupt(1);
+    bench.interrupt_level(0);
+    bench.interrupt_level(1);
     bench.core.nvic.set_active(17, false);
     assert_eq!(bench.ret(0xffff_fff1), ExceptionOutcome::Chained(17, HARD_FAULT));
     assert_eq!(bench.read(CFSR), 1 << 18);
@@ -332,7 +332,7 @@ fn return_of_an_inactive_exception_to_a_handler() {
 fn return_to_arm_state_faults() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x80);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let stack = bench.core.r[13];
     bench.bus.put(stack + 0x1c, 0);
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Returned(16));

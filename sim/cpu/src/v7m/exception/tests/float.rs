@@ -69,7 +69,7 @@ fn every_loss_of_fpu_access_clears_the_shortcut() {
         ("CPACR", |b| b.write(0xe000_ed88, 0)),
         ("CONTROL", |b| b.core.set_special(20, 3, 1)),
         ("FPCCR", |b| b.write(FPCCR, 0)),
-        ("entry", |b| assert_eq!(b.interrupt(0), ExceptionOutcome::Entered(16))),
+        ("entry", |b| assert_eq!(b.interrupt_level(0), ExceptionOutcome::Entered(16))),
     ];
     for (name, change) in changes {
         let mut bench = bench();
@@ -84,7 +84,7 @@ fn entry_reserves_stack_space_and_keeps_the_registers() {
     let mut bench = bench();
     let stack = bench.core.r[13];
     bench.bus.seen.clear();
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let frame = bench.core.r[13];
     assert_eq!(stack - frame, 0x68);
     assert_eq!(bench.core.r[14], 0xffff_ffe9);
@@ -118,7 +118,7 @@ fn reservation_records_which_faults_can_be_taken() {
         bench.enable(2, active);
         bench.core.nvic.set_active(18, true);
         bench.enable(3, 0x10);
-        bench.interrupt(3);
+        bench.interrupt_level(3);
         let rest = fpccr::ASPEN | fpccr::LSPEN | fpccr::THREAD | fpccr::HFRDY | fpccr::LSPACT;
         assert_eq!(bench.read(FPCCR) & !rest, expected, "SHCSR {shcsr:#x} active {active:#x}");
     }
@@ -127,7 +127,7 @@ fn reservation_records_which_faults_can_be_taken() {
 #[test]
 fn first_instruction_of_a_handler_preserves_the_thread() {
     let mut bench = bench();
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let (frame, t) = (bench.core.r[13], bench.core.t);
     before_float(&mut bench.core, &mut bench.bus).expect("access");
     assert_eq!(bench.core.t - t, 17);
@@ -144,7 +144,7 @@ fn first_instruction_of_a_handler_preserves_the_thread() {
 #[test]
 fn memory_waits_lengthen_preservation() {
     let mut bench = bench();
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     bench.bus.ram_wait = 3;
     let t = bench.core.t;
     before_float(&mut bench.core, &mut bench.bus).expect("access");
@@ -154,11 +154,11 @@ fn memory_waits_lengthen_preservation() {
 #[test]
 fn nested_handlers_each_have_their_frame() {
     let mut bench = bench();
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let outer = bench.core.r[13];
     before_float(&mut bench.core, &mut bench.bus).expect("access");
     bench.core.s[..16].fill(0xaaaa);
-    bench.interrupt(1);
+    bench.interrupt_level(1);
     let inner = bench.core.r[13];
     assert_eq!((outer - inner, bench.core.r[14]), (0x68, 0xffff_ffe1));
     before_float(&mut bench.core, &mut bench.bus).expect("access");
@@ -175,9 +175,9 @@ fn nested_handlers_each_have_their_frame() {
 fn nested_handler_preserves_the_state_of_two_levels_below() {
     // The first handler uses no floating point: its frame is basic, and the thread's state is still due.
     let mut bench = bench();
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let outer = bench.core.r[13];
-    bench.interrupt(1);
+    bench.interrupt_level(1);
     assert_eq!((outer - bench.core.r[13], bench.core.r[14]), (0x20, 0xffff_fff1));
     assert_eq!(bench.read(FPCAR), outer + 0x20);
     before_float(&mut bench.core, &mut bench.bus).expect("access");
@@ -194,7 +194,7 @@ fn nested_handler_preserves_the_state_of_two_levels_below() {
 fn registers_are_saved_immediately_without_lazy_preservation() {
     let mut bench = bench();
     bench.write(FPCCR, fpccr::ASPEN);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let frame = bench.core.r[13];
     assert_eq!(saved(&mut bench, frame), state());
     bench.core.s[..16].fill(0);
@@ -209,7 +209,7 @@ fn without_automatic_state_frames_stay_basic() {
     bench.enable(0, 0x80);
     before_float(&mut bench.core, &mut bench.bus).expect("access");
     assert!(!bench.core.fpca);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     assert_eq!(bench.core.r[14], 0xffff_fff9);
 }
 
@@ -219,7 +219,7 @@ fn floating_point_frames_are_always_aligned() {
     bench.core.scb.ccr &= !ccr::STKALIGN;
     bench.core.r[13] += 4;
     let stack = bench.core.r[13];
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     assert_eq!(stack - bench.core.r[13], 0x6c);
     bench.ret(0xffff_ffe9);
     assert_eq!(bench.core.r[13], stack);
@@ -228,7 +228,7 @@ fn floating_point_frames_are_always_aligned() {
 #[test]
 fn preservation_that_fails_is_a_fault_of_the_instruction() {
     let mut bench = bench();
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let frame = bench.core.r[13];
     bench.bus.broken = frame + 0x20..frame + 0x68;
     assert_eq!(before_float(&mut bench.core, &mut bench.bus), Err(Fault::LazyBus));
@@ -241,12 +241,12 @@ fn frame_needs_access_when_it_is_written_at_once() {
     let mut bench = bench();
     bench.write(FPCCR, fpccr::ASPEN);
     bench.write(0xe000_ed88, 0);
-    assert_eq!(bench.interrupt(0), ExceptionOutcome::Entered(HARD_FAULT));
+    assert_eq!(bench.interrupt_level(0), ExceptionOutcome::Entered(HARD_FAULT));
     assert_eq!(bench.read(CFSR), 1 << 19);
     // Nor read back.
     let mut bench = self::bench();
     bench.write(FPCCR, fpccr::ASPEN);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     bench.write(0xe000_ed88, 0);
     assert_eq!(bench.ret(0xffff_ffe9), ExceptionOutcome::Chained(16, HARD_FAULT));
     assert_eq!(bench.read(CFSR), 1 << 19);

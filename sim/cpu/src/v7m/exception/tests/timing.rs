@@ -13,14 +13,14 @@ fn entry_cycles(mut bench: Bench, flash_wait: u64, ram_wait: u64) -> u64 {
     (bench.bus.flash_wait, bench.bus.ram_wait) = (flash_wait, ram_wait);
     bench.enable(0, 0);
     let before = bench.core.t;
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     assert_eq!(bench.core.exception_cycles, bench.core.t - before);
     bench.core.t - before
 }
 
 fn exit_cycles(mut bench: Bench, ram_wait: u64) -> u64 {
     bench.enable(0, 0);
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     bench.bus.ram_wait = ram_wait;
     let before = bench.core.t;
     bench.ret(0xffff_fff9);
@@ -41,8 +41,8 @@ fn tail_chain_takes_six_cycles() {
     let mut bench = Bench::m3();
     bench.enable(0, 0x10);
     bench.enable(1, 0x20);
-    bench.interrupt(0);
-    bench.interrupt(1);
+    bench.interrupt_level(0);
+    bench.interrupt_level(1);
     let before = bench.core.t;
     assert_eq!(bench.ret(0xffff_fff9), ExceptionOutcome::Chained(16, 17));
     assert_eq!(bench.core.t - before, 6);
@@ -75,7 +75,7 @@ fn stacking_runs_at_the_speed_of_memory() {
         let mut bench = Bench::m3();
         bench.bus.ram_wait = wait;
         bench.enable(0, 0);
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         let stack = bench.core.r[13];
         let stores: Vec<Observation> = bench.bus.seen.iter().copied().filter(|seen| seen.write).collect();
         let store = |index: u32| Observation {
@@ -97,7 +97,7 @@ fn floating_point_frames_take_longer_unless_lazy() {
         bench.core.fpca = true;
         bench.enable(0, 0);
         let before = bench.core.t;
-        bench.interrupt(0);
+        bench.interrupt_level(0);
         assert_eq!(bench.core.t - before, entry, "lazy {lazy}");
         let before = bench.core.t;
         bench.ret(0xffff_ffe9);
@@ -120,7 +120,7 @@ fn through<P: Pipeline>(features: Features, pipe: P) -> [u64; 2] {
     let mut bench = Bench::with(features, pipe);
     bench.enable(0, 0);
     let before = bench.core.t;
-    bench.interrupt(0);
+    bench.interrupt_level(0);
     let entry = executes_in(&mut bench) - before;
     let before = bench.core.t;
     bench.ret(0xffff_fff9);

@@ -71,7 +71,7 @@ impl M7 {
     }
 }
 
-/// Removes what was logged of an access from the log: its bank, and [`Foreseen::ago`].
+/// Removes what was logged of an access from the log: its bank, and [`Foreseen::stores_since`].
 fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
     let bank = log.take(1) as u32;
     let hit = !is_store(op) && log.take(1) != 0;
@@ -171,7 +171,7 @@ impl CacheableTiming for M7 {
     fn predict_load(&mut self, log: &mut Log, home: Home, address: u32) -> bool {
         let bit = 1 << log.instructions_left();
         self.cached = if home == Home::Cached { self.cached | bit } else { self.cached & !bit };
-        let ago = self.stored.ago(address, self.stores_most as usize);
+        let ago = self.stored.stores_since(address, self.stores_most as usize);
         let bank = u64::from(address >> 2 & 1);
         if ago == 0 {
             log.push(bank << 1, 2);
@@ -237,7 +237,7 @@ impl CacheableTiming for M7 {
         }
     }
 
-    fn recall(&mut self, on: bool) {
+    fn set_replaying(&mut self, on: bool) {
         self.foreseen = on.then(Foreseen::default);
     }
 }

@@ -50,7 +50,7 @@ impl Fetch {
     }
 
     /// Fetches the next doubleword of code. The instruction before it issued in cycle `core.t` or before.
-    pub fn more<B: Bus>(&mut self, core: &mut Core, bus: &mut B) {
+    pub fn fetch_next<B: Bus>(&mut self, core: &mut Core, bus: &mut B) {
         let entry = self.turn % PREFETCH_QUEUE_ENTRIES;
         let at = self.at.max(self.freed[entry]);
         let arrived = bus.fetch(core, self.next, at);

@@ -64,22 +64,22 @@ const OVER: i16 = {
 };
 
 /// Returns the bit of an S register in a set.
-const fn one(register: u8) -> u32 {
+const fn single_register_bit(register: u8) -> u32 {
     1 << (register & 31)
 }
 
 /// Returns the S registers of an S or D register, as a set.
 const fn set(register: u8, double: bool) -> u32 {
-    if double { 3 << ((2 * register) & 31) } else { one(register) }
+    if double { 3 << ((2 * register) & 31) } else { single_register_bit(register) }
 }
 
 /// Returns the S registers that VLDM or VSTM transfers, as a set.
-fn several(op: Op) -> u32 {
-    ((1u64 << op.shift) - 1) as u32 * one(op.rd)
+fn transferred_registers(op: Op) -> u32 {
+    ((1u64 << op.shift) - 1) as u32 * single_register_bit(op.rd)
 }
 
 /// Returns the timing of a floating-point instruction.
-pub fn work(op: Op) -> Work {
+pub fn float_timing(op: Op) -> Work {
     let double = op.flags & flag::DOUBLE != 0;
     let (d, n, m) = (set(op.rd, double), set(op.rn, double), set(op.rm, double));
     let lock = |single, double_cycles| if double { double_cycles } else { single };
@@ -113,23 +113,23 @@ pub fn work(op: Op) -> Work {
         }
         Code::Vsel32 | Code::Vsel64 | Code::Vmaxnm32 | Code::Vmaxnm64 => (work.reads, work.writes) = (n | m, d),
         Code::Vrint => (work.reads, work.writes) = (m, d),
-        Code::VcvtToInteger => (work.reads, work.writes) = (m, one(op.rd)),
-        Code::VcvtFromInteger => (work.reads, work.writes) = (one(op.rm), d),
+        Code::VcvtToInteger => (work.reads, work.writes) = (m, single_register_bit(op.rd)),
+        Code::VcvtFromInteger => (work.reads, work.writes) = (single_register_bit(op.rm), d),
         Code::VcvtFixed => (work.reads, work.writes) = (d, d),
-        Code::VcvtHalf if op.ra & 2 != 0 => (work.reads, work.writes) = (m, one(op.rd)),
-        Code::VcvtHalf => (work.reads, work.writes) = (one(op.rm), d),
-        Code::VcvtDoubleFromSingle => (work.reads, work.writes) = (one(op.rm), set(op.rd, true)),
-        Code::VcvtSingleFromDouble => (work.reads, work.writes) = (set(op.rm, true), one(op.rd)),
+        Code::VcvtHalf if op.ra & 2 != 0 => (work.reads, work.writes) = (m, single_register_bit(op.rd)),
+        Code::VcvtHalf => (work.reads, work.writes) = (single_register_bit(op.rm), d),
+        Code::VcvtDoubleFromSingle => (work.reads, work.writes) = (single_register_bit(op.rm), set(op.rd, true)),
+        Code::VcvtSingleFromDouble => (work.reads, work.writes) = (set(op.rm, true), single_register_bit(op.rd)),
         Code::VmovImm32 | Code::VmovImm64 => work.writes = d,
         Code::Vmov32 | Code::Vmov64 => (work.reads, work.writes, work.what) = (m, d, What::Move),
-        Code::VmovToCore => (work.reads, work.what) = (one(op.rn), What::Move),
-        Code::VmovFromCore => (work.writes, work.what) = (one(op.rd), What::Move),
-        Code::VmovPairToCore => work.reads = 3 * one(op.rm),
-        Code::VmovPairFromCore => work.writes = 3 * one(op.rm),
+        Code::VmovToCore => (work.reads, work.what) = (single_register_bit(op.rn), What::Move),
+        Code::VmovFromCore => (work.writes, work.what) = (single_register_bit(op.rd), What::Move),
+        Code::VmovPairToCore => work.reads = 3 * single_register_bit(op.rm),
+        Code::VmovPairFromCore => work.writes = 3 * single_register_bit(op.rm),
         Code::Vldr32 | Code::Vldr64 => (work.writes, work.latency, work.loads) = (d, LOAD_LATENCY, true),
-        Code::Vldm => (work.writes, work.latency, work.loads) = (several(op), LOAD_LATENCY, true),
+        Code::Vldm => (work.writes, work.latency, work.loads) = (transferred_registers(op), LOAD_LATENCY, true),
         Code::Vstr32 | Code::Vstr64 => work.stores = d,
-        Code::Vstm => work.stores = several(op),
+        Code::Vstm => work.stores = transferred_registers(op),
         _ => work.what = What::Move,
     }
     if matches!(op.code, Code::Vldr32 | Code::Vstr32) {
@@ -146,7 +146,7 @@ impl Scoreboard {
 
     /// Returns the earliest cycle at or after `at` in which an instruction can issue, and whether it must be in the
     /// older slot.
-    pub fn earliest(&self, work: &Work, at: u64) -> (u64, bool) {
+    pub fn earliest_issue(&self, work: &Work, at: u64) -> (u64, bool) {
         let mut need = at;
         let mut for_each_register = |set: u32, late: &dyn Fn(u32, u64) -> u64| {
             let mut rest = set;

@@ -143,13 +143,13 @@ impl M7 {
     fn earliest_issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
         self.fetch.left -= op.halfwords() as i32;
         if self.fetch.left < 0 {
-            self.fetch.more(core, bus);
+            self.fetch.fetch_next(core, bus);
         }
         core.t.max(self.fetch.ready)
     }
 
     /// Returns the cycle in which a core register is ready for late inputs.
-    fn late(&self, register: usize) -> u64 {
+    fn late_ready(&self, register: usize) -> u64 {
         self.ready[2 * (register & 15)]
     }
 
@@ -188,7 +188,7 @@ impl M7 {
 
     /// Delays the current load or store, which turns out to execute in cycle `at`.
     #[cold]
-    fn delay(&mut self, core: &mut Core, op: Op, at: u64) {
+    fn delay_access(&mut self, core: &mut Core, op: Op, at: u64) {
         self.open(core, at, RULES[op.code as usize].blocks);
     }
 
@@ -332,8 +332,9 @@ impl Pipeline for M7 {
             if self.younger && self.bank == address >> 2 & 1 && self.bank_at == at {
                 at = self.next_group;
             }
-            let ago = self.foreseen.map_or_else(|| self.stored.ago(address, stores::TIMES), |foreseen| foreseen.ago);
-            at = at.max(self.stores.loadable(ago, self.store_to_load));
+            let ago =
+                self.foreseen.map_or_else(|| self.stored.stores_since(address, stores::TIMES), |foreseen| foreseen.ago);
+            at = at.max(self.stores.first_load_cycle(ago, self.store_to_load));
             if address >> 29 == 2 {
                 // Peripherals see accesses in order.
                 at = at.max(self.stores.drain_cycle());
@@ -345,7 +346,7 @@ impl Pipeline for M7 {
         core.bus_wait += loaded.wait;
         at += loaded.wait;
         if at != self.group {
-            self.delay(core, op, at);
+            self.delay_access(core, op, at);
         }
         self.bank = address >> 2 & 1;
         self.bank_at = at;
@@ -384,7 +385,7 @@ impl Pipeline for M7 {
         }
         let wait = bus.store(core, address, bytes, value, at)?;
         if at != self.group {
-            self.delay(core, op, at);
+            self.delay_access(core, op, at);
         }
         let cycles = match bytes {
             4 => 1,

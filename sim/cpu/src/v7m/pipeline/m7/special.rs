@@ -24,7 +24,7 @@ const fn bit(register: u8) -> u16 {
 
 impl M7 {
     /// Returns the latest late and early time of a set of registers.
-    fn latest(&self, set: u16) -> (u64, u64) {
+    fn latest_ready(&self, set: u16) -> (u64, u64) {
         let (mut late, mut early) = (0, 0);
         for_registers(set, |register| {
             late = late.max(self.ready[2 * register]);
@@ -35,7 +35,7 @@ impl M7 {
 
     /// Returns the cycle in which the operands of an instruction of a special kind, besides its `n` and `m`, are ready.
     pub(super) fn special_operands(&mut self, core: &Core, op: Op, rule: &Rule) -> u64 {
-        let all = self.latest(op.reads);
+        let all = self.latest_ready(op.reads);
         if rule.uses & uses::BRANCH != 0 {
             self.branch_at_hand(core, op, self.flags);
         }
@@ -44,20 +44,20 @@ impl M7 {
             // A store reads its data last, when any result is there.
             Kind::StoreGeneral | Kind::StoreMultiple => {
                 let index = if op.flags & flag::REGISTER_OFFSET != 0 { bit(op.rm) } else { 0 };
-                self.latest(op.reads & (bit(op.rn) | index)).1
+                self.latest_ready(op.reads & (bit(op.rn) | index)).1
             }
             // Multiplicands have a loaded word one cycle later, accumulators everything one earlier.
             Kind::Multiply => {
                 let multiplicands = bit(op.rn) | bit(op.rm);
-                let mut need = self.latest(op.reads & !multiplicands).0.saturating_sub(1);
+                let mut need = self.latest_ready(op.reads & !multiplicands).0.saturating_sub(1);
                 for_registers(multiplicands, |register| {
-                    let late = self.late(register);
+                    let late = self.late_ready(register);
                     need = need.max(late + u64::from(late == self.word_loaded[register] + timing::LOAD_LATENCY));
                 });
                 need
             }
             Kind::Slow if op.class == Class::Barrier => all.0.max(self.stores.drain_cycle()),
-            Kind::Movt => self.late(usize::from(op.rd)),
+            Kind::Movt => self.late_ready(usize::from(op.rd)),
             _ => all.0,
         }
     }
@@ -74,8 +74,8 @@ impl M7 {
         }
         at = at.max(self.ready[usize::from(rule.n.of(op.rn))]).max(self.ready[usize::from(rule.m.of(op.rm))]);
         if rule.kind == Kind::Float {
-            self.work = float::work(op);
-            let (need, older) = self.floats.earliest(&self.work, at);
+            self.work = float::float_timing(op);
+            let (need, older) = self.floats.earliest_issue(&self.work, at);
             at = need;
             used |= if older { uses::OLDER } else { 0 };
         }

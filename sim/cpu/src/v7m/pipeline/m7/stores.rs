@@ -76,7 +76,7 @@ impl Stores {
     /// Returns the first cycle in which the data of the store `ago` stores ago can be loaded. 1 is the last store, 0
     /// none.
     #[inline]
-    pub fn loadable(&self, ago: usize, distance: u64) -> u64 {
+    pub fn first_load_cycle(&self, ago: usize, distance: u64) -> u64 {
         match ago {
             1..=TIMES => self.entered[(self.newest + TIMES + 1 - ago) % TIMES] + distance,
             _ => 0,
@@ -149,7 +149,7 @@ impl Doublewords {
     /// Returns how many stores ago the doubleword of an address was stored to, 1 being the last. 0 if that is not known
     /// or longer ago than `most`.
     #[inline(always)]
-    pub fn ago(&self, address: u32, most: usize) -> usize {
+    pub fn stores_since(&self, address: u32, most: usize) -> usize {
         let number = Doublewords::number(address);
         let place = number as usize % RECENT;
         if self.numbers[place] != number {
@@ -182,14 +182,14 @@ mod tests {
         let mut doublewords = Doublewords::new();
         doublewords.push(0x2000_0000);
         doublewords.push(0x2000_0010);
-        assert_eq!(doublewords.ago(0x2000_0007, TIMES), 2);
-        assert_eq!(doublewords.ago(0x2000_0007, 1), 0);
-        assert_eq!(doublewords.ago(0x2000_0008, TIMES), 0);
-        assert_eq!(doublewords.ago(0x2000_0040, TIMES), 0);
+        assert_eq!(doublewords.stores_since(0x2000_0007, TIMES), 2);
+        assert_eq!(doublewords.stores_since(0x2000_0007, 1), 0);
+        assert_eq!(doublewords.stores_since(0x2000_0008, TIMES), 0);
+        assert_eq!(doublewords.stores_since(0x2000_0040, TIMES), 0);
         let mut stores = Stores::new();
         stores.push(10, 0x2000_0000, 1, 0);
         stores.push(12, 0x2000_0010, 1, 0);
-        assert_eq!([0, 1, 2].map(|ago| stores.loadable(ago, 4)), [0, 16, 14]);
+        assert_eq!([0, 1, 2].map(|ago| stores.first_load_cycle(ago, 4)), [0, 16, 14]);
     }
 
     #[test]
@@ -203,6 +203,6 @@ mod tests {
         other.resume(&state, 1107);
         assert_eq!(other.state(1107, &Distances::from(1107), 4), Some(state));
         assert_eq!(other.room(1107), stores.room(107) + 1000);
-        assert_eq!(other.loadable(1, 4), stores.loadable(1, 4) + 1000);
+        assert_eq!(other.first_load_cycle(1, 4), stores.first_load_cycle(1, 4) + 1000);
     }
 }

@@ -10,7 +10,7 @@ use super::super::{CacheableTiming, Home, QuickBus, Repeating, TRACE_CYCLES};
 use super::plan::{Step, StepKind};
 use super::record::WAYS;
 use super::{CALLED, Context, DONE, LOGGING, PathExit, RamLayout, Record};
-use crate::host::x64::{Block, Limit, Memory, Records, Writer, live, spans};
+use crate::host::x64::{Block, Limit, Memory, Records, Writer, live_flags, spans};
 use crate::host::{
     Constants, Fields, Foresight, Logging, PathCoreLayout, PathLayout, PathTransitionLayout, Place, RecordLayout, Store,
 };
@@ -29,7 +29,7 @@ const FIELDS: Fields = Fields {
 };
 
 /// Returns the offsets from which native code that goes from one path to the next is written.
-const fn layout<B: QuickBus>() -> PathLayout {
+const fn path_offsets<B: QuickBus>() -> PathLayout {
     let repeating = offset_of!(Context<'_, (), ()>, repeating);
     PathLayout {
         state: offset_of!(Context<'_, (), ()>, state) as i32,
@@ -92,9 +92,9 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
         let judge = judge::<P, B> as unsafe extern "sysv64" fn(_, _, _) -> _ as usize;
         writer.log_timing(foresight, Logging { judge, ..LOGGING }, constants);
     }
-    let live = live(&steps.iter().map(|step| step.op).collect::<Vec<_>>());
+    let live = live_flags(&steps.iter().map(|step| step.op).collect::<Vec<_>>());
     let block = |step: &Step| match step.kind {
-        StepKind::Access(home) => memory(home, ram).block().map(|block| block.first),
+        StepKind::Access(home) => accessed_memory(home, ram).block().map(|block| block.first),
         _ => None,
     };
     let spans = spans(&steps.iter().map(|step| (step.op, block(step))).collect::<Vec<_>>());
@@ -116,8 +116,8 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
         }
     }
     let records = Records { first: records.as_ptr() as u64, bytes: WAYS * size_of::<Record>() as u32 };
-    let end = (steps.len() as u32, steps.last()?.jumps());
-    writer.finish_chained(store, records, end, PathExit::new(number, CALLED).0, &layout::<B>())
+    let end = (steps.len() as u32, steps.last()?.may_jump());
+    writer.finish_chained(store, records, end, PathExit::new(number, CALLED).0, &path_offsets::<B>())
 }
 
 /// Returns the most bits that a step of a path can log, if accesses log in `ago_bits` bits how many stores ago
@@ -139,13 +139,13 @@ fn write_step(writer: &mut Writer, number: u32, step: &Step, ram: RamLayout) -> 
             writer.branch(number, step.op, step.ip as u64, taken);
             true
         }
-        StepKind::Access(home) => writer.access(number, step.op, step.ip as u64, memory(home, ram)),
+        StepKind::Access(home) => writer.access(number, step.op, step.ip as u64, accessed_memory(home, ram)),
         StepKind::On => writer.write_instruction(number, step.op, step.ip as u64),
     }
 }
 
 /// Returns the memory that native code accesses for this kind of memory.
-fn memory(home: Home, ram: RamLayout) -> Memory {
+fn accessed_memory(home: Home, ram: RamLayout) -> Memory {
     let (first, behind) = match home {
         Home::First => (0, ram.split.min(ram.end)),
         Home::Second => (ram.split, ram.end),

@@ -257,7 +257,7 @@ impl Translations {
 
     /// Makes the translation with this number follow a trace that leaves by this exit, without a return from native
     /// code.
-    pub fn link(&mut self, left: PathExit, ip: *mut Op, number: u32) {
+    pub fn link_translation(&mut self, left: PathExit, ip: *mut Op, number: u32) {
         let next = self.paths.path(number).code;
         let record = &mut self.paths.path_mut(left.number()).records[left.record()];
         if record.ip == ip as u64 {
@@ -300,7 +300,7 @@ impl Translations {
     ) {
         let place = Key::place(bias, trace.start);
         // SAFETY: the caller's promise.
-        match unsafe { self.translation(core, pipe, bus, trace, bias) } {
+        match unsafe { self.translate_trace(core, pipe, bus, trace, bias) } {
             Some(translation) => {
                 if let Some(missed) = self.paths.missed() {
                     missed.records[0].next = translation.code;
@@ -316,7 +316,7 @@ impl Translations {
     ///
     /// # Safety
     /// As for [`Translations::executed`].
-    unsafe fn translation<P: CacheableTiming, B: QuickBus>(
+    unsafe fn translate_trace<P: CacheableTiming, B: QuickBus>(
         &mut self,
         core: &Core,
         pipe: &P,
@@ -368,7 +368,7 @@ fn exits(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
     };
     let mut exits: Vec<_> = places.map(exit).collect();
     if let (Some(exit), Some(last)) = (exits.last_mut(), steps.last()) {
-        exit.jumped = last.jumps();
+        exit.jumped = last.may_jump();
     }
     exits
 }

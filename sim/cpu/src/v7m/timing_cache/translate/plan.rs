@@ -36,7 +36,7 @@ impl Step {
     }
 
     /// Whether the next execution of the step may continue elsewhere.
-    pub fn jumps(&self) -> bool {
+    pub fn may_jump(&self) -> bool {
         matches!(self.op.code, Code::It | Code::Bx | Code::Blx | Code::LdmPc)
     }
 }

@@ -50,7 +50,7 @@ fn fifo(words: &[u32]) -> super::super::fifo::Fifo {
 }
 
 #[test]
-fn jumps() {
+fn may_jump() {
     rows! {
         "always": {} 0x0015, 0 => { pc = 21 }
         "!x, x is 0": {} 0x0035, 0 => { pc = 21 }

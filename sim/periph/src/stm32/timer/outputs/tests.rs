@@ -220,10 +220,10 @@ fn hidden_or_disabled_outputs_are_never_due() {
     timer.show(0, &bench.access());
     assert_eq!((timer.due(), timer.drives_pins()), (NEVER, false));
     timer.show(2, &bench.access());
-    assert_eq!((timer.due(), timer.driven()), (NEVER, (0, 0)));
+    assert_eq!((timer.due(), timer.recorded_outputs()), (NEVER, (0, 0)));
     timer.show(1, &bench.access());
     timer.write(CCER, 0, &mut bench.access());
-    assert_eq!((timer.due(), timer.driven()), (NEVER, (0, 0)));
+    assert_eq!((timer.due(), timer.recorded_outputs()), (NEVER, (0, 0)));
     timer.reset();
     assert_eq!(timer.outputs.shown, 1);
 }
@@ -244,7 +244,7 @@ proptest! {
         other.show(0, &bench.access());
         edges(&mut seen, &mut bench, hidden);
         other.show(3, &bench.at(hidden));
-        prop_assert_eq!(other.driven(), seen.driven());
+        prop_assert_eq!(other.recorded_outputs(), seen.recorded_outputs());
         other.take_edges();
         let end = hidden + 100;
         prop_assert_eq!(edges(&mut other, &mut bench, end), edges(&mut seen, &mut bench, end));

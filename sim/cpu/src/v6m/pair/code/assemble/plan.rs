@@ -144,7 +144,7 @@ pub(super) unsafe fn way<B: PairedBus>(
         let at = way.end;
         // SAFETY: the caller's promise; a block stays in its region, after whose last op there are others.
         let op = if at.length == 0 { first } else { unsafe { *at.ip } };
-        let Some((thumb, mut kind)) = step(bus, core, op, &mut known) else {
+        let Some((thumb, mut kind)) = instruction_step(bus, core, op, &mut known) else {
             return way;
         };
         if let StepKind::Access(bank, number) = kind
@@ -169,11 +169,16 @@ pub(super) unsafe fn way<B: PairedBus>(
 
 /// Returns an instruction as translation knows it, and what native code must do for it. `None` if it cannot be
 /// JIT-compiled.
-fn step<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<(Thumb, StepKind)> {
+fn instruction_step<B: PairedBus>(
+    bus: &mut B,
+    core: &Core,
+    op: Op,
+    known: &mut KnownState,
+) -> Option<(Thumb, StepKind)> {
     let thumb = match op.code {
-        Code::PopPc => pop(op),
-        Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other(NONE), StepKind::Special)),
-        Code::Mrs => return Some((other(op.a), StepKind::Special)),
+        Code::PopPc => pop_as_multiple_load(op),
+        Code::Barrier | Code::Cpsid | Code::Cpsie | Code::Msr => return Some((other_op(NONE), StepKind::Special)),
+        Code::Mrs => return Some((other_op(op.a), StepKind::Special)),
         _ => as_v7m(op)?,
     };
     let kind = match op.code {
@@ -184,8 +189,8 @@ fn step<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) 
         _ if op.is_local() => StepKind::On,
         Code::LdrLit | Code::LdrLitFlash => StepKind::Literal(op.imm),
         _ => {
-            let number = memory(bus, core, op, known)?;
-            match (op.code, bus.bank(number)) {
+            let number = accessed_memory(bus, core, op, known)?;
+            match (op.code, bus.ram_bank(number)) {
                 (Code::PopPc, Some(bank)) => StepKind::Jump(Some((bank, number))),
                 (_, Some(bank)) => StepKind::Access(bank, number),
                 (Code::PopPc, None) => return None,
@@ -203,13 +208,13 @@ const NONE: u8 = 16;
 
 /// Returns the op that stands for an instruction that has no ARMv7-M form and sets register `rd`. It is taken to read
 /// all flags.
-fn other(rd: u8) -> Thumb {
+fn other_op(rd: u8) -> Thumb {
     Thumb { code: ThumbCode::Undefined, rd, rn: NONE, rm: NONE, ra: NONE, ..Thumb::default() }
 }
 
 /// Returns the number of the memory that an instruction accesses, or may access if that is not known. `None` if it
 /// accesses none that has a number.
-fn memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<u32> {
+fn accessed_memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState) -> Option<u32> {
     if let Some(rest) = &mut known.rest {
         return rest.has_access().then(|| rest.access());
     }
@@ -228,7 +233,7 @@ fn memory<B: PairedBus>(bus: &mut B, core: &Core, op: Op, known: &mut KnownState
 }
 
 /// Returns POP with PC as a load of several registers.
-fn pop(op: Op) -> Thumb {
+fn pop_as_multiple_load(op: Op) -> Thumb {
     Thumb {
         code: ThumbCode::LdmPc,
         rn: 13,
