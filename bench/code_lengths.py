@@ -26,8 +26,8 @@ from rtoslab.records import decode_records, read_wire_constants
 from rtoslab.targets import run_virtual
 
 KERNELS = ["freertos", "rt", "bare"]
-BOARDS = ["pico", "nucleo-l073rz", "nucleo-f103rb", "nucleo-f446re", "nucleo-f767zi", "nucleo-h743zi"]
-"""One of each family: the others of a family are built from the same files."""
+BOARDS = ["pico", "nucleo-l053r8", "nucleo-l073rz", "nucleo-f103rb", "nucleo-f446re", "nucleo-f767zi", "nucleo-h743zi"]
+"""One of each family, and both of the L0, where the code depends on the size of the memory."""
 WINDOW_MS = 20
 Lengths = dict[str, dict[str, list[int]]]
 

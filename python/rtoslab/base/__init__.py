@@ -6,7 +6,7 @@ from rtoslab.base.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from rtoslab.base import tools
-    from rtoslab.base.architecture_facts import architecture, code_address, cross_tool_name
+    from rtoslab.base.architecture_facts import code_address, cross_tool_name, load_architecture
     from rtoslab.base.canonical_json import to_canonical_json
     from rtoslab.base.contents import (
         FileStamp,

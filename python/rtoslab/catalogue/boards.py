@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from rtoslab.base import find_project
-from rtoslab.catalogue.folder_entries import Entry, find_name, read_entry
+from rtoslab.catalogue.folder_entries import CatalogueEntry, find_name, read_entry
 from rtoslab.catalogue.schemas import Board
 
 BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
@@ -29,12 +29,12 @@ def board_files(root: Path) -> Mapping[str, Path]:
     return dict(sorted(files.items()))
 
 
-def read_boards(root: Path) -> dict[str, Entry[Board]]:
+def read_boards(root: Path) -> dict[str, CatalogueEntry[Board]]:
     """Returns all boards by id. Raises CatalogueError."""
     return {name: _read_board(name, path) for name, path in board_files(root).items()}
 
 
-def find_board(root: Path, name: str) -> Entry[Board]:
+def find_board(root: Path, name: str) -> CatalogueEntry[Board]:
     """Returns the board with this id, or with the only id that begins so. It reads no other board's file.
 
     Raises UnknownNameError, CatalogueError.
@@ -44,5 +44,5 @@ def find_board(root: Path, name: str) -> Entry[Board]:
     return _read_board(board, files[board])
 
 
-def _read_board(name: str, path: Path) -> Entry[Board]:
+def _read_board(name: str, path: Path) -> CatalogueEntry[Board]:
     return read_entry(path, name, path.parent, Board)

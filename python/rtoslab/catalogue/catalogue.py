@@ -15,7 +15,7 @@ from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.contract_services import read_services, require_services
 from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_fits
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
-from rtoslab.catalogue.folder_entries import Entry, Item, find_entry, match_entry, read_entry
+from rtoslab.catalogue.folder_entries import CatalogueEntry, Item, find_entry, match_entry, read_entry
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.kernel_tasks import KernelTasks
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram

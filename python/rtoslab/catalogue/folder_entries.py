@@ -11,19 +11,19 @@ from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue.strict_files import read_toml
 
 if TYPE_CHECKING:
-    from rtoslab.catalogue.trees import Tree
+    from rtoslab.catalogue.trees import SourceTree
 
 Item = TypeVar("Item", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Entry(Generic[Item]):
+class CatalogueEntry(Generic[Item]):
     """A folder of the catalogue with its content: its name, its path and its facts."""
 
     id: str
     folder: Path
     facts: Item
-    tree: "Tree | None" = None
+    tree: "SourceTree | None" = None
     """The user's tree that a kernel is built from."""
 
 
@@ -43,22 +43,22 @@ def find_name(kind: str, names: Collection[str], name: str) -> str:
     return match
 
 
-def match_entry(entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item] | None:
+def match_entry(entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item] | None:
     """Returns the entry with this name, or with the only name that begins so. None if there is none."""
     match = match_name(entries, name)
     return None if match is None else entries[match]
 
 
-def find_entry(kind: str, entries: Mapping[str, Entry[Item]], name: str) -> Entry[Item]:
+def find_entry(kind: str, entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item]:
     """Returns the entry with this name, or with the only name that begins so. Raises UnknownNameError."""
     return entries[find_name(kind, entries, name)]
 
 
-def read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> Entry[Item]:
+def read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> CatalogueEntry[Item]:
     """Returns the entry of a folder after reading its TOML file and checking its id."""
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)
     if declared != ident:
         where = "is in the folder" if ident == path.parent.name else "is the file"
         raise CatalogueError(f"{path} has id = {declared!r}, but {where} {ident!r}; give both the same name.")
-    return Entry(ident, folder, facts)
+    return CatalogueEntry(ident, folder, facts)

@@ -9,7 +9,7 @@ from typing import Final
 
 from rtoslab.base import code_address
 from rtoslab.instruments.observed_machine import ObservedMachine
-from rtoslab.instruments.session import ObservationRequest, Progress, ObservedRecording, find_cut_reason, record_run
+from rtoslab.instruments.session import ObservationRequest, ObservedRecording, Progress, find_cut_reason, record_run
 from rtoslab.instruments.subject import ObservedImage
 from rtoslab.instruments.tasks import known_task_words, task_names
 from rtoslab.targets import (

@@ -157,6 +157,6 @@ def _require_measured_images(project: Project) -> None:
     unused = sorted(set(project.image) - measured)
     if unused and project.diagnose is None:
         raise CatalogueError(
-            f"{PROJECT_FILE}: no [[function]] and no [[interval]] uses the image {quote(unused[0])}; add one or "
+            f"{PROJECT_FILE}: no [[function]] and no [[interval]] uses the image {quote_text(unused[0])}; add one or "
             "remove the image."
         )

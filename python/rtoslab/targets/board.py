@@ -114,7 +114,7 @@ def fitting_boards(image: bytes, name: str) -> list[str]:
 def _variable_addresses(image: bytes) -> list[int]:
     """Returns where the sections of an ELF image begin that have no content in the file, such as `.bss`."""
     try:
-        sections = Elf(image).sections if image.startswith(MAGIC) else ()
+        sections = ElfFile(image).sections if image.startswith(MAGIC) else ()
     except ValueError:
         return []
     return [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rtoslab.base import CatalogueError, load_architecture, code_address, cross_tool_name, find_root, tools
+from rtoslab.base import CatalogueError, code_address, cross_tool_name, find_root, load_architecture, tools
 from rtoslab.base.architecture_facts import read_architecture
 from rtoslab.catalogue import Catalogue
 from rtoslab.targets import FIRST_EXTERNAL, PENDSV, SVCALL, SYSTICK

@@ -9,7 +9,7 @@ import pytest
 
 from rtoslab.base import build_folder, find_root
 from rtoslab.catalogue import find_board
-from rtoslab.targets import SimRequest, SimResult, simulate
+from rtoslab.targets import SimRequest, SimResult, simulate_image
 from tests.cli.test_cli import rtoslab
 
 SOURCE: Final = """
@@ -59,7 +59,7 @@ def build(board: str, table: int, *options: str) -> Path:
 
 
 def run(image: Path, board: str, until: str = "second") -> SimResult:
-    return simulate(image, find_board(find_root(), board).facts, SimRequest(until=until, timeout_s=0.01))
+    return simulate_image(image, find_board(find_root(), board).facts, SimRequest(until=until, timeout_s=0.01))
 
 
 @pytest.mark.parametrize("board", CPUS)

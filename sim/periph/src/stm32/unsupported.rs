@@ -579,7 +579,7 @@ static I2C: &[Limit] = &[unsupported_row(
 )];
 
 /// DMA controllers with streams.
-static DMA: &[GrowthLimit] = &[unsupported_row(
+static DMA: &[Limit] = &[unsupported_row(
     |at| at.is_stream_control() && at.value & 1 << 5 != 0,
     "DMA: peripherals that control the length of a transfer are not modelled",
     &[(F407, &[F407_DMA1, (0x4002_6010, 1 << 5)]), (H743, &[H743_DMA1, (0x4002_0010, 1 << 5)])],
