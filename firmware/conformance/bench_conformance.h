@@ -55,15 +55,15 @@ extern port_event_t event;
 #endif
 void objects_make(void);
 
-/* solo.c, solo_messages.c, solo_memory.c: scenes for one flow of control, with a kernel (in a task) or without (in main). */
+/* solo.c, solo_messages.c, solo_memory.c, solo_timers.c, solo_work.c: scenes for one flow of control, with a kernel (in a task) or without (in main). */
 struct solo {
     const char *name;
     void (*play)(void);
     bool first_core_only;
 };
 
-extern const struct solo solos[], message_solos[], memory_solos[];
-extern const size_t solo_count, message_solo_count, memory_solo_count;
+extern const struct solo solos[], message_solos[], memory_solos[], timer_solos[], work_solos[];
+extern const size_t solo_count, message_solo_count, memory_solo_count, timer_solo_count, work_solo_count;
 
 /* Returns right behind the n-th tick from now. */
 void pass_ticks(uint32_t ticks);

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 FREERTOS, RT, BARE = ("kernels/freertos/port", "kernels/rt/port", "kernels/bare/port")
+TIMER = "kernels/freertos/services/timer"
 CONTEXT = "conformance/tasks/context.c"
 
 
@@ -224,6 +225,25 @@ BREAKS = {
     ),
     "a deletion that is none": _break(
         "freertos", f"{FREERTOS}.h", "    vTaskDelete(task);\n", "    (void)task;\n", "dynamic_tasks"
+    ),
+    "a one-shot timer that calls again": _break(
+        "freertos", f"{TIMER}/port_timer.h", "periodic ? pdTRUE : pdFALSE", "periodic ? pdTRUE : pdTRUE",
+        "timer_once", "timer_stops",
+    ),
+    "timers a tick too long": _break(
+        "rt", "kernels/rt/services/timer/port_timer.h", "callback, ticks, periodic", "callback, ticks + 1u, periodic",
+        "timer_once", "timer_periodic", "timer_stops",
+    ),
+    "a stop of a timer that is none": _break(
+        "freertos", f"{TIMER}/port_timer.h", "    return xTimerStop(*timer, portMAX_DELAY) == pdPASS;\n",
+        "    (void)timer;\n    return true;\n", "timer_periodic", "timer_stops",
+    ),
+    "another caller of timers' functions than declared": _break(
+        "freertos", f"{TIMER}/service.toml", 'timer_callback = "task"', 'timer_callback = "interrupt"', "timer_context"
+    ),
+    "work whose handler does not ask for the switch": _break(
+        "freertos", "kernels/freertos/services/work/port_work.h", "    portYIELD_FROM_ISR(woken);\n",
+        "    (void)woken;\n", "work_calls",
     ),
     "floating-point registers not kept": _break(
         "freertos", CONTEXT, "    fill_fp_registers(other_pattern);\n    note(2);\n",

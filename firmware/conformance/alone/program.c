@@ -20,5 +20,7 @@ noreturn void run_program(void)
     play_all(solos, solo_count);
     play_all(message_solos, message_solo_count);
     play_all(memory_solos, memory_solo_count);
+    play_all(timer_solos, timer_solo_count);
+    play_all(work_solos, work_solo_count);
     run_finish();
 }

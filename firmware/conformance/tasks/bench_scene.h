@@ -60,5 +60,9 @@ void make_rover(void);
 extern const struct scene any_core_scene;
 #endif
 
+#if KERNEL_SERVICES_AFFINITY && BENCH_CORES > 1
+extern const struct scene affinity_scene; /* affinity.c */
+#endif
+
 extern const struct scene order_scenes[], wake_scenes[], message_scenes[], manage_scenes[], context_scenes[];
 extern const size_t order_scene_count, wake_scene_count, message_scene_count, manage_scene_count, context_scene_count;

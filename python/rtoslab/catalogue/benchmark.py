@@ -56,9 +56,10 @@ class SeriesFacts(StrictModel):
     """Services it needs besides the benchmark's own. A kernel without them lacks only this series."""
     enters_handler: bool = False
     """The way to an interrupt's handler is inside, with the kernel's dispatcher where it has one."""
-    stamped: Literal["asynchronous", "sender"] | None = None
+    stamped: Literal["asynchronous", "sender", "tick"] | None = None
     """What starts it: the event of the board's interrupt, and a timer tells the cycles since, or a message's sender on
-    another core, which sends its reading of the counter. So no instrument is needed."""
+    another core, which sends its reading of the counter, or the last tick before its end, and the tick's timer tells
+    the cycles since. So no instrument is needed."""
 
     @model_validator(mode="after")
     def _stamps_need_the_counter(self) -> "SeriesFacts":
@@ -203,6 +204,11 @@ class Benchmark(StrictModel):
     def is_stamped(self) -> bool:
         """Whether its series are timed with the board's asynchronous timer."""
         return any(facts.stamped == "asynchronous" for facts in self.series)
+
+    @property
+    def is_stamped_by_tick(self) -> bool:
+        """Whether its series begin at a tick and are timed with the tick's timer."""
+        return any(facts.stamped == "tick" for facts in self.series)
 
     @property
     def is_sent(self) -> bool:

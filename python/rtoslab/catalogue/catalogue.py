@@ -8,20 +8,29 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from pydantic import ValidationError
+
 from rtoslab.base import CatalogueError, UnknownNameError
 from rtoslab.catalogue.benchmark import RESULT_KINDS, Benchmark
 from rtoslab.catalogue.boards import read_boards
 from rtoslab.catalogue.conformance_table import ConformanceSuite
-from rtoslab.catalogue.contract_services import read_services, require_services
+from rtoslab.catalogue.contract_services import (
+    OPTIONAL_FOLDER,
+    OPTIONAL_SERVICES,
+    SERVICE_FILE,
+    read_services,
+    require_services,
+)
 from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_fits
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.folder_entries import CatalogueEntry, Item, find_entry, match_entry, read_entry
-from rtoslab.catalogue.kernel_facts import Kernel
+from rtoslab.catalogue.kernel_facts import Kernel, OptionalServiceFacts
 from rtoslab.catalogue.kernel_tasks import KernelTasks
 from rtoslab.catalogue.schemas import Board, FlashNames, FootprintProgram
 from rtoslab.catalogue.strict_files import read_toml
 from rtoslab.catalogue.suites import Experiment, Suite
 from rtoslab.catalogue.trees import PORTS_VARIABLE, SourceTree, port_folders, read_trees
+from rtoslab.intake import validation_problem
 
 FLASH_FILE: Final = "flash.toml"
 """A file in a board's folder that no image depends on, as is SILICON_FILE."""
@@ -43,7 +52,7 @@ class Catalogue:
         """Returns the ports of the checkout and of the user by id, without the trees that users named."""
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for folder in port_folders(self.root):
-            entries = {**self._scan_entries(folder, "kernel.toml", Kernel), **entries}
+            entries = {**self._scan_ports(folder), **entries}
         return entries
 
     @cached_property
@@ -134,7 +143,7 @@ class Catalogue:
 
     def read_port(self, folder: Path) -> CatalogueEntry[Kernel]:
         """Returns the port of a kernel in a user's folder. Raises CatalogueError."""
-        entry = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
+        entry = _read_port(folder)
         require_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
@@ -188,6 +197,14 @@ class Catalogue:
         names = of_kind or (benchmark.id if benchmark else "",)
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
+    def _scan_ports(self, folder: Path) -> dict[str, CatalogueEntry[Kernel]]:
+        """Returns an entry for each subfolder that is a port of a kernel, by id."""
+        entries: dict[str, CatalogueEntry[Kernel]] = {}
+        for path in sorted(folder.glob("*/kernel.toml")):
+            entries[path.parent.name] = _read_port(path.parent)
+            require_services(entries[path.parent.name].facts, path, self.services)
+        return entries
+
     def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, CatalogueEntry[Item]]:
         """Returns an entry for each subfolder that has a file of this name, by id."""
         entries: dict[str, CatalogueEntry[Item]] = {}
@@ -201,7 +218,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
     """Returns the kernel that consists of a user's source tree and its port, under the tree's id."""
     if Path(tree.port).is_absolute():
         folder = Path(tree.port)
-        port = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
+        port = _read_port(folder)
     elif tree.port in ports:
         port = ports[tree.port]
     else:
@@ -216,3 +233,28 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
         facts = facts.model_copy(update={"smp": False, "reasons": reasons})
     facts = facts.model_copy(update={"id": tree.id, "title": title, "version": tree.version, "package": ""})
     return CatalogueEntry(tree.id, port.folder, facts, tree)
+
+
+def _read_port(folder: Path) -> CatalogueEntry[Kernel]:
+    """Returns the port in a folder: its kernel.toml, and its facts about optional services."""
+    entry = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
+    facts = entry.facts
+    for service in OPTIONAL_SERVICES:
+        if not facts.services.get(service, False):
+            continue
+        path = folder / OPTIONAL_FOLDER / service / SERVICE_FILE
+        if not path.is_file():
+            raise CatalogueError(
+                f"{folder / 'kernel.toml'} says {service} = true, but {path} is missing; add it, or say "
+                f"{service} = false."
+            )
+        facts = _with_optional_service(facts, path)
+    return CatalogueEntry(entry.id, folder, facts)
+
+
+def _with_optional_service(facts: Kernel, path: Path) -> Kernel:
+    """Returns the facts of a kernel with those about an optional service in a file. Raises CatalogueError."""
+    try:
+        return facts.with_optional_service(read_toml(path, OptionalServiceFacts))
+    except ValidationError as cause:
+        raise CatalogueError(f"{path}, {validation_problem(cause)}; correct or remove it.") from None

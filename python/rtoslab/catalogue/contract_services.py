@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -12,6 +13,12 @@ from rtoslab.catalogue.conformance_table import ConformanceSuite
 from rtoslab.catalogue.kernel_facts import Kernel
 from rtoslab.catalogue.schemas import FootprintProgram
 from rtoslab.catalogue.strict_files import read_toml
+
+OPTIONAL_SERVICES: Final = ("affinity", "timer", "work")
+"""Services whose code and kernel configuration are in a folder of their own, `services/<service>/` of a port.
+Only images that need such a service contain anything of it, so no other image depends on these files."""
+OPTIONAL_FOLDER: Final = "services"
+SERVICE_FILE: Final = "service.toml"
 
 
 class ServicesFile(StrictModel):

@@ -68,6 +68,8 @@ class KernelBehaviour(StrictModel):
     """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
     switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
     """The exceptions in which the kernel switches tasks."""
+    timer_callback: Literal["task", "interrupt"] = "task"
+    """What calls the functions of timers: a task of the kernel's, or the handler of the tick."""
     float_context: Literal["when_used", "always"] = "when_used"
     """Which tasks have a floating-point context: those that have used the unit, or all."""
 
@@ -219,6 +221,17 @@ class EarlierVersion(StrictModel):
     """Members of `[memory.task_block]`."""
 
 
+class OptionalServiceFacts(StrictModel):
+    """The content of `services/<service>/service.toml` of a port: its facts about an optional service."""
+
+    symbols: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    completes: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    arguments: dict[str, tuple[Argument, ...]] = Field(default_factory=dict)
+    results: dict[str, int] = Field(default_factory=dict)
+    behaviour: dict[str, int | str] = Field(default_factory=dict)
+    """Facts of `[behaviour]`."""
+
+
 class Kernel(StrictModel):
     """The content of `firmware/kernels/<id>/kernel.toml`."""
 
@@ -325,6 +338,19 @@ class Kernel(StrictModel):
     def without_services(self, services: Iterable[str]) -> "Kernel":
         """Returns the kernel's facts without these services."""
         return self.model_copy(update={"services": {**self.services, **dict.fromkeys(services, False)}})
+
+    def with_optional_service(self, facts: OptionalServiceFacts) -> "Kernel":
+        """Returns the kernel's facts with those about an optional service. Raises ValidationError."""
+        behaviour = {**self.behaviour.model_dump(exclude_unset=True), **facts.behaviour}
+        return self.model_copy(
+            update={
+                "symbols": {**self.symbols, **facts.symbols},
+                "completes": {**self.completes, **facts.completes},
+                "arguments": {**self.arguments, **facts.arguments},
+                "results": {**self.results, **facts.results},
+                "behaviour": KernelBehaviour.model_validate(behaviour),
+            }
+        )
 
     def without_names(self, absent: Iterable[str]) -> "Kernel":
         """Returns the facts of a version of the kernel that lacks these names of `[[earlier]]`."""

@@ -5,11 +5,11 @@ and at most asks for a measurement too many.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from rtoslab.catalogue import FILES_OUTSIDE_IMAGES
+from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, OPTIONAL_FOLDER, OPTIONAL_SERVICES, Benchmark, read_toml
 from rtoslab.choose.matrix_points import matrix_suite
 from rtoslab.reference import today_code
 
@@ -30,8 +30,32 @@ def _source_paths(root: Path, port: str, board: str) -> Iterator[str]:
     """Yields the paths of the firmware's source files on which a kernel's figures on a board depend."""
     experiments = matrix_suite(root).experiments
     benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}
+    unneeded = _unneeded_files(root, port, benchmarks)
     for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):
         path = root / "firmware" / place
         for file in [path] if path.is_file() else path.rglob("*"):
             if file.is_file() and file.suffix != _NO_CODE and file.name not in FILES_OUTSIDE_IMAGES:
-                yield file.relative_to(root).as_posix()
+                name = file.relative_to(root).as_posix()
+                if not name.startswith(unneeded):
+                    yield name
+
+
+def _unneeded_files(root: Path, port: str, benchmarks: Collection[str]) -> tuple[str, ...]:
+    """Returns how the names of files begin that only images with an optional service contain, if none of these
+    benchmarks needs the service."""
+    paths = [root / "firmware" / name / "benchmark.toml" for name in benchmarks]
+    facts = [read_toml(path, Benchmark) for path in paths if path.is_file()]
+    needed = {
+        service
+        for benchmark in facts
+        for service in (*benchmark.services, *(name for series in benchmark.series for name in series.services))
+    }
+    return tuple(
+        start
+        for service in OPTIONAL_SERVICES
+        if service not in needed
+        for start in (
+            f"firmware/kernels/{port}/{OPTIONAL_FOLDER}/{service}/",
+            f"firmware/include/bench/{service}.h",
+        )
+    )

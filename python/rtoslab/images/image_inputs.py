@@ -18,7 +18,14 @@ from rtoslab.base import (
     memoize_by_contents,
     tools,
 )
-from rtoslab.catalogue import FILES_OUTSIDE_IMAGES, Catalogue, SourceTree, description_path, export_key
+from rtoslab.catalogue import (
+    FILES_OUTSIDE_IMAGES,
+    OPTIONAL_SERVICES,
+    Catalogue,
+    SourceTree,
+    description_path,
+    export_key,
+)
 from rtoslab.plan import DEFAULT_COMPILER, Point
 from rtoslab.records import ExpectedIdentity
 from rtoslab.trees import file_names, find_export, find_repositories, inputs_listing
@@ -122,7 +129,25 @@ def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
     `cmake_options`."""
     tree = tree_of_point(catalogue, point)
     port = f"-DKERNEL={catalogue.port_name(catalogue.kernel(point.kernel))}"
-    return [port, *([f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else [])]
+    optional = optional_services(catalogue, point)
+    return [
+        port,
+        *([f"-DTREE={description_path(tree.id)}", f"-DTREE_PATH={tree.path}"] if tree else []),
+        *(["-DCMAKE_PROJECT_rtoslab_firmware_INCLUDE=services/services.cmake"] if optional else []),
+        *([f"-DOPTIONAL_SERVICES:STRING={';'.join(optional)}"] if optional else []),
+    ]
+
+
+def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
+    """Returns the optional services that a point's image contains: those that its benchmark needs, and all that the
+    kernel has in the conformance suite."""
+    kernel = catalogue.kernel(point.kernel).facts
+    offered = [service for service in OPTIONAL_SERVICES if kernel.services.get(service, False)]
+    if point.benchmark == CONFORMANCE_IMAGE:
+        return offered
+    benchmark = catalogue.benchmarks.get(point.benchmark)
+    needed = benchmark.facts.for_kernel(kernel).needed_services(point.params) if benchmark else ()
+    return [service for service in offered if service in needed]
 
 
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:
@@ -148,6 +173,8 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
         parts.append(f"instruments/{point.instrument}")
     if point.beside is not None:
         parts.append("amp")
+    if optional_services(catalogue, point):
+        parts.append("services")
     sources = join_listing(chain(*(_part_rows(root, firmware, part) for part in parts), _spec_rows(root)))
     sources += join_listing(_part_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]

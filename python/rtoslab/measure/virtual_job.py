@@ -1,9 +1,9 @@
 """The observations that a point needs from the virtual board."""
 
-from rtoslab.catalogue import Catalogue
+from rtoslab.catalogue import Benchmark, Board, Catalogue
 from rtoslab.plan import Point
 from rtoslab.proofs import services_to_watch
-from rtoslab.targets import VirtualJob
+from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualJob
 
 
 def virtual_job(
@@ -27,9 +27,16 @@ def virtual_job(
         watched_services=services_to_watch(benchmark),
         latency=point.instrument is not None or bool(benchmark.series),
         handlers=benchmark.handlers is not None,
-        stamping_line=board.irq.asynchronous if benchmark.is_stamped else None,
+        stamping_exception=_stamping_exception(benchmark, board),
         settings=point.timing,
         core=point.core,
         started=pair[1] if pair else None,
         sender=pair[0] if pair and benchmark.is_sent else None,
     )
+
+
+def _stamping_exception(benchmark: Benchmark, board: Board) -> int | None:
+    """Returns the number of the exception that begins the intervals of stamped series. None: there is none."""
+    if benchmark.is_stamped_by_tick:
+        return SYSTICK
+    return FIRST_EXTERNAL + board.irq.asynchronous if benchmark.is_stamped else None

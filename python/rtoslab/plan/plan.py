@@ -14,6 +14,7 @@ from rtoslab.catalogue import (
     DEFAULT_KERNEL,
     DEFAULT_OPT,
     INSTRUMENTS,
+    SHOWN_IF_UNUSUAL,
     Benchmark,
     Board,
     Catalogue,
@@ -328,6 +329,9 @@ def make_point(
     for name in params:
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
+    # A benchmark whose tasks are not pinned says so in each result, as if the user had asked for it.
+    unusual = {name: str(value) for name, value in benchmark.facts.params.items() if name in SHOWN_IF_UNUSUAL}
+    params = {**{name: value for name, value in unusual.items() if value == "0"}, **params}
     features = {key: parse_whole(key, value) for key, value in sorted(config.items()) if key.startswith("feature.")}
     return Point(
         benchmark=benchmark.id,

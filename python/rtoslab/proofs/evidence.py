@@ -33,7 +33,8 @@ Condition = Annotated[str, Field(pattern=r"^[a-z_]+ [=>] [0-9]+$")]
 """`shared = 1`, `cores > 1`: a parameter of the benchmark, or the number of cores, against a number.
 `queue = 1`: what is measured needs that service; `tasks = 1`: where there are any, `tasks = 0`: without a kernel;
 `sliced = 1`: a kernel that slices time among equals, asked or not; `timeout_adds_ticks = 1`: one whose time-outs last
-a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex."""
+a tick longer; `heap_sleeps = 1`: several cores share a heap after a mutex; `timer_task = 1`: a task of the kernel's
+calls the functions of timers."""
 
 
 class RuleParams(StrictModel):
@@ -74,10 +75,11 @@ class Evidence:
 
     @property
     def compared_groups(self) -> list[tuple[str, list[int]]]:
-        """Returns the groups of cores whose counts are compared: each core for pinned tasks, else all together."""
+        """Returns the groups of cores whose counts are compared: each core for pinned tasks, else all together, because
+        a task that counts may run on any."""
         if self.is_pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
-        return [("all cores", self.metric_cores)]
+        return [("all cores", list(self.cores))]
 
     @property
     def counting_groups(self) -> list[tuple[str, int]]:
@@ -155,6 +157,7 @@ class Evidence:
             "tasks": tasks,
             "sliced": sliced,
             "timeout_adds_ticks": self.kernel.behaviour.timeout_adds_ticks,
+            "timer_task": int(self.kernel.behaviour.timer_callback == "task"),
             "heap_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.heap_lock == "sleeping"),
             "queue_sleeps": int(len(self.cores) > 1 and self.kernel.behaviour.queue_lock == "sleeping"),
             **{key: str(value) for key, value in self.benchmark.params.items() if key in SHOWN_IF_UNUSUAL},

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rtoslab.base import AlteredError, memoize_by_contents, sha256_of, write_whole
+from rtoslab.catalogue import OPTIONAL_SERVICES
 from rtoslab.intake import read_text
 from rtoslab.reference.sealed_lines import seal_lines, unseal_lines
 
@@ -29,6 +30,9 @@ _IN_NO_IMAGE: Final = {
 }
 """Keys of files that no image depends on: a proof that is stricter changes no figure, nor does a button at rest, nor
 what proofs know of a kernel's objects."""
+_ANSWERS: Final = ("services", "reasons")
+"""Tables of kernel.toml with an entry for each service. The entries of optional services are in no image: everything
+else about them is in files of their own."""
 _COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
 
 
@@ -49,6 +53,8 @@ def _strip_source(name: str, content: bytes) -> bytes:
             facts = tomllib.loads(text)
             unused = _IN_NO_IMAGE.get(Path(name).name, frozenset())
             facts = {key: value for key, value in facts.items() if key not in unused}
+            if Path(name).name == "kernel.toml":
+                facts |= {table: _without_optional(facts[table]) for table in _ANSWERS if table in facts}
             return json.dumps(facts, sort_keys=True, default=str).encode()
     except ValueError:
         return content
@@ -59,6 +65,11 @@ def _strip_source(name: str, content: bytes) -> bytes:
         over_lines = "#[" in text or any(line.count('"') % 2 for line in lines)
         return content if over_lines else "\n".join(lines).encode()
     return content
+
+
+def _without_optional(answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a table of kernel.toml without its entries for optional services."""
+    return {service: answer for service, answer in answers.items() if service not in OPTIONAL_SERVICES}
 
 
 def _squeeze_space(text: str) -> str:

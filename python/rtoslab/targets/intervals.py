@@ -89,7 +89,7 @@ def find_intervals(
     """Returns the measured intervals in a window's packed events.
 
     `current`: core -> running task as it opens; `pin`: number of the measurement's pin; `stamping`: number of the
-    exception whose recognition starts the intervals of stamped series.
+    exception whose recognition starts the intervals of stamped series. Of several ticks the last before the end does.
     """
     reader = _IntervalReader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
@@ -143,7 +143,7 @@ class _IntervalReader:
 
     def start_stamped_interval(self, cycle: int) -> None:
         """Begins an interval at an interrupt. Its series is known only from its end mark."""
-        if self.open is not None:
+        if self.open is not None and (self.stamping != SYSTICK or self.open.series != STAMPED):
             self.disorder.append("a timer's event came before the one before it was stamped")
         self.open = MarkedInterval(STAMPED, cycle)
 

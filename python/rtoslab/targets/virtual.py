@@ -37,7 +37,7 @@ from rtoslab.targets.event_kinds import (
     IDENT_WINDOW,
 )
 from rtoslab.targets.events import EVENT
-from rtoslab.targets.exceptions import FIRST_EXTERNAL, switching_exceptions
+from rtoslab.targets.exceptions import switching_exceptions
 from rtoslab.targets.handlings import UNKNOWN, HandlerReader, attach_handler_probes
 from rtoslab.targets.heap_pieces import count_free_pieces
 from rtoslab.targets.intervals import find_intervals
@@ -93,8 +93,8 @@ class VirtualJob:
     """The image has marked intervals to observe."""
     handlers: bool = False
     """The kernel's own handlers are what is measured."""
-    stamping_line: int | None = None
-    """The interrupt line whose events start stamped intervals. None: there are none."""
+    stamping_exception: int | None = None
+    """The number of the exception whose events start stamped intervals. None: there are none."""
     sending_limit_s: float = SENDING_LIMIT_S
     """The limit for everything after the window."""
     core: int | None = None
@@ -314,8 +314,7 @@ class _WindowRun:
         if self.job.latency:
             self.machine.trace_pins(False)
             pin = pin_number(self.job.board.pins.out)
-            line = self.job.stamping_line
-            stamping = FIRST_EXTERNAL + line if line is not None else None
+            stamping = self.job.stamping_exception
             intervals = find_intervals(bytes(self.events), self.job.watched_services, self.current, pin, stamping)
             output.observed.intervals = intervals
         self.observer = None

@@ -43,7 +43,7 @@ def test_every_file_of_this_checkout_is_valid() -> None:
 def test_new_folder_is_found_automatically(copy: Path, kind: str, file: str) -> None:
     source = next((copy / "firmware" / kind).glob(f"*/{file}"))
     added = copy / "firmware" / kind / "brand_new"
-    added.mkdir()
+    shutil.copytree(source.parent, added)
     text = re.sub(r'^id = ".*"', 'id = "brand_new"', source.read_text(), count=1, flags=re.MULTILINE)
     (added / file).write_text(text)
     assert "brand_new" in getattr(Catalogue(copy), kind)

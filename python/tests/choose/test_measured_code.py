@@ -24,6 +24,9 @@ def root(tmp_path: Path) -> Path:
         "boards/red/board.c",
         "scenes/a.c",
         "kernels/k/tasks.toml",
+        "kernels/k/services/timer/port_timer.h",
+        "include/bench/timer.h",
+        "include/bench/timers.h",
     ):
         path = tmp_path / "firmware" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,6 +50,9 @@ def matrix(root: Path) -> KernelMatrix:
         ("boards/red/board.c", ["the firmware (red)"]),
         ("scenes/a.c", []),
         ("kernels/k/tasks.toml", []),
+        ("kernels/k/services/timer/port_timer.h", []),
+        ("include/bench/timer.h", []),
+        ("include/bench/timers.h", ["the firmware (blue, red)"]),
     ],
 )
 def test_changed_code_is_detected_on_its_boards(root: Path, name: str, changed: list[str]) -> None:
@@ -56,6 +62,19 @@ def test_changed_code_is_detected_on_its_boards(root: Path, name: str, changed: 
     assert matrix_changes(root, measured) == []
     (root / "firmware" / name).write_text("int a = 2; /* One. */\n")
     assert matrix_changes(root, measured) == changed
+
+
+def test_code_of_an_optional_service_counts_if_a_benchmark_needs_it(root: Path) -> None:
+    name = "context_switch"
+    text = (find_root() / "firmware/benchmarks" / name / "benchmark.toml").read_text()
+    path = root / "firmware/benchmarks" / name / "benchmark.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text.replace('services = ["tasks"', 'services = ["timer", "tasks"', 1))
+    assert path.read_text() != text
+    measured = matrix(root)
+    assert matrix_changes(root, measured) == []
+    (root / "firmware/kernels/k/services/timer/port_timer.h").write_text("int a = 2;\n")
+    assert matrix_changes(root, measured) == ["the firmware (blue, red)"]
 
 
 def test_changed_timing_version_is_detected(root: Path) -> None:

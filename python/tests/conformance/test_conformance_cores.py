@@ -12,11 +12,12 @@ from tests.checkouts import replace_text
 from tests.conformance.test_conformance_end_to_end import conformance
 
 PORT = "kernels/freertos/port.c"
+AFFINITY = "kernels/freertos/services/affinity/port_affinity.h"
 FREE = "request->core == PORT_ANY_CORE ? tskNO_AFFINITY : (UBaseType_t)1u << request->core"
 
 
-def core_findings(root: Path, kernel: str, cores: int) -> list[CheckFinding]:
-    return [finding for finding in conformance(root, kernel, cores=cores).findings if finding.check == "any_core"]
+def core_findings(root: Path, kernel: str, cores: int, check: str = "any_core") -> list[CheckFinding]:
+    return [finding for finding in conformance(root, kernel, cores=cores).findings if finding.check == check]
 
 
 def test_unpinned_task_runs_on_any_free_core() -> None:
@@ -41,6 +42,24 @@ def test_port_that_pins_an_unpinned_task_fails(checkout: Path, core: int) -> Non
     replace_text(checkout, PORT, FREE, f"(UBaseType_t)1u << (request->core == PORT_ANY_CORE ? {core} : request->core)")
     findings = core_findings(checkout, "freertos", 2)
     assert [finding.core for finding in findings if finding.outcome is CheckOutcome.FAILS] == [core]
+
+
+def test_task_bound_to_another_core_continues_there() -> None:
+    findings = core_findings(find_root(), "freertos", 2, "affinity_moves")
+    assert [(finding.core, finding.outcome) for finding in findings] == [
+        (0, CheckOutcome.HOLDS),
+        (1, CheckOutcome.HOLDS),
+    ]
+
+
+@pytest.mark.long
+def test_port_that_binds_a_task_to_the_core_it_is_on_fails(checkout: Path) -> None:
+    replace_text(checkout, AFFINITY, "1u << core", "1u << (core * 0u + portGET_CORE_ID())")
+    findings = core_findings(checkout, "freertos", 2, "affinity_moves")
+    assert [(finding.core, finding.outcome) for finding in findings] == [
+        (0, CheckOutcome.FAILS),
+        (1, CheckOutcome.FAILS),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from rtoslab.proofs import judge_all, services_to_watch
 from rtoslab.proofs.rules import all_rules
 from rtoslab.results.finding import ProofVerdict
 from tests.fakes import BODY, CONTROL, WINDOW, benchmark, count, evidence, judge_one, judge_own, kernel, task
-from tests.proofs import test_course, test_latency_proofs, test_window_proofs
+from tests.proofs import test_course, test_keeps_period, test_latency_proofs, test_window_proofs
 from tests.proofs.test_proofs_not_pinned import CASES as NOT_PINNED
 from tests.proofs.test_proofs_two_cores import CASES as CASES_OF_TWO_CORES
 from tests.targets import test_handlers, test_phases, test_stamped_series
@@ -107,6 +107,7 @@ def test_every_rule_is_shown_to_hold_and_to_fail() -> None:
     shown |= {(rule["rule"], verdict) for rule, _, verdict in (*test_course.CASES, *test_phases.CASES)}
     shown |= {(rule["rule"], verdict) for rule, _, _, verdict in test_phases.CASES_OF_TICKS}
     shown |= {(rule["rule"], verdict) for rule, _, verdict in test_window_proofs.CASES}
+    shown |= {(test_keeps_period.RULE["rule"], verdict) for _, _, verdict in test_keeps_period.CASES}
     shown |= {(test_window_proofs.STRESS["rule"], verdict) for *_, verdict in test_window_proofs.STRESSED}
     shown |= {(test_window_proofs.PAIR["rule"], verdict) for _, verdict in test_window_proofs.OVERLAPS}
     assert shown == {(name, verdict) for name in all_rules() for verdict in (ProofVerdict.HOLDS, ProofVerdict.FAILS)}

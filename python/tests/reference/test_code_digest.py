@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base import AlteredError, find_root
-from rtoslab.reference import add_code_digests, compiled_files
+from rtoslab.catalogue import OPTIONAL_SERVICES, Catalogue
+from rtoslab.reference import add_code_digests, compiled_files, read_references
 from rtoslab.reference.code_digest import FILE, code_digest, read_code_digests
 
 C = b"/* Takes. */\nint take(void)\n{\n    return 1; // always\n}\n"
 TOML = b'# A benchmark.\nid = "t1"\n[params]\npinned = 1\n'
+KERNEL = b'id = "k"\n[services]\ntasks = true\n[reasons]\nheap = "it has none"\n'
 CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
 
 
@@ -23,6 +25,8 @@ CMAKE = b"# The kernel.\nadd_library(kernel OBJECT tasks.c)\n"
         ("t1/benchmark.toml", TOML, b'title = "T1"\n' + TOML + b'[[proof]]\nrule = "busy"\n'),
         ("b/board.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
         ("k/kernel.toml", TOML, TOML + b'[objects.semaphore]\ntype = "queue"\n'),
+        ("k/kernel.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\ntimer = true")),
+        ("k/kernel.toml", KERNEL, KERNEL + b'timer = "it has none"\n'),
         ("CMakeLists.txt", CMAKE, b"# Another word.\n  # One more.\nadd_library(kernel OBJECT tasks.c)\n"),
     ],
 )
@@ -45,6 +49,9 @@ def test_changed_comment_keeps_the_digest(name: str, before: bytes, after: bytes
         ("a.toml", TOML, TOML.replace(b"pinned = 1", b"pinned = 0")),
         ("t1/benchmark.toml", TOML, TOML.replace(b"pinned = 1", b"pinned = 0")),
         ("kernels/a/kernel.toml", TOML, TOML + b'[[proof]]\nrule = "busy"\n'),
+        ("k/kernel.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\nheap = true")),
+        ("k/kernel.toml", KERNEL, KERNEL + b'timer_task = "it has none"\n'),
+        ("k/benchmark.toml", KERNEL, KERNEL.replace(b"tasks = true", b"tasks = true\ntimer = true")),
         ("b/board.toml", TOML, TOML + b'[pins]\nout = "PA8"\n'),
         ("a.toml", TOML, TOML + b'[rest]\nhigh = ["PC13"]\n'),
         ("a.toml", b"broken =", b"broken = #"),
@@ -73,3 +80,18 @@ def test_current_files_are_added_once_and_an_edited_list_is_refused(tmp_path: Pa
 
 def test_checkout_has_the_digests_of_all_its_references() -> None:
     assert len(read_code_digests(find_root())) > 100
+
+
+def test_no_reference_depends_on_the_answers_that_do_not_count() -> None:
+    """The entries of optional services are left out of digests, so no stored image may need such a service."""
+    catalogue = Catalogue(find_root())
+    names = {point.result.point.benchmark for item in read_references(catalogue.root) for point in item.points}
+    assert names
+    needed = {
+        service
+        for name in names
+        for facts in [catalogue.benchmark(name).facts]
+        for service in (*facts.services, *(other for series in facts.series for other in series.services))
+    }
+    assert "tasks" in needed
+    assert not needed & set(OPTIONAL_SERVICES)

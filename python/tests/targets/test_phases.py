@@ -5,16 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from rtoslab.base import find_root
 from rtoslab.catalogue import Catalogue
 from rtoslab.proofs import Evidence
-from rtoslab.proofs.rules.phases_apart import ENOUGH
+from rtoslab.proofs.rules.phases_apart import ENOUGH, PhasesApartParameters
 from rtoslab.proofs.rules.ticks_met import TicksMetParameters
 from rtoslab.proofs.rules.ticks_met import judge_evidence as judge_ticks
 from rtoslab.results.finding import ProofVerdict
 from rtoslab.targets.observe import WindowObservations
-from rtoslab.targets.steps import START, STOP, TICK, RunStep
+from rtoslab.targets.steps import CALL, START, STOP, TICK, RunStep
 from tests.fakes import decoded_run, judge_own, kernel
 from tests.latency_fakes import Row, enter, evidence, orderly
 
@@ -52,6 +53,32 @@ def test_samples_begin_at_different_phases(
     )
     (result,) = (finding for finding in judge_own(seen) if finding.rule == APART["rule"])
     assert result.verdict is verdict, result.saw
+
+
+CALLED = {"rule": "phases_apart", "service": "semaphore_give"}
+
+
+@pytest.mark.parametrize(
+    ("distances", "verdict"), [(range(100, 140, 11), "holds"), ([100, 111] * 2, "fails"), ([], "fails")]
+)
+def test_calls_come_at_different_phases(distances: Sequence[int], verdict: str) -> None:
+    built = evidence(CALLED)
+    steps = [
+        replace(step, kind=CALL, name="give") if step.kind == START else step
+        for step in samples_after_ticks(distances)
+        if step.kind != STOP
+    ]
+    facts = kernel(symbols={"semaphore_give": ["give"]})
+    other = [replace(step, name="take") for step in samples_after_ticks(range(4)) if step.kind == START]
+    seen = replace(built, kernel=facts, samples=9, observed=WindowObservations(steps=(*steps, *other)))
+    (result,) = (finding for finding in judge_own(seen) if finding.rule == CALLED["rule"])
+    assert result.verdict.value == verdict, result.saw
+
+
+@pytest.mark.parametrize("keys", [{}, {"series": ["give"], "service": "semaphore_give"}])
+def test_phases_are_of_series_or_of_a_service(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="say either series or service"):
+        PhasesApartParameters.model_validate({"rule": "phases_apart", **keys})
 
 
 def test_enough_phases_depend_on_the_drift() -> None:

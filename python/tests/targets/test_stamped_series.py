@@ -42,11 +42,11 @@ def return_row(cycle: int, address: int, exception: int = TIMER) -> Row:
     return cycle, KIND_EXCEPTION_EXIT, exception, 0, address
 
 
-def intervals(rows: Sequence[Row]) -> MarkedIntervals:
+def intervals(rows: Sequence[Row], stamping: int = TIMER) -> MarkedIntervals:
     built = np.zeros(len(rows), dtype=EVENT)
     for index, (cycle, kind, ident, value, pc) in enumerate(rows):
         built[index] = (cycle, value, pc, ident, kind, 0, 0)
-    return find_intervals(built.tobytes(), (), {0: 1}, None, TIMER)
+    return find_intervals(built.tobytes(), (), {0: 1}, None, stamping)
 
 
 ORDERLY = [
@@ -87,6 +87,16 @@ def test_stamped_interval_begins_at_the_interrupts_recognition() -> None:
 
 def test_event_without_a_stamp_is_an_error() -> None:
     assert intervals([interrupt_row(100), interrupt_row(200), stamp_row(230)]).disorder != ()
+
+
+def test_interval_stamped_by_the_tick_begins_at_the_last_tick() -> None:
+    ticks = [(cycle + ENTRY_CYCLES, KIND_EXCEPTION_ENTER, 15, ENTRY_CYCLES, 0) for cycle in (100, 1100, 2100, 3100)]
+    result = intervals([*ticks[:3], stamp_row(2150), ticks[3]], 15)
+    assert [(interval.series, interval.start_cycle, interval.cycles) for interval in result.intervals] == [
+        (1, 2100, 50)
+    ]
+    assert result.disorder == ()
+    assert intervals([ticks[0], stamp_row(150), stamp_row(160)], 15).disorder != ()
 
 
 AGREE = {"rule": "stamps_agree", "series": ["event"]}

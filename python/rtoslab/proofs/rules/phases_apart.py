@@ -4,8 +4,11 @@ It prevents a jitter of 0 that only shows that every sample had the same phase."
 
 from typing import Final
 
+from pydantic import model_validator
+
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.proofs.observed_steps import judged_steps
+from rtoslab.proofs.step_match import KernelService
 from rtoslab.results import ProofFinding
 from rtoslab.targets import steps as seen
 
@@ -18,7 +21,16 @@ ENOUGH: Final = 101
 class PhasesApartParameters(RuleParams):
     """The parameters of the proof rule `phases_apart` in benchmark.toml."""
 
-    series: tuple[str, ...]
+    series: tuple[str, ...] = ()
+    service: str | None = None
+    """A service whose calls are meant, in place of the starts of `series`."""
+
+    @model_validator(mode="after")
+    def _require_one_of_both(self) -> "PhasesApartParameters":
+        """Refuses a table with both `series` and `service`, or with neither."""
+        if bool(self.series) == bool(self.service):
+            raise ValueError("say either series or service")
+        return self
 
 
 def judge_evidence(params: PhasesApartParameters, evidence: Evidence) -> ProofFinding:
@@ -29,12 +41,20 @@ def judge_evidence(params: PhasesApartParameters, evidence: Evidence) -> ProofFi
     ids = evidence.benchmark.series_ids
     names = {ids.index(series): series for series in params.series if series in ids}
     distances: dict[str, list[int]] = {series: [] for series in names.values()}
+    service = None
+    if params.service is not None:
+        service = KernelService(evidence.kernel.for_cpu(evidence.board.cpu), params.service)
+        distances[params.service] = []
     ticked: dict[int, int] = {}
     for step in judged_steps(evidence):
         if step.kind == seen.TICK:
             ticked[step.core] = step.cycle
-        elif step.kind == seen.START and step.first in names and step.core in ticked:
+        elif step.core not in ticked:
+            continue
+        elif step.kind == seen.START and step.first in names:
             distances[names[step.first]].append(step.cycle - ticked[step.core])
+        elif step.kind == seen.CALL and service is not None and service.matches_call(step):
+            distances[str(params.service)].append(step.cycle - ticked[step.core])
     problems: list[str] = []
     words: list[str] = []
     for name, distance in distances.items():

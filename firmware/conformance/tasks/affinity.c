@@ -1,0 +1,23 @@
+/* The scene of the optional service affinity: a task binds itself to another core and back. */
+#include "bench_scene.h"
+
+#if KERNEL_SERVICES_AFFINITY && BENCH_CORES > 1
+#include "bench/affinity.h"
+
+/* Notes 1 if it runs on the other core behind the first call, and 1 if it runs on its own behind the second. In between it
+ * sleeps a tick and stays there: 1. */
+static void go_there_and_back(void)
+{
+    struct worker *self = worker(MID_A);
+    unsigned home = port_core(), away = (home + 1u) % BENCH_CORES;
+
+    port_affinity_set(self->handle, away);
+    note(port_core() == away ? 1 : 0);
+    port_sleep_ticks(1);
+    note(port_core() == away ? 1 : 0);
+    port_affinity_set(self->handle, home);
+    note(port_core() == home ? 1 : 0);
+}
+
+const struct scene affinity_scene = {"affinity_moves", {[MID_A] = go_there_and_back}, NULL};
+#endif

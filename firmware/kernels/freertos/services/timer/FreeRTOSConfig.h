@@ -1,0 +1,13 @@
+/* FreeRTOS's configuration in images with timers: the kernel's timer task, most urgent of all and on the tick's core. */
+#pragma once
+
+#include "bench_kernel_config_overrides.h"
+
+#ifndef configUSE_TIMERS
+#define configUSE_TIMERS 1
+#endif
+#ifndef configTIMER_SERVICE_TASK_CORE_AFFINITY
+#define configTIMER_SERVICE_TASK_CORE_AFFINITY ((UBaseType_t)1u << configTICK_CORE)
+#endif
+
+#include_next "FreeRTOSConfig.h"

@@ -1,0 +1,28 @@
+/* FreeRTOS's software timers. Starts and stops are commands to the timer task, which also calls the functions. */
+#pragma once
+
+#include "timers.h"
+
+#if !configUSE_TIMERS
+#error "The service timer needs configUSE_TIMERS=1."
+#endif
+
+typedef TimerHandle_t port_timer_t;
+typedef TimerCallbackFunction_t port_timer_callback_t;
+#define PORT_TIMER_CALLBACK(name) void name(__attribute__((unused)) TimerHandle_t unused_timer)
+
+static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
+{
+    *timer = xTimerCreate("", ticks, periodic ? pdTRUE : pdFALSE, NULL, callback);
+    return *timer != NULL;
+}
+
+static inline bool port_timer_start(port_timer_t *timer)
+{
+    return xTimerStart(*timer, portMAX_DELAY) == pdPASS;
+}
+
+static inline bool port_timer_stop(port_timer_t *timer)
+{
+    return xTimerStop(*timer, portMAX_DELAY) == pdPASS;
+}

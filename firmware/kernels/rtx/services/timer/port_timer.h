@@ -1,0 +1,27 @@
+/* RTX5's timers. The kernel's timer thread calls the functions. */
+#pragma once
+
+/* The kernel is told the ticks at each start. */
+typedef struct {
+    osTimerId_t kernels;
+    uint32_t ticks;
+} port_timer_t;
+typedef osTimerFunc_t port_timer_callback_t;
+#define PORT_TIMER_CALLBACK(name) void name(__attribute__((unused)) void *unused_argument)
+
+static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
+{
+    timer->ticks = ticks;
+    timer->kernels = osTimerNew(callback, periodic ? osTimerPeriodic : osTimerOnce, NULL, NULL);
+    return timer->kernels != NULL;
+}
+
+static inline bool port_timer_start(port_timer_t *timer)
+{
+    return osTimerStart(timer->kernels, timer->ticks) == osOK;
+}
+
+static inline bool port_timer_stop(port_timer_t *timer)
+{
+    return osTimerStop(timer->kernels) == osOK;
+}

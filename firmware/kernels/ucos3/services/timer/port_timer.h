@@ -1,0 +1,29 @@
+/* µC/OS-III's timers. The kernel's timer task calls the functions. */
+#pragma once
+
+typedef OS_TMR port_timer_t;
+typedef OS_TMR_CALLBACK_PTR port_timer_callback_t;
+#define PORT_TIMER_CALLBACK(name) void name(__attribute__((unused)) void *unused_timer, __attribute__((unused)) void *unused_argument)
+
+static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
+{
+    OS_ERR error;
+
+    OSTmrCreate(timer, (CPU_CHAR *)"", ticks, ticks, periodic ? OS_OPT_TMR_PERIODIC : OS_OPT_TMR_ONE_SHOT, callback, NULL,
+                &error);
+    return error == OS_ERR_NONE;
+}
+
+static inline bool port_timer_start(port_timer_t *timer)
+{
+    OS_ERR error;
+
+    return OSTmrStart(timer, &error) == OS_TRUE;
+}
+
+static inline bool port_timer_stop(port_timer_t *timer)
+{
+    OS_ERR error;
+
+    return OSTmrStop(timer, OS_OPT_TMR_NONE, NULL, &error) == OS_TRUE;
+}
