@@ -74,8 +74,10 @@ def list_points(catalogue: Catalogue, chosen: list[str]) -> Iterator[Point]:
     for point in make_plan(catalogue, benchmarks, options).points:
         if point.not_applicable is None:
             facts = catalogue.benchmark(point.benchmark).facts
-            short = facts.kind == "counts" and not facts.window_ms
-            yield replace(point, window_ms=WINDOW_MS) if short else point
+            if facts.kind == "latency" or facts.window_ms:
+                yield point
+            if facts.kind == "counts":
+                yield replace(point, window_ms=WINDOW_MS)
 
 
 def measure_lengths(root: Path, point: Point) -> tuple[str, dict[str, list[int]]] | str:

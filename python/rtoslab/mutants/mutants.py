@@ -27,7 +27,8 @@ class MutantSetting(StrictModel):
     instrument: str | None = None
     """The instrument of a latency benchmark. By default its first one."""
     window_ms: int = 10
-    samples: int = 12
+    samples: int | None = None
+    """The samples of each series of a latency benchmark. By default as many as usual, whose code is known exactly."""
     config: dict[str, str] = Field(default_factory=dict)
 
 

@@ -43,9 +43,10 @@ class CodeLengths(StrictModel):
     """Benchmark -> `length_key` -> the length."""
 
 
-def length_key(kernel: str, chip: str, core: int, cores: int, instrument: str | None) -> str:
+def length_key(kernel: str, chip: str, core: int, cores: int, instrument: str) -> str:
     """Returns the key of the length of the code that one of several cores executes. The chips of one family have the
-    same code (`stm32f4`). `instrument` is None for a benchmark that counts."""
+    same code (`stm32f4`). `instrument` is that of a latency benchmark, with the number of samples, which is a constant
+    in the code. It is empty for a benchmark that counts."""
     family = chip[:_FAMILY_CHARS] if chip.startswith("stm32") else chip
     one_of_several = [f"core {core} of {cores}"] if cores > 1 else []
     return " ".join([kernel, family, *one_of_several, *([instrument] if instrument else [])])

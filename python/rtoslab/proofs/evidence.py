@@ -23,8 +23,6 @@ USUAL_PACE: Final = 2.5
 
 _CODE_SETTINGS: Final = frozenset({"opt", "lto", "compiler"})
 """The keys of a point's configuration that change how the benchmark is compiled."""
-_SAMPLES_SLACK: Final = 2
-"""Instructions by which the code differs with the number of samples: some constants need two instructions."""
 _PACE_SETTINGS: Final = frozenset({"code", "data", "clock_hz", "wait_states"})
 """The keys that change how long an instruction takes."""
 _PACE_GROUPS: Final = ("feature.", "timing.")
@@ -120,14 +118,12 @@ class Evidence:
         it is not known. None beside another kernel, which changes the course of both."""
         if self.beside is not None or self.observed is None or not keeps_code(self.settings):
             return None
-        known = known_length(self.benchmark.id, self.code_length_key(core), self.observed.compiler)
-        if known is None or self.samples in {0, self.benchmark.samples}:
-            return known
-        return known._replace(least=known.least - _SAMPLES_SLACK, most=known.most + _SAMPLES_SLACK)
+        return known_length(self.benchmark.id, self.code_length_key(core), self.observed.compiler)
 
     def code_length_key(self, core: int) -> str:
         """Returns the key of a core of this run in the table of code lengths."""
-        instrument = self.decoded.params.get("instrument") if self.benchmark.kind == "latency" else None
+        is_latency = self.benchmark.kind == "latency"
+        instrument = f"{self.decoded.params.get('instrument')} {self.samples} samples" if is_latency else ""
         return length_key(self.kernel.id, self.board.chip, core, len(self.cores), instrument)
 
     def has_usual_pace(self) -> bool:

@@ -29,9 +29,11 @@ FREERTOS, RT, BARE = ("kernels/freertos/port.h", "kernels/rt/port.h", "kernels/b
 LATE = ("    (void)xTaskDelayUntil(tick, ticks);\n",
         ("    if (xTaskGetTickCount() - *tick < ticks) {\n        (void)xTaskDelayUntil(tick, ticks);\n"
         "    } else {\n        *tick = xTaskGetTickCount();\n    }\n"))  # fmt: skip
-ODD = ("    return pvPortMalloc(bytes);\n}\n\nstatic inline void port_free(void *block)\n{\n    vPortFree(block);",
-       ("    return (char *)pvPortMalloc(bytes + 4) + 4;\n}\n\nstatic inline void port_free(void *block)\n{\n"
-       "    vPortFree((char *)block - 4);"))  # fmt: skip
+BETWEEN = "}\n\n/* Frees a block of the kernel's heap. */\nstatic inline void port_free(void *block)\n{\n"
+ODD = (
+    f"    return pvPortMalloc(bytes);\n{BETWEEN}    vPortFree(block);",
+    f"    return (char *)pvPortMalloc(bytes + 4) + 4;\n{BETWEEN}    vPortFree((char *)block - 4);",
+)
 FIRST = ("    return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;\n",
          ("    UBaseType_t own = uxTaskPriorityGet(NULL);\n    bool taken;\n\n"
          "    vTaskPrioritySet(NULL, PORT_PRIORITY(0));\n"

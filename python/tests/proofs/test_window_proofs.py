@@ -490,23 +490,13 @@ def test_executed_code_is_as_long_as_measured(
     assert rule.judge_evidence(rule_parameters(rule)(rule="own_code"), given).verdict is verdict
 
 
-@pytest.mark.parametrize(("samples", "instructions", "holds"), [(200, 47, False), (12, 47, True), (12, 49, False)])
-def test_number_of_samples_changes_some_constants(
-    monkeypatch: pytest.MonkeyPatch, samples: int, instructions: int, holds: bool
-) -> None:
-    table = CodeLengths(compiler="", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
-    monkeypatch.setattr(code_lengths, "_read_lengths", lambda: table)
-    monkeypatch.setattr(Evidence, "code_length_key", lambda self, core: "kernel core")
-    given = evidence(OWN, own=(OwnFunction(0, "body", 1, (CodeSpan(FLASH, instructions, TOTAL, TOTAL),), ()),))
-    facts = given.benchmark.model_copy(update={"id": "t0", "kind": "latency", "samples": 200})
-    given = dataclasses.replace(given, benchmark=facts, samples=samples)
-    rule = all_rules()["own_code"]
-    assert (rule.judge_evidence(rule_parameters(rule)(rule="own_code"), given).verdict is ProofVerdict.HOLDS) == holds
-
-
 def test_code_lengths_differ_by_family_core_and_instrument() -> None:
-    assert length_key("rt", "stm32f446", 0, 1, None) == length_key("rt", "stm32f407", 0, 1, None) == "rt stm32f4"
-    keys = {length_key("rt", "rp2040", core, 2, instrument) for core in (0, 1) for instrument in ("pin", None)}
+    assert length_key("rt", "stm32f446", 0, 1, "") == length_key("rt", "stm32f407", 0, 1, "") == "rt stm32f4"
+    keys = {
+        length_key("rt", "rp2040", core, 2, instrument)
+        for core in (0, 1)
+        for instrument in ("pin 200 samples", "pin 12 samples")
+    }
     assert len(keys) == 4
 
 

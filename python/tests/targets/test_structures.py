@@ -110,7 +110,7 @@ def naming(**names: str) -> Kernel:
     stored = {"name": "name", "stack": "top", "stack_pointer": "top", "bytes": None, "words": None, "priority": None}
     block = facts.memory.task_block.model_copy(update={"type": "block", **stored, "number": None, **names})
     semaphore = facts.objects["semaphore"].model_copy(
-        update={"type": "block", "members": {"used": names.get("used", "state")}}
+        update={"type": "block", "members": {"used": names.get("used", "state")}, "nonzero": ()}
     )
     memory = facts.memory.model_copy(update={"task_block": block})
     return facts.model_copy(update={"objects": {"semaphore": semaphore}, "memory": memory})
