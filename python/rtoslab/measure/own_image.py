@@ -103,6 +103,8 @@ def _measure_and_store(
             f"{other} was measured with another image, virtual board or port; choose another --out to measure again."
         )
     output = run_virtual(virtual_job(catalogue, point, image.content, image.path.name))
+    if output.observed is not None:
+        output.observed.compiler = ""  # its options are unknown, and so is the length of the code
     result = evaluate_output(catalogue, identity, run_id, output, build.expected)
     whole = evaluation_files(name, result, manifest, output, image.path, {})
     run.put(name, whole)

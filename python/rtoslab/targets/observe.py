@@ -133,7 +133,7 @@ class WindowObservations:
     call_distance: int = 0
     """Instructions between the marks of intervals and the calls that they measure: see `own_code.call_distance`."""
     compiler: str = ""
-    """The compilers that the image names. Empty if it names none."""
+    """The compilers that the image names. Empty if it names none, or was built elsewhere with unknown options."""
     own_floats: tuple[str, ...] = ()
     """Functions of the firmware's own that calculate in floating point."""
     state: dict[str, int] = field(default_factory=dict)

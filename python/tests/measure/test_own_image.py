@@ -57,6 +57,14 @@ def test_external_image_gives_the_same_result_as_a_built_one(image: Path, tmp_pa
     assert not again.fresh
 
 
+def test_external_image_of_other_options_has_no_known_length_of_code(tmp_path: Path) -> None:
+    small = tmp_path / "small.elf"
+    built = api.build_image("t7", kernel="freertos", board="pico", config={"opt": "-Os"})
+    small.write_bytes(built.read_bytes())
+    _, outcome = measure_image(ROOT, small, "pico", tmp_path / "own", {})
+    assert isinstance(outcome.result, MeasuredPoint), outcome.result
+
+
 def test_unknown_kernel_is_proved_without_symbols(image: Path, tmp_path: Path) -> None:
     folder, outcome = measure_image(ROOT, image_of_unknown_kernel(image, tmp_path), "pico", tmp_path / "own", {})
     assert isinstance(outcome.result, MeasuredPoint), outcome.result
