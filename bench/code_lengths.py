@@ -59,11 +59,11 @@ def main() -> int:
         print(f"The images name {len(compilers)} compilers; measure with one.", file=sys.stderr)
         return 1
     stored = read_table(CODE_LENGTHS, "the lengths of the benchmarks' own code", CatalogueError)
-    kept = stored["lengths"] if stored["compiler"] in compilers else {}
-    changed = [name for name in measured if measured[name] != kept.get(name)]
+    known = stored["lengths"] if stored["compiler"] in compilers else {}
+    changed = [name for name in measured if measured[name] != known.get(name)]
     print(f"{len(measured)} benchmarks measured; different: {', '.join(changed) or 'none'}")
     if arguments.write:
-        CODE_LENGTHS.write_text(table_text(compilers.pop(), {**kept, **measured}), encoding="ascii")
+        CODE_LENGTHS.write_text(table_text(compilers.pop(), {**known, **measured}), encoding="ascii")
     return int(bool(changed) and not arguments.write)
 
 
