@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from rtoslab import _sim
-from rtoslab.targets.observe import ALL_CORES, CodeSpan
-from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL, own_functions
+from rtoslab.targets.marks import IntervalMark
+from rtoslab.targets.observe import ALL_CORES, CodeSpan, OwnFunction
+from rtoslab.targets.own_code import INDIRECT, SUPERVISOR_CALL, call_distance, own_functions
 from rtoslab.targets.profiles import PROFILE
 from tests.fakes import kernel
 
@@ -105,3 +106,20 @@ def test_idle_code_and_code_of_other_files_is_excluded() -> None:
     (result,) = own_functions(rows, SYMBOLS, FACTS, [(0x200, 0x220, "idle")], b"\x7fELF", memory({}))
     assert result.name == "f"
     assert not own_functions(rows, SYMBOLS, FACTS, (), b"no ELF file", memory({}))
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "distance"),
+    [
+        (0x100, 0x106, 2),  # the move of the argument and the call
+        (0x102, 0x106, 1),  # the call alone
+        (0x100, 0x108, 3),  # what follows the call is inside, too
+    ],
+)
+def test_call_distance_grows_with_each_instruction_in_an_interval(begin: int, end: int, distance: int) -> None:
+    """movs r0, #1; bl kTake; movs r0, #0; movs r0, #0"""
+    code = bytes.fromhex("0120 00f0 05f8 0020 0020")
+    symbols = [(0x100, 10, "body"), (0x110, 2, "kTake")]
+    body = OwnFunction(0, "body", 1, (CodeSpan(0x100, 4, 100, 400),), ())
+    marks = [IntervalMark(begin, 1, is_end=False), IntervalMark(end, 1, is_end=True)]
+    assert call_distance([body], marks, symbols, lambda at, size: code[at - 0x100 :][:size]) == distance
