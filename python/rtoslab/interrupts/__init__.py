@@ -2,8 +2,8 @@
 
 The trap: a KeyboardInterrupt raised inside an import, a finaliser or Python's own end is printed as a trace or lost. So
 while the command's modules are loaded a signal ends the process at once (nothing is begun then). Once it works the
-interrupt is raised as an exception, but never inside an import or a finaliser, where it waits for their end. And once
-its result is known signals are not heard any more. This module imports nothing slow: it comes first.
+interrupt is raised as an exception, but never inside an import, a finaliser or pydantic, where it waits for their end.
+And once its result is known signals are not heard any more. This module imports nothing slow: it comes first.
 """
 
 import os
@@ -20,6 +20,8 @@ _RETRY_SIGNAL: int | None = getattr(signal, "SIGALRM", None)
 """By which an interrupt that had to wait is tried again. Without it, a thread does that."""
 _RETRY_S = 0.02
 """How soon an interrupt that had to wait is tried again."""
+_PYDANTIC = f"{os.sep}pydantic{os.sep}"
+"""A part of the names of pydantic's files."""
 _FORCED_EXIT_S = 2.0
 """A second signal so long after the first ends the process, whatever is still being tidied up."""
 _raised_at_s: list[float] = []
@@ -131,9 +133,11 @@ def _schedule_retry() -> None:
 
 
 def _would_lose_exception(frame: FrameType | None) -> bool:
-    """Whether an exception raised in this frame would be printed or lost: inside an import or a finaliser."""
+    """Whether an exception raised in this frame would be printed or lost: inside an import, a finaliser, or pydantic,
+    which builds the forms of models when they are first used and makes an error of its own from any exception."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib") or frame.f_code.co_name == "__del__":
+        file = frame.f_code.co_filename
+        if file.startswith("<frozen importlib") or _PYDANTIC in file or frame.f_code.co_name == "__del__":
             return True
         frame = frame.f_back
     return False

@@ -115,7 +115,7 @@ class _BenchmarkTrials:
         instrument = setting.instrument or (facts.usable_instruments[0] if latency else None)
         for point in points:
             if point.instrument == instrument and point.not_applicable is None:
-                return replace(point, samples=setting.samples) if latency else point
+                return replace(point, samples=setting.samples) if latency and setting.samples else point
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
     def _build_and_measure(self) -> MeasuredPoint | FailedPoint:

@@ -109,7 +109,7 @@ def file_calls(node: ast.Call) -> Iterator[tuple[int, str]]:
         owner = function.value
         named = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
         yield node.lineno, f"{named}.{function.attr}"
-        is_ours = function.attr == "read_bytes" and named == "elf_path"
+        is_ours = function.attr == "read_bytes" and named in {"elf", "elf_path"}
         opens = function.attr == "open" and bool(node.args) and named not in {"os", "RunDirectory", "watch"}
         if not is_ours and (function.attr != "open" or opens):
             yield node.lineno, function.attr

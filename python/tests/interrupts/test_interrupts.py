@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
 from rtoslab import interrupts
 from rtoslab.base.paths import find_root
-from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE
+from rtoslab.interrupts import EXIT_INTERRUPTED, MESSAGE, _would_lose_exception
 from tests.processes import signals_as_usual, start_process
 
 BEGUN = "import sys; sys.argv = ['rtoslab', *sys.argv[1:]]; print('begun', flush=True); "
@@ -98,6 +99,14 @@ def test_interrupt_waits_for_the_end_of_an_import(tmp_path: object) -> None:
         "    sys.exit(42 if sys.modules['slow'].whole else 1)\n"
     )
     assert interrupt_after(code, 0.1) == (42, "")
+
+
+@pytest.mark.parametrize(("file", "waits"), [("/lib/pydantic/_internal/_fields.py", True), ("/app/fields.py", False)])
+def test_interrupt_waits_for_pydantic(file: str, waits: bool) -> None:
+    """It would make an error of its own from it."""
+    scope: dict[str, Any] = {"ask": lambda: _would_lose_exception(sys._getframe())}
+    exec(compile("answer = ask()", file, "exec"), scope)
+    assert scope["answer"] == waits
 
 
 def test_second_interrupt_does_not_disturb_cleanup() -> None:
