@@ -132,10 +132,11 @@ class Evidence:
 
     def _known_limit(self, of_kernels: Mapping[str, float]) -> float | None:
         """Returns the kernel's limit from a table of limits, or None if it does not hold for this run.
-        None beside another kernel, which takes the bus and the cache now and then.
+        None beside another kernel, which takes the bus and the cache now and then, and for an image that was built
+        elsewhere with unknown options.
         """
         known = self.known_code
-        if self.beside is not None:
+        if self.beside is not None or self.observed is None or not self.observed.compiler:
             return None
         changes = {key for key in self.settings if key in _CODE_SETTINGS or key.startswith("param.")}
         if self.kernel.id not in of_kernels or changes - {f"param.{known.per}"}:

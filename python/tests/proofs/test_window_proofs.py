@@ -46,6 +46,7 @@ def window_observations(**facts: Any) -> WindowObservations:
         "exceptions": {0: {15: 250}},
         "own": (own_function(1, TOTAL),),
         "loads": {0: CoreLoad(31_250_000, 0, 0)},
+        "compiler": "GCC: 12.2.1",
         "state": {"feature.icache": 1, "float_contexts": 0, "isr_urgency": 1, "urgency.irq26": 1},
     }
     return WindowObservations(**{**usual, **facts})
@@ -452,21 +453,21 @@ def test_known_code_bounds_the_instructions_of_a_round(
 @pytest.mark.parametrize(
     ("instructions", "kind", "settings", "compiler", "verdict"),
     [
-        (46, "counts", {}, "", ProofVerdict.HOLDS),
-        (47, "counts", {}, "", ProofVerdict.FAILS),
-        (45, "counts", {}, "", ProofVerdict.FAILS),  # a branch that its code has is never executed
-        (45, "latency", {}, "", ProofVerdict.HOLDS),
-        (47, "latency", {}, "", ProofVerdict.FAILS),
+        (46, "counts", {}, "GCC: 12.2.1", ProofVerdict.HOLDS),
+        (47, "counts", {}, "GCC: 12.2.1", ProofVerdict.FAILS),
+        (45, "counts", {}, "GCC: 12.2.1", ProofVerdict.FAILS),  # a branch that its code has is never executed
+        (45, "latency", {}, "GCC: 12.2.1", ProofVerdict.HOLDS),
+        (47, "latency", {}, "GCC: 12.2.1", ProofVerdict.FAILS),
         (47, "counts", {}, "GCC: 13.1", ProofVerdict.HOLDS),
-        (47, "counts", {"opt": "-Os"}, "", ProofVerdict.HOLDS),
+        (47, "counts", {"opt": "-Os"}, "GCC: 12.2.1", ProofVerdict.HOLDS),
         (
             47,
             "counts",
             {"configASSERT": "1"},
-            "",
+            "GCC: 12.2.1",
             ProofVerdict.HOLDS,
         ),  # the kernel's configuration changes code in line
-        (47, "counts", {"wait_states": "2"}, "", ProofVerdict.FAILS),
+        (47, "counts", {"wait_states": "2"}, "GCC: 12.2.1", ProofVerdict.FAILS),
     ],
 )
 def test_executed_code_is_as_long_as_measured(
@@ -478,7 +479,7 @@ def test_executed_code_is_as_long_as_measured(
     verdict: ProofVerdict,
 ) -> None:
     """The same compiler makes the same code, so one instruction more in a port or a handler shows."""
-    table = CodeLengths(compiler="", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
+    table = CodeLengths(compiler="GCC: 12.2.1", lengths={"t0": {"kernel core": CodeLength(46, 46)}})
     monkeypatch.setattr(code_lengths, "_read_lengths", lambda: table)
     monkeypatch.setattr(Evidence, "code_length_key", lambda self, core: "kernel core")
     given = evidence(
