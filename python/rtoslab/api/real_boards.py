@@ -25,7 +25,7 @@ from rtoslab.hardware import (
     connected_devices,
     listen_to_board,
     measure_with_retries,
-    read_bench,
+    read_hardware_map,
 )
 from rtoslab.images import BuiltImage
 from rtoslab.measure import PointOutcome, Runner, point_id, run_point
@@ -51,7 +51,7 @@ def choose_targets(
         raise PlanError(
             "A real board is only flashed if its type is given; add --board with a name from `rtoslab list boards`."
         )
-    mapped, devices = read_bench(bench) if bench is not None else None, connected_devices()
+    mapped, devices = read_hardware_map(bench) if bench is not None else None, connected_devices()
     return {
         name: choose_target(targets, catalogue.board(name).facts, catalogue.flash_names(name), devices, port, mapped)
         for name in names

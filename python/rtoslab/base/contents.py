@@ -72,8 +72,8 @@ def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Argum
     """
 
     @wraps(function)
-    def look_up(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        """Returns the cached result of the wrapped function, or calls it."""
+    def call_cached(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        """Returns the cached result of the wrapped function for these arguments, or calls the function."""
         cached = _CACHE.get()
         if cached is None:
             return function(*args, **kwargs)
@@ -83,7 +83,7 @@ def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Argum
         result: Result = cached.values[key]
         return result
 
-    return look_up
+    return call_cached
 
 
 @cache

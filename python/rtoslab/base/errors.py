@@ -156,7 +156,10 @@ _REMEDIES: Final[Mapping[str, str]] = {
 
 
 class OverrideReceivedError(DecodeError):
-    """Raised if the firmware itself declared its run void (fault, assert, overflow, error)."""
+    """Raised if the firmware itself reported that its run is void, by a record of a fault, assert, overflow or error.
+
+    Such a record overrides the figures of the run. Results store the name of this class.
+    """
 
     def __init__(self, line: int, kind: str, fields: dict[str, str]) -> None:
         facts = " ".join(f"{key}={value}" for key, value in fields.items() if key != "run")

@@ -35,8 +35,9 @@ class CalibrationReadings:
     rows: Mapping[str, NDArray[np.int64]]
 
     def most_probable_readings(self) -> dict[str, NDArray[np.float64]]:
-        """Returns the most probable reading of each value: the most frequent one, or the median.
-        A few rounds are disturbed even with masked interrupts.
+        """Returns the most probable cycles of each value of each calibration row, keyed by row id.
+        This is the most frequent reading of all rounds, or their median: a few rounds are disturbed even with masked
+        interrupts.
         """
         return {name: np.array([_centre_and_bounds(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
 

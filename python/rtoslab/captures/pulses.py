@@ -30,11 +30,11 @@ class PulseTrain:
         return self.tick_s if self.sample_s is None else self.sample_s
 
     def cycles(self, clock_hz: int) -> NDArray[np.float64]:
-        """Returns the widths in cycles of a clock."""
+        """Returns the width of each pulse in cycles of a clock of `clock_hz`."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s * clock_hz)
 
     def seconds(self) -> NDArray[np.float64]:
-        """Returns the widths in seconds."""
+        """Returns the width of each pulse in seconds."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s)
 
     def last_pulses(self, count: int) -> "PulseTrain":

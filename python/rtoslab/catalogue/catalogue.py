@@ -19,9 +19,9 @@ from rtoslab.catalogue.contract_services import (
     OPTIONAL_SERVICES,
     SERVICE_FILE,
     read_services,
-    require_services,
+    require_known_services,
 )
-from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_fits
+from rtoslab.catalogue.core_maps import MAP_FILE, CoreMap, require_core_map_fits_board
 from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL
 from rtoslab.catalogue.folder_entries import CatalogueEntry, Item, find_entry, match_entry, read_entry
 from rtoslab.catalogue.kernel_facts import Kernel, OptionalServiceFacts
@@ -116,7 +116,7 @@ class Catalogue:
         """Returns the conformance suite with its checks."""
         path = self.root / "firmware" / "conformance" / "conformance.toml"
         suite = read_toml(path, ConformanceSuite)
-        require_services(suite, path, self.services)
+        require_known_services(suite, path, self.services)
         return suite
 
     @cached_property
@@ -144,7 +144,7 @@ class Catalogue:
     def read_port(self, folder: Path) -> CatalogueEntry[Kernel]:
         """Returns the port of a kernel in a user's folder. Raises CatalogueError."""
         entry = _read_port(folder)
-        require_services(entry.facts, folder / "kernel.toml", self.services)
+        require_known_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
     def port_name(self, entry: CatalogueEntry[Kernel]) -> str:
@@ -168,7 +168,7 @@ class Catalogue:
         if not path.is_file():
             return None
         core_map = read_toml(path, CoreMap)
-        require_fits(core_map, board.facts, str(path))
+        require_core_map_fits_board(core_map, board.facts, str(path))
         return core_map
 
     @property
@@ -202,7 +202,7 @@ class Catalogue:
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for path in sorted(folder.glob("*/kernel.toml")):
             entries[path.parent.name] = _read_port(path.parent)
-            require_services(entries[path.parent.name].facts, path, self.services)
+            require_known_services(entries[path.parent.name].facts, path, self.services)
         return entries
 
     def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, CatalogueEntry[Item]]:
@@ -210,7 +210,7 @@ class Catalogue:
         entries: dict[str, CatalogueEntry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
             entries[path.parent.name] = read_entry(path, path.parent.name, path.parent, model)
-            require_services(entries[path.parent.name].facts, path, self.services)
+            require_known_services(entries[path.parent.name].facts, path, self.services)
         return entries
 
 

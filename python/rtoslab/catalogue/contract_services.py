@@ -33,8 +33,10 @@ def read_services(root: Path) -> Mapping[str, str]:
     return read_toml(root / "spec" / "services.toml", ServicesFile).services
 
 
-def require_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
-    """Raises CatalogueError if `facts`, read from `path`, name a service that is not in the contract.
+def require_known_services(facts: BaseModel, path: Path, known: Mapping[str, str]) -> None:
+    """Raises CatalogueError if a file of the catalogue names a service that does not exist in the port contract.
+
+    `facts`: the file's content. `known`: the services of the contract, by name.
 
     A kernel must also name the services that it does not offer."""
     unknown = next((service for service in _named_services(facts) if service not in known), None)

@@ -102,8 +102,8 @@ class CoreMap(StrictModel):
         yield f"{name}.shared", division.shared_start, division.shared_bytes
 
 
-def require_fits(core_map: CoreMap, board: Board, source: str) -> None:
-    """Raises CatalogueError for a part outside the board's memories, and for an interrupt line that is not free."""
+def require_core_map_fits_board(core_map: CoreMap, board: Board, source: str) -> None:
+    """Raises CatalogueError if a part of the map is outside the board's memories or an interrupt line is taken."""
     memories = [
         (board.memory.flash_start, board.memory.flash_bytes),
         (board.memory.sram_start, board.memory.sram_bytes),

@@ -11,7 +11,7 @@ from math import exp, log
 from typing import Final
 
 from rtoslab.analyses import FigureRatio, MeasuredValue, PlacementBand, select_values
-from rtoslab.choose.compared_operations import ChoiceQuestion, ComparedOperation
+from rtoslab.choose.compared_operations import ChoiceCriteria, ComparedOperation
 from rtoslab.reference import StoredRow
 
 NOT_MEASURED: Final = "it was not measured"
@@ -51,7 +51,7 @@ class KernelComparison:
     """The kernels on one board compared by operations, with ranking."""
 
     board: str
-    question: ChoiceQuestion
+    question: ChoiceCriteria
     kernels: tuple[str, ...]
     operations: tuple[ComparedOperation, ...]
     """The operations of which at least one kernel has a figure."""
@@ -217,7 +217,7 @@ def _differ_everywhere(one: PlacementBand, other: PlacementBand) -> bool:
 
 def make_comparison(
     board: str,
-    question: ChoiceQuestion,
+    question: ChoiceCriteria,
     operations: Sequence[ComparedOperation],
     rows: Mapping[str, Sequence[StoredRow]],
     services: Mapping[str, Mapping[str, str]],

@@ -57,8 +57,8 @@ class WeightFile(StrictModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceQuestion:
-    """A user's question to `rtoslab choose`: how much each operation counts, and which services a kernel must have."""
+class ChoiceCriteria:
+    """What a user of `rtoslab choose` needs: the weight of each operation, and the services that a kernel must have."""
 
     use: str
     weights: Mapping[str, float]
@@ -77,7 +77,7 @@ def make_question(
     use: str = GENERAL,
     needs: Sequence[str] = (),
     weights: Path | None = None,
-) -> ChoiceQuestion:
+) -> ChoiceCriteria:
     """Returns the question for a use, with further services and weights of the user's own.
 
     `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that is none, and
@@ -92,7 +92,7 @@ def make_question(
     if weights is not None:
         own = _own_weights(operation_file, weights)
     counted = {name: weight for name, weight in own.items() if weight > 0}
-    return ChoiceQuestion(
+    return ChoiceCriteria(
         "your weights" if weights else use, counted, tuple(dict.fromkeys([*operation_file.needs[use], *needs]))
     )
 

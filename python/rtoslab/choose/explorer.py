@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from rtoslab.base import web_page
 from rtoslab.choose.board_comparison import OperationFigure, make_comparison
-from rtoslab.choose.compared_operations import ChoiceQuestion, OperationFile
+from rtoslab.choose.compared_operations import ChoiceCriteria, OperationFile
 from rtoslab.choose.matrix_file import KernelMatrix
 
 _CHOICES: Final = (
@@ -75,7 +75,7 @@ def explorer_data(
     shown = set(shown_kernels)
     figures: dict[str, dict[str, dict[str, Any]]] = {}
     for board in sorted(boards):
-        compared = make_comparison(board, ChoiceQuestion("general", {}), operation_file.operation, rows, lacks)
+        compared = make_comparison(board, ChoiceCriteria("general", {}), operation_file.operation, rows, lacks)
         figures[board] = {
             kernel: {
                 operation.id: _figure_data(cell)

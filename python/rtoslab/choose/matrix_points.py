@@ -7,7 +7,7 @@ from pathlib import Path
 from rtoslab.catalogue import Catalogue, Suite, read_toml
 from rtoslab.measure import point_id
 from rtoslab.papers import place_may_matter
-from rtoslab.plan import Options, Plan, Point, experiment_points, with_placements
+from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points
 from rtoslab.results import PointId
 
 
@@ -60,7 +60,7 @@ def _matrix_point(catalogue: Catalogue, point: Point, placements: int) -> Matrix
     if point.not_applicable is not None:
         return MatrixPoint(replaces, (), point.not_applicable)
     matters = place_may_matter(catalogue, point)
-    points = with_placements(catalogue, Plan((point,), None), placements if matters else 1).points
+    points = expand_placements(catalogue, Plan((point,), None), placements if matters else 1).points
     return MatrixPoint(replaces, points, place_matters=matters)
 
 

@@ -30,7 +30,7 @@ from rtoslab.papers import (
     reproduce_paper,
     require_complete,
 )
-from rtoslab.plan import Options, with_placements
+from rtoslab.plan import Options, expand_placements
 from rtoslab.reference import further_placements, reference_paths, reference_points_of_paper, weights_of_paper
 from rtoslab.reports import declared_deviations, export_document, report_formats
 from rtoslab.stability import held_counts
@@ -89,7 +89,7 @@ def paper_command(
     known = [path.stem for path in reference_paths(root, paper.key)]
     plan = paper_plan(catalogue, paper, Options(full=full), chosen, known)
     if placements > 1:
-        plan = with_placements(catalogue, plan, placements)
+        plan = expand_placements(catalogue, plan, placements)
     folder = out or default_out(root, plan, [paper.key])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK

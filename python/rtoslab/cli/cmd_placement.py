@@ -17,7 +17,7 @@ from rtoslab.cli.names import CatalogueName, DurationParam, file_form, report_fi
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import run_plan
 from rtoslab.placements import make_studies, placement_document, placements_as_json
-from rtoslab.plan import Options, make_plan, with_placements
+from rtoslab.plan import Options, expand_placements, make_plan
 from rtoslab.reports import mark_deviations, report_formats
 from rtoslab.results import MeasuredPoint
 
@@ -66,7 +66,7 @@ def placement_command(
     root = find_root()
     catalogue = Catalogue(root)
     options = Options((kernel,), (board,), (cores,), window_ms, dict(config))
-    plan = with_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
+    plan = expand_placements(catalogue, make_plan(catalogue, [benchmark], options), count)
     folder = out or default_out(root, plan, ["placement", benchmark])
     if announce_plan(catalogue, plan, folder, jobs, dry_run=dry_run, as_json=as_json):
         return EXIT_OK

@@ -60,7 +60,7 @@ reference_command.add_command(matrix_command)
 
 @reference_command.command("list", short_help="Show every paper and kernel that has results.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON list on stdout.")
-def reference_list_command(*, as_json: bool) -> int:
+def list_reference_results_command(*, as_json: bool) -> int:
     """List the reference results: each paper and kernel with its boards, its number of points, and what has changed
     since.
 

@@ -30,7 +30,7 @@ from rtoslab.cli.names import CatalogueName, CoreCountsParam, DurationParam, Fre
 from rtoslab.cli.sections import show_section
 from rtoslab.hardware import ConnectedBoard
 from rtoslab.measure import MeasureOptions, PointOutcome, measure_image, run_plan
-from rtoslab.plan import CONFIG_HELP, Options, make_plan, with_placements
+from rtoslab.plan import CONFIG_HELP, Options, expand_placements, make_plan
 from rtoslab.reports import report_formats, show_points
 from rtoslab.store import RunDirectory
 
@@ -124,7 +124,7 @@ def run_command(
     options = Options(kernel_names, board_names, cores, window, chosen, full)
     plan = make_plan(catalogue, names, options)
     if placements > 1:
-        plan = with_placements(catalogue, plan, placements)
+        plan = expand_placements(catalogue, plan, placements)
     on_desk = _find_real_boards(catalogue, board_names, target, port, bench)
     if on_desk:
         plan = mark_unreadable_points(plan)

@@ -18,7 +18,7 @@ from rtoslab.hardware import (
     installed_flash_tools,
     is_installed,
     probe_kind,
-    read_bench,
+    read_hardware_map,
 )
 
 
@@ -40,7 +40,7 @@ def targets_command(bench: Path | None, as_json: bool) -> None:
         present = {device.serial for device in devices}
         listing["bench"] = [
             {**target.model_dump(mode="json"), "connected": target.probe in present}
-            for target in read_bench(bench).target
+            for target in read_hardware_map(bench).target
         ]
     if as_json:
         print_answer(listing, indent=2)

@@ -100,8 +100,8 @@ def worst_case_command(
     catalogue = Catalogue(find_root())
     quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
-    def print_phase(phase: str, _: float = 0.0) -> None:
-        """Prints a phase of the work on a terminal, over the last one."""
+    def print_progress(phase: str, _: float = 0.0) -> None:
+        """Prints what the search does now on a terminal, over the previous text."""
         if not quiet:
             click.echo(f"\r{phase:<60}\r", err=True, nl=False)
 
@@ -114,14 +114,14 @@ def worst_case_command(
         program = program or sweeping_benchmark(catalogue)
         chosen = {**dict(config), **_pick_options(catalogue, program, service)}
         options = Options([kernel], [board], [cores], WINDOW_MS, chosen)
-        scenario = benchmark_scenario(catalogue, program, options, core=core, progress=print_phase)
+        scenario = benchmark_scenario(catalogue, program, options, core=core, progress=print_progress)
     chosen_span = choose_span(scenario, span, samples, seed)
     name = "-".join(item for item in (Path(program).stem, service, kernel, board) if item)
     began = time.monotonic()
     ended: EndedSweepError | None = None
     try:
         arrivals = inject_at_every_cycle(
-            scenario, chosen_span, threads=threads, progress=lambda *item: print_phase(_progress_text(*item))
+            scenario, chosen_span, threads=threads, progress=lambda *item: print_progress(_progress_text(*item))
         )
     except EndedSweepError as cause:
         ended, chosen_span, arrivals = cause, cause.span, cause.arrivals
@@ -134,7 +134,7 @@ def worst_case_command(
     if as_json and ended is None:
         print_answer(report)
     elif not as_json:
-        print_phase("")
+        print_progress("")
         _print_finding(scenario, finding)
         swept = count_text(finding.arrivals, "arrival")
         click.echo(f"{swept} in {seconds:.1f} s. Stored in {short_path(folder)}, with report.html.")

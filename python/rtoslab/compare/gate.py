@@ -107,7 +107,7 @@ def verdict_text(judgement: GateJudgement) -> str:
         change, limit = judgement.regressions[0]
         return (
             f"Regression: {len(judgement.regressions)} of {figures} exceeded their limits; the largest: "
-            f"{change_text(change)}, allowed {limit}.{_move_text(judgement) or _cause_text(judgement)}"
+            f"{change_text(change)}, allowed {limit}.{_placement_sentence(judgement) or _cause_text(judgement)}"
         )
     better = [
         item
@@ -125,8 +125,8 @@ def loss_clauses(lost: Sequence[str]) -> str:
     return "; ".join(lost[:_CLAUSES]) + more
 
 
-def _move_text(judgement: GateJudgement) -> str:
-    """Returns a sentence on regressions of code that only moved."""
+def _placement_sentence(judgement: GateJudgement) -> str:
+    """Returns a sentence on the regressions whose executed code is only at other addresses. Empty without any."""
     if not judgement.moved:
         return ""
     which = "All" if len(judgement.moved) == len(judgement.regressions) else str(len(judgement.moved))

@@ -215,15 +215,15 @@ def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str
             line.point,
             line.metric,
             *(figure_text(line.values[run].figure) for run in (min(line.values), max(line.values))),
-            "; ".join(_move_text(move, names) for move in line.all_changes),
+            "; ".join(_change_and_run_text(move, names) for move in line.all_changes),
         ]
         for line in moved
     ]
     return TableData(title, ("point", "figure", ">first", ">last", "moves"), rows)
 
 
-def _move_text(move: FigureMove, names: dict[int, str]) -> str:
-    """Returns a change with the run in which it came, as text."""
+def _change_and_run_text(move: FigureMove, names: dict[int, str]) -> str:
+    """Returns the change of a figure and the name of the run where it came, as text."""
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
 

@@ -7,7 +7,7 @@ program, its command line as its own documentation has it. `image_forms` makes w
 """
 
 from rtoslab.hardware.analyzers import SIGROK, AnalyzerRecording, LogicAnalyzer, analyzer_banner, recording_command_text
-from rtoslab.hardware.bench import SILENCE_LIMIT_S, read_bench
+from rtoslab.hardware.bench import SILENCE_LIMIT_S, read_hardware_map
 from rtoslab.hardware.choosing import ConnectedBoard, choose_target, installed_flash_tools
 from rtoslab.hardware.flash_tools import TOOLS, is_installed
 from rtoslab.hardware.flashing import flash_command_texts

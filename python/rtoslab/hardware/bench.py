@@ -82,7 +82,7 @@ class HardwareMap(StrictModel):
         return next((target for target in self.target if target.name == name), None)
 
 
-def read_bench(path: Path) -> HardwareMap:
+def read_hardware_map(path: Path) -> HardwareMap:
     """Reads a hardware map, the TOML file that lists the connected boards.
     Raises CatalogueError naming file and key.
     """

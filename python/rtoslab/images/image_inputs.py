@@ -175,7 +175,7 @@ def request_digest(catalogue: Catalogue, point: Point) -> str:
         parts.append("amp")
     if optional_services(catalogue, point):
         parts.append("services")
-    sources = join_listing(chain(*(_part_rows(root, firmware, part) for part in parts), _spec_rows(root)))
+    sources = join_listing(chain(*(_part_rows(root, firmware, part) for part in parts), _spec_file_digests(root)))
     sources += join_listing(_part_rows(kernel.folder.parent, kernel.folder.parent, kernel.folder.name))
     options: list[Any] = [cmake_options(point, ExpectedIdentity("", 0))]
     embedded = embedded_point(point)
@@ -224,8 +224,8 @@ def _part_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
 
 
 @memoize_by_contents
-def _spec_rows(root: Path) -> tuple[ListingRow, ...]:
-    """Returns the names and digests of the TOML files in spec/."""
+def _spec_file_digests(root: Path) -> tuple[ListingRow, ...]:
+    """Returns the name and digest of each TOML file in `spec/`, the project's specifications."""
     return listing_rows(root, (root / "spec").glob("*.toml"))
 
 

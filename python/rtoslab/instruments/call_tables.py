@@ -7,7 +7,7 @@ from typing import Any, Final
 from rtoslab.base import ValueTable, count_text
 from rtoslab.instruments.call_replay import ITSELF, CallSpending
 from rtoslab.instruments.measured_calls import GreatestCall, MeasuredCalls, MeasuredFunction
-from rtoslab.instruments.profile_tables import path_text
+from rtoslab.instruments.profile_tables import call_path_text
 
 _HEADS: Final = ("cycles per call", "min", "median", "p99", "max", "total")
 _LISTED: Final = 8
@@ -59,7 +59,7 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
             yield f"Not counted: {count:,} that {text}."
     if measured.open:
         listed = [
-            f"since cycle {call.start:,} on core {call.core}, {path_text(call.path)} (so far "
+            f"since cycle {call.start:,} on core {call.core}, {call_path_text(call.path)} (so far "
             f"{call.cycles['exclusive']:,} cycles exclusive, {_stack_text(call.stack_bytes)})"
             for call in measured.open
         ]
@@ -77,7 +77,7 @@ def call_lines(greatest: GreatestCall) -> Iterator[str]:
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
     yield f"Greatest {' and '.join(greatest.measures)}: from cycle {greatest.start:,}, core {greatest.core}"
     yield f"  cycles  {cycles}"
-    yield f"  path    {path_text(greatest.path)}"
+    yield f"  path    {call_path_text(greatest.path)}"
     spending = greatest.spending
     if spending is None:
         return

@@ -7,7 +7,7 @@ from typing import Any
 from rtoslab.base import ValueTable, count_text
 from rtoslab.instruments.call_tables import cycles_text, median_text
 from rtoslab.instruments.measured_intervals import MeasuredInterval
-from rtoslab.instruments.profile_tables import path_text
+from rtoslab.instruments.profile_tables import call_path_text
 
 
 def interval_table(measured: MeasuredInterval) -> ValueTable:
@@ -28,8 +28,8 @@ def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
         yield "  No interval ended."
     else:
         yield f"Longest: from cycle {longest.begin.cycle:,}, core {longest.begin.core}"
-        yield f"  begin   {path_text(longest.begin_path)}"
-        yield f"  end     {path_text(longest.end_path)}, core {longest.end.core}"
+        yield f"  begin   {call_path_text(longest.begin_path)}"
+        yield f"  end     {call_path_text(longest.end_path)}, core {longest.end.core}"
         yield f"  spent   {cycles_text(longest.spent)}"
     if measured.begun_again:
         again = count_text(measured.begun_again, "time")

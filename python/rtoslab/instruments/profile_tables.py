@@ -15,8 +15,8 @@ HEADS: Final = ("execute", "bus wait", "flash wait", "lock wait", "sleep", "exce
 ARROW: Final = " > "
 
 
-def path_text(stack: Stack) -> str:
-    """Returns a call path on one line."""
+def call_path_text(stack: Stack) -> str:
+    """Returns a call stack on one line, as the path of function names from the outermost caller."""
     return ARROW.join(stack)
 
 
@@ -88,7 +88,9 @@ def function_table(profile: Profile, top: int | None) -> ValueTable:
 def path_table(profile: Profile, top: int | None) -> ValueTable:
     """Returns a table of call paths by the cycles of their last function."""
     by_path = sum_by(profile.spent, lambda spent: (spent.core, spent.stack))
-    rows = [(core, path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()]
+    rows = [
+        (core, call_path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()
+    ]
     return ValueTable(
         "paths", "Call paths, by the cycles at their end", ("core", "path", *_cycle_heads(profile)), rows[:top]
     )

@@ -7,7 +7,7 @@ from rtoslab.analyses import place_matters
 from rtoslab.catalogue import INSTRUMENTS, Catalogue, PaperFolder
 from rtoslab.measure import point_id
 from rtoslab.papers.setups import equivalent_point
-from rtoslab.plan import Plan, Point, with_placements
+from rtoslab.plan import Plan, Point, expand_placements
 
 
 def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
@@ -19,7 +19,7 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
     for point in plan.points:
         is_shown = point.instrument is None or point.instrument in shown.get(point.benchmark, ())
         selected = is_shown and place_may_matter(catalogue, point) and not _is_of_setup(catalogue, paper, point)
-        points += with_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
+        points += expand_placements(catalogue, replace(plan, points=(point,)), count if selected else 1).points
     return replace(plan, points=tuple(points))
 
 

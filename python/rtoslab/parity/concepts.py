@@ -1,7 +1,7 @@
 """The conditions that make a comparison unfair if they differ, and how to read them in a point's manifest.
 
 A kernel's own switches have other names in each kernel: the table [parity] of kernel.toml says which macro stands for
-which concept. Those of the compiler and the board are the same for all."""
+which condition (also called concept here). Those of the compiler and the board are the same for all."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ KERNEL_CONCEPTS: Final = (
         ("generic", "optimised"),
     ),
 )
-"""Concepts that kernel.toml names macros for."""
+"""The conditions for which kernel.toml names a macro."""
 
 
 def _flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
@@ -116,13 +116,16 @@ BUILD_CONCEPTS: Final[tuple[tuple[FairnessCondition, Callable[[BuildRecord], str
     (FairnessCondition("code", "code placement", "RAM and flash have other speeds"), _value_reader("code")),
     (FairnessCondition("data", "data placement", "memories have other speeds"), _value_reader("data")),
 )
-"""Concepts that a manifest tells for every kernel, and how. Their ids are keys of `--config`, but for
-the options that a build file alone can change."""
+"""The conditions that the manifest of every kernel's point contains, each with its reader. Their ids are keys of
+`--config`, except the options that only a build file can change."""
 CONCEPTS: Final = (*KERNEL_CONCEPTS, *(concept for concept, _ in BUILD_CONCEPTS))
 
 
-def concept_values(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
-    """Returns the values of all conditions of fairness that apply to a point, keyed by the concept's id."""
+def fairness_condition_values(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
+    """Returns the value of each fairness condition for one measured point, keyed by the condition's id.
+
+    `manifest`: the record of how the point (a benchmark on one kernel and board) was built and run.
+    """
     build = manifest.get("build")
     if not isinstance(build, dict):
         return {}

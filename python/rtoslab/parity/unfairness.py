@@ -10,9 +10,9 @@ from rtoslab.parity.board_settings import absent_value, manifest_concept_id, sta
 from rtoslab.parity.concepts import (
     CONCEPTS,
     FairnessCondition,
-    concept_values,
     config_key,
     config_value,
+    fairness_condition_values,
     kernel_of_point,
 )
 from rtoslab.parity.costs import AS_USUAL, ConfigurationCost, find_cost
@@ -98,7 +98,7 @@ def _group_unfairness(
 ) -> Iterable[UnfairDifference]:
     """Yields the conditions that differ within one group of points."""
     kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
-    facts = [concept_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
+    facts = [fairness_condition_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
     states = _setting_facts(group)
     facts = [known | state for known, state in zip(facts, states, strict=True)]
     reported: set[str] = set()

@@ -7,7 +7,7 @@ from rtoslab.base import lazy_names
 if TYPE_CHECKING:
     from rtoslab.plan.labels import varying_labels
     from rtoslab.plan.obstacles import parse_whole
-    from rtoslab.plan.placements import with_placements
+    from rtoslab.plan.placements import expand_placements
     from rtoslab.plan.plan import (
         DEFAULT_WINDOW_MS,
         Options,

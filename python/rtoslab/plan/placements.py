@@ -8,9 +8,9 @@ from rtoslab.plan.obstacles import MAX_PLACEMENT, linker_obstacle
 from rtoslab.plan.plan import Plan, Point
 
 
-def with_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
-    """Returns the plan with every point in several placements (orders of code and data in memory), from 0 to count - 1.
-    Raises PlanError.
+def expand_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
+    """Returns the plan with each point repeated in `count` placements (orders of code and data in memory).
+    The placements are numbered from 0. Raises PlanError.
 
     A kernel that is linked by a script of its port has only the first. Its others are n/a.
     """

@@ -54,10 +54,10 @@ class _PatternStep:
     """The parts of a group."""
 
 
-def _pattern_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
-    """Returns an expected step of a round with its comparison functions prepared."""
+def _prepare_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
+    """Returns an expected step of a call sequence together with the functions that compare observed steps with it."""
     may = matcher.possible_step_test(step) if step.kind != "group" and step.least else lambda _: True
-    parts = tuple(_pattern_step(matcher, one) for one in step.parts) if step.kind == "group" else ()
+    parts = tuple(_prepare_step(matcher, one) for one in step.parts) if step.kind == "group" else ()
     return _PatternStep(step.text, step.kind, step.least, step.repeated, matcher.step_test(step), may, parts)
 
 
@@ -71,7 +71,7 @@ def match_rounds(
     sequence = _SequenceMatcher(matcher, steps, only_inside)
     result = MatchResult()
     names = RoundNames()
-    alternatives = [tuple(_pattern_step(matcher, item) for item in one) for one in rounds]
+    alternatives = [tuple(_prepare_step(matcher, item) for item in one) for one in rounds]
     at = sequence.find_round(0, alternatives, names)
     if at is None:
         if not sequence.is_partial_round(alternatives):

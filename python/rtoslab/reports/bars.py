@@ -169,13 +169,13 @@ def _number_layers(
             layers.append(
                 base.transform_filter(holds)
                 .mark_text(fontSize=_NUMBER, color="#333", **style)
-                .encode(text="text:N", y=_on_same_scale(base, "top:Q"))
+                .encode(text="text:N", y=_axis_on_same_scale(base, "top:Q"))
             )
     return layers
 
 
-def _on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
-    """Returns a chart's axis for another field, on the scale of the bars."""
+def _axis_on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
+    """Returns the Y axis of a bar chart for another field, on the same scale as the bars."""
     place: alt.Y = base.encoding["y"].copy()
     place.shorthand = shorthand
     return place

@@ -35,7 +35,7 @@ def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: S
     where = _join_names([boards.get(name, name) for name in _distinct_names(point_id.board for point_id in shown)])
     cores = sorted({point_id.cores for point_id in shown})
     several = f", {_join_names([count_text(core, 'core') for core in cores])}" if cores != [1] else ""
-    return f"{_tests_text(shown)}: {with_what} on the {where}{several}"
+    return f"{_test_names_text(shown)}: {with_what} on the {where}{several}"
 
 
 def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
@@ -57,8 +57,8 @@ def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite
     return " · ".join(part for part in parts if part)
 
 
-def _tests_text(points: Sequence[PointId]) -> str:
-    """Returns the points' tests for a title: by title, as `T1 to T8`, or by their number."""
+def _test_names_text(points: Sequence[PointId]) -> str:
+    """Returns the names of a report's tests for its title: their titles, `T1 to T8`, or only their number."""
     titles = _distinct_names(point.title for point in points)
     if len(titles) <= MOST_NAMED:
         return _join_names(titles)

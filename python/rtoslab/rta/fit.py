@@ -73,7 +73,9 @@ def measure_overheads(
             f"The overheads of {firmware.kernel.id} on several cores need its overheads on one core; "
             "measure those first."
         )
-    fitted_overheads = fit_overheads(make_ledger(_training_traces(firmware, work, progress), work), firmware, one_core)
+    fitted_overheads = fit_kernel_overheads(
+        make_ledger(_training_traces(firmware, work, progress), work), firmware, one_core
+    )
     make_folder(cached.parent)
     write_whole(cached, fitted_overheads.model_dump_json(indent=1), "the overheads")
     return fitted_overheads
@@ -100,10 +102,11 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
     return traces
 
 
-def fit_overheads(
+def fit_kernel_overheads(
     ledger: CycleLedger, firmware: TaskSetFirmware, one_core: KernelOverheads | None = None
 ) -> KernelOverheads:
-    """Returns the kernel overheads that fit a ledger's entries. Raises CheckError where a kind is missing.
+    """Returns the cycles that the kernel adds to a task set (ticks, switches, starts and ends of jobs).
+    They fit the entries of `ledger`, measured with this firmware. Raises CheckError where a kind is missing.
 
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """

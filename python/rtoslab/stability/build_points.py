@@ -12,7 +12,7 @@ from rtoslab.catalogue import Catalogue, Experiment, PaperClaim, PaperFolder
 from rtoslab.images import require_settings
 from rtoslab.measure import point_id
 from rtoslab.papers import paper_plan, place_may_matter
-from rtoslab.plan import Options, Plan, Point, experiment_points, with_placements
+from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points
 from rtoslab.results import PointId
 from rtoslab.stability.builds import (
     TODAYS,
@@ -108,7 +108,7 @@ class _RowMaker:
         count = self._placements if place_may_matter(self._catalogue, point) else 1
         role = self._roles.get(plain.kernel, plain.kernel)
         replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": role})
-        return BuildRow(replaces, with_placements(self._catalogue, Plan((point,), None), count).points)
+        return BuildRow(replaces, expand_placements(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:
         """Whether the kernel's configuration has all macros that the point sets.

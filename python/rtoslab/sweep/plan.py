@@ -30,7 +30,7 @@ from pydantic import Field
 
 from rtoslab.base import PlanError, StrictModel
 from rtoslab.catalogue import Catalogue, Experiment, read_toml
-from rtoslab.plan import Options, Plan, Point, experiment_points, require_point_limit, with_placements
+from rtoslab.plan import Options, Plan, Point, expand_placements, experiment_points, require_point_limit
 
 Value = str | int
 _AXES = ("board", "kernel", "benchmark", "cores")
@@ -115,7 +115,7 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
                 points.append(marked)
     if not points:
         raise PlanError("The sweep has no point; give at least one benchmark, kernel and board.")
-    return with_placements(catalogue, Plan(tuple(points), None), sweep.placements)
+    return expand_placements(catalogue, Plan(tuple(points), None), sweep.placements)
 
 
 def _with_skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:

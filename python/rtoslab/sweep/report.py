@@ -38,7 +38,7 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
     sections = [
         _ranking_section(observations, effects),
         _interactions_section(observations),
-        _multiples_section(observations),
+        _small_charts_section(observations),
         _quickest_section(observations),
         _unmeasured_section(points),
     ]
@@ -199,9 +199,9 @@ def _change_name(change: tuple[str, str, str]) -> str:
     return f"{option} {usual} to {level}"
 
 
-def _multiples_section(observations: SweepObservations) -> ReportSection | None:
-    """Returns the report's section with one small chart for each benchmark.
-    The strongest option is along the axis, the second in colours, the rest as spread.
+def _small_charts_section(observations: SweepObservations) -> ReportSection | None:
+    """Returns the report's section of small multiples: one small chart of the measured times for each benchmark.
+    The option with the greatest effect is along the axis, the second in colours, the rest as spread.
     """
     ranked = observations.rank_options()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]

@@ -26,7 +26,7 @@ def read_introduction(
     load_image(machine, image, name)
     output = b""
     with simulator_errors(RunError):
-        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _is_complete(output):
+        while machine.cycle() < LIMIT_S * board.clock.sys_hz and not _has_all_parameters(output):
             stop = machine.run(CHUNK_CYCLES)
             output += machine.take_uart()
             if stop["reason"] != "cycles":
@@ -42,7 +42,7 @@ def read_introduction(
     return known
 
 
-def _is_complete(output: bytes) -> bool:
-    """Whether the serial output contains all parameters, that is, a record after them."""
+def _has_all_parameters(output: bytes) -> bool:
+    """Whether the serial output contains all `param` records of the image, that is, another record after them."""
     lines = output.split(b"\n")[:-1]
     return any(not any(word in line for word in _FIRST_LINES) for line in lines if line.startswith(b"@"))

@@ -36,7 +36,7 @@ from rtoslab.choose import (
     write_matrix,
 )
 from rtoslab.choose.answer import clear_disadvantages
-from rtoslab.choose.compared_operations import ChoiceQuestion
+from rtoslab.choose.compared_operations import ChoiceCriteria
 from rtoslab.choose.coverage import missing_reasons
 from rtoslab.cli.cmd_choose import start_up_settings
 from rtoslab.parity import LintSubject, find_unfairness
@@ -55,7 +55,7 @@ CATALOGUE = Catalogue(ROOT)
 KNOWN = read_operations()
 BY_ID = {operation.id: operation for operation in KNOWN.operation}
 NAMES = {"a": "Alpha", "b": "Beta", "c": "Gamma", "board": "BOARD"}
-EVEN = ChoiceQuestion("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
+EVEN = ChoiceCriteria("general", {"switch": 1, "semaphore_take": 1, "queue_send": 1})
 
 
 def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> StoredRow:
@@ -72,7 +72,7 @@ def row(kernel: str, operation: str, *numbers: float, single: bool = False) -> S
 
 def comparison_of(
     figures: Mapping[str, Mapping[str, tuple[float, ...]]],
-    question: ChoiceQuestion = EVEN,
+    question: ChoiceCriteria = EVEN,
     lacks: Mapping[str, Mapping[str, str]] | None = None,
     *,
     single: bool = False,
@@ -129,7 +129,7 @@ def test_difference_within_the_bands_does_not_count(
 
 def test_higher_is_better_for_rates() -> None:
     result = comparison_of(
-        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, ChoiceQuestion("smp", {"smp_switch": 1})
+        {"a": {"smp_switch": (500.0,)}, "b": {"smp_switch": (1000.0,)}}, ChoiceCriteria("smp", {"smp_switch": 1})
     )
     assert result.best_kernels(BY_ID["smp_switch"]) == ("b",)
     assert result.figure_ratio("a", "b", BY_ID["smp_switch"]).value == 2.0
@@ -138,7 +138,7 @@ def test_higher_is_better_for_rates() -> None:
 
 def test_kernels_within_their_bands_cannot_be_told_apart() -> None:
     figures = {"a": {"switch": (100.0, 110.0)}, "b": {"switch": (102.0, 108.0)}, "c": {"switch": (300.0, 310.0)}}
-    lead, against = answer_sentences(comparison_of(figures, ChoiceQuestion("general", {"switch": 1})), NAMES)
+    lead, against = answer_sentences(comparison_of(figures, ChoiceCriteria("general", {"switch": 1})), NAMES)
     assert lead == (
         "Over all on the BOARD Alpha and Beta are equally good: their figures differ by less than the placement "
         "of the code changes them."

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rtoslab.base.errors import CatalogueError, ImageFileError, PortError, UnknownNameError
-from rtoslab.hardware.bench import HardwareMap, read_bench
+from rtoslab.hardware.bench import HardwareMap, read_hardware_map
 from rtoslab.hardware.choosing import ConnectedBoard, choose_target
 from rtoslab.hardware.flash_tools import TOOLS, FlashJob
 from rtoslab.hardware.image_forms import flat_image, uf2_blocks
@@ -92,7 +92,7 @@ def test_hardware_map_decides() -> None:
 def test_hardware_map_is_parsed_strictly(tmp_path: Path, text: str, sentence: str) -> None:
     (tmp_path / "map.toml").write_text(text)
     with pytest.raises(CatalogueError, match=sentence):
-        read_bench(tmp_path / "map.toml")
+        read_hardware_map(tmp_path / "map.toml")
 
 
 @pytest.mark.parametrize("path", ["a{b", "a}b", "a$b", "a[b", "a;b", 'a"b', "a\\b"])

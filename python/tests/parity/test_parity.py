@@ -11,7 +11,7 @@ from rtoslab.base.errors import PlanError
 from rtoslab.base.paths import find_root
 from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.cli import app
-from rtoslab.parity.concepts import CONCEPTS, KERNEL_CONCEPTS, concept_values, kernel_of_point
+from rtoslab.parity.concepts import CONCEPTS, KERNEL_CONCEPTS, fairness_condition_values, kernel_of_point
 from rtoslab.parity.costs import (
     COSTS_FILE,
     ConfigurationCost,
@@ -129,7 +129,7 @@ def test_parity_uses_existing_macros_of_every_kernel() -> None:
 
 
 def test_kernel_without_a_setting_states_its_fixed_value() -> None:
-    facts = concept_values({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
+    facts = fairness_condition_values({"build": {"kernel_config": {}}}, CATALOGUE.kernels["rt"].facts)
     assert (facts["assertions"], facts["time_slicing"]) == ("1", "1")
 
 
@@ -317,7 +317,7 @@ def test_every_reference_result_has_the_options_of_its_kernel() -> None:
     assert files
     for reference in (one for one in files if one.kernel != "bare"):  # which has no kernel to configure
         manifest = reference.points[0].manifest
-        facts = concept_values(manifest, kernel_of_point(CATALOGUE, manifest, reference.kernel))
+        facts = fairness_condition_values(manifest, kernel_of_point(CATALOGUE, manifest, reference.kernel))
         assert message <= facts.keys(), reference.kernel
 
 
@@ -333,7 +333,7 @@ def test_command_includes_reference_results_on_request(tmp_path: Path) -> None:
 def test_flags_count_for_records_without_compiler_calls() -> None:
     """Points that were stored before calls were recorded: nothing is known of single files, and nobody is accused."""
     old = {key: value for key, value in BUILD.items() if key != "calls"}
-    result = concept_values({"build": old}, None)
+    result = fairness_condition_values({"build": old}, None)
     assert result["opt"] == "-O2"
     assert not {"options", "file_options"} & result.keys()
     where = point().model_copy(update={"kernel": "freertos"})

@@ -23,7 +23,7 @@ from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.identity import point_id
 from rtoslab.measure.pool import run_plan
 from rtoslab.placements.moved_functions import PlacedFunction, functions_by_placement
-from rtoslab.plan.placements import with_placements
+from rtoslab.plan.placements import expand_placements
 from rtoslab.plan.plan import Options, Point, make_plan, make_point
 from rtoslab.results.results import MeasuredPoint
 from rtoslab.store.store import RunDirectory
@@ -186,10 +186,10 @@ def test_band_within_the_clock_resolution_is_ignored() -> None:
 
 def test_plan_contains_every_placement() -> None:
     plan = make_plan(CATALOGUE, ["t2", "t8"], Options(["freertos"], ["pico"]))
-    assert with_placements(CATALOGUE, plan, 1) == plan
-    assert [point.placement for point in with_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
+    assert expand_placements(CATALOGUE, plan, 1) == plan
+    assert [point.placement for point in expand_placements(CATALOGUE, plan, 3).points] == [0, 1, 2, 0, 1, 2]
     with pytest.raises(PlanError, match="leave one out"):
-        with_placements(
+        expand_placements(
             CATALOGUE, make_plan(CATALOGUE, ["t2"], Options(["freertos"], ["pico"], config={"placement": "2"})), 3
         )
 
@@ -198,7 +198,7 @@ def test_exports_with_their_own_linker_script_have_placements() -> None:
     """What comes as an export is n/a everywhere as long as none is named, so the reason is taken away first."""
     named = make_plan(CATALOGUE, ["t2"], Options(["zephyr", "freertos"], ["pico"]))
     plan = replace(named, points=tuple(replace(point, not_applicable=None) for point in named.points))
-    assert [point.not_applicable for point in with_placements(CATALOGUE, plan, 2).points] == [None] * 4
+    assert [point.not_applicable for point in expand_placements(CATALOGUE, plan, 2).points] == [None] * 4
 
 
 def test_command_explains_a_single_placement(tmp_path: Path) -> None:

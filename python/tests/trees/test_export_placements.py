@@ -10,7 +10,7 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.images.builder import build_point_image
 from rtoslab.images.elf import ImageSymbol, read_elf
 from rtoslab.measure.pool import run_plan
-from rtoslab.plan.placements import with_placements
+from rtoslab.plan.placements import expand_placements
 from rtoslab.plan.plan import Options, make_plan
 from rtoslab.results.results import FailedPoint, Result
 from rtoslab.store.store import RunDirectory
@@ -47,7 +47,7 @@ def home(user: Path) -> Path:
 def outcomes(home: Path, out: str) -> list[Result]:
     """T7's results in three placements."""
     catalogue = Catalogue(find_root())
-    plan = with_placements(catalogue, make_plan(catalogue, ["t7"], Options(["tiny"], ["pico"], window_ms=10)), 3)
+    plan = expand_placements(catalogue, make_plan(catalogue, ["t7"], Options(["tiny"], ["pico"], window_ms=10)), 3)
     return [outcome.result for outcome in run_plan(find_root(), plan, home / out, jobs=1)]
 
 

@@ -30,7 +30,9 @@ def missing_section(
     for (group, point), name in zip(groups, names, strict=False):
         test = tests.setdefault((_series_with_placements(name, len(group)), *_outcome_and_reason(group[0])), [])
         test += [] if brief_test(point) in test else [brief_test(point)]
-    rows = [[", ".join(alike), "; ".join(where), *why] for (alike, *why), where in _places_by_tests(tests).items()]
+    rows = [
+        [", ".join(alike), "; ".join(where), *why] for (alike, *why), where in _series_by_missing_tests(tests).items()
+    ]
     table = TableData("Points without a number", ("test", "run with", "outcome", "why"), rows)
     return ReportSection(
         "missing",
@@ -41,10 +43,12 @@ def missing_section(
     )
 
 
-def _places_by_tests(
+def _series_by_missing_tests(
     tests: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
-    """Groups the tests without a number that have the same reason, with the places where it holds."""
+    """Groups the tests that have no figure by outcome and reason. Returns the series for which each group has none.
+    A series is a kernel on a board, with its number of cores and configuration.
+    """
     groups: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
     for (where, outcome, why), named_tests in tests.items():
         groups.setdefault((tuple(named_tests), outcome, why), []).append(where)

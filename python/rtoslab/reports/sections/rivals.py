@@ -22,15 +22,15 @@ _PARAGRAPHS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonScope:
-    """The conditions that must be equal for figures to be compared: board, cores, configuration."""
+class EqualConditions:
+    """The conditions that two kernels' figures must share to be compared: board, number of cores, configuration."""
 
     board: str
     cores: int
     conditions: str
     is_rate: bool
 
-    def sentence_start(self, scopes: Sequence["ComparisonScope"], *more: str) -> str:
+    def sentence_start(self, scopes: Sequence["EqualConditions"], *more: str) -> str:
         """Returns the beginning of a sentence: `On the Raspberry Pi Pico, one core: `, as far as the scopes differ.
         Empty if they do not.
         """
@@ -44,11 +44,13 @@ class ComparisonScope:
         return f"{text[0].upper()}{text[1:]}: " if text else ""
 
 
-def group_by_scope(figures: Sequence[SpeedFigure]) -> dict[ComparisonScope, list[SpeedFigure]]:
-    """Groups figures by scope, on each board with the smallest number of cores first."""
-    scopes: dict[ComparisonScope, list[SpeedFigure]] = {}
+def group_by_conditions(figures: Sequence[SpeedFigure]) -> dict[EqualConditions, list[SpeedFigure]]:
+    """Groups figures by the conditions under which they were measured.
+    On each board, the smallest number of cores comes first.
+    """
+    scopes: dict[EqualConditions, list[SpeedFigure]] = {}
     for figure in figures:
-        scopes.setdefault(ComparisonScope(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(
+        scopes.setdefault(EqualConditions(figure.board, figure.cores, figure.conditions, figure.is_rate), []).append(
             figure
         )
     boards = list(dict.fromkeys(figure.board for figure in figures))
@@ -63,7 +65,7 @@ def group_by_scope(figures: Sequence[SpeedFigure]) -> dict[ComparisonScope, list
 
 def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
     """Returns a paragraph that compares the kernels for each scope in which several have figures."""
-    scopes = group_by_scope(figures)
+    scopes = group_by_conditions(figures)
     sentences = [
         f"{scope.sentence_start(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))}{text}"
         for scope, mine in scopes.items()
@@ -85,7 +87,7 @@ def depends_on_placement(figures: Sequence[SpeedFigure]) -> bool:
 
 def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     """Returns a sentence with the figures of each scope in which there is nothing to compare."""
-    scopes = group_by_scope(figures)
+    scopes = group_by_conditions(figures)
     return [f"{scope.sentence_start(list(scopes))}{_figures_text(mine)}" for scope, mine in scopes.items()][
         :_PARAGRAPHS
     ]

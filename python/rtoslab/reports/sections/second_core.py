@@ -154,13 +154,13 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
     return [
         f"{kernel}{f' on the {board}' if several else ''} holds its {lock} for "
         f"{100 * min(part for _, part in parts):.0f} % of the window{' or more' if len(parts) > 1 else ''} at "
-        f"{_tests_text([test for test, _ in parts])}: there the cores take turns, whatever objects they use."
+        f"{_tests_with_figures([test for test, _ in parts])}: there the cores take turns, whatever objects they use."
         for (kernel, board, lock), parts in held.items()
     ]
 
 
-def _tests_text(tests: Sequence[NamedTest]) -> str:
-    """Returns the names of tests with their figures, as text."""
+def _tests_with_figures(tests: Sequence[NamedTest]) -> str:
+    """Returns a list of tests as text, each with its figure."""
     return join_listed(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
