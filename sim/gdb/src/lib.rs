@@ -25,8 +25,8 @@ use timeline::Timeline;
 pub trait Host {
     /// Prints text that the firmware wrote, with the name of its channel. A console's is empty.
     fn print(&mut self, channel: &str, text: &[u8]);
-    /// Shows a sentence to the user that gdb does not show.
-    fn note(&mut self, sentence: &str);
+    /// Shows the user a message about the session that gdb itself does not show. It is one sentence.
+    fn show_message(&mut self, sentence: &str);
     /// Whether the debugging session continues to wait. False ends it.
     fn goes_on(&mut self) -> bool;
     /// Returns the tasks of the board in this state. None if the image has no kernel that the host knows.
@@ -49,9 +49,9 @@ pub struct Task {
 /// A host that the connection, the timeline and the target all turn to.
 pub type Shared<'h> = &'h RefCell<dyn Host + 'h>;
 
-/// How a session ended.
+/// How a debugging session with gdb ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
+pub enum SessionEnd {
     /// gdb went away and left the board as it stands.
     Detached,
     /// gdb wants no more of it.
@@ -63,26 +63,26 @@ pub enum End {
 }
 
 /// Serves one session on a connected socket.
-pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> End {
+pub fn serve<'h>(board: &'h mut dyn Board, stream: TcpStream, host: Shared<'h>) -> SessionEnd {
     let line = match GdbStream::new(stream, host) {
         Ok(line) => line,
-        Err(error) => return End::Broken(error.to_string()),
+        Err(error) => return SessionEnd::Broken(error.to_string()),
     };
     let timeline = Timeline::new(board, move |channel, text| host.borrow_mut().print(channel, text));
     let mut debugged = DebugTarget::new(timeline, host);
     let ended = GdbStub::new(line).run_blocking::<Events<'_>>(&mut debugged);
     let killed = debugged.is_killed();
     match ended {
-        Ok(DisconnectReason::Kill) => End::Killed,
-        Ok(_) => End::Detached,
-        Err(_) if !host.borrow_mut().goes_on() => End::Stopped,
+        Ok(DisconnectReason::Kill) => SessionEnd::Killed,
+        Ok(_) => SessionEnd::Detached,
+        Err(_) if !host.borrow_mut().goes_on() => SessionEnd::Stopped,
         Err(error) => {
             let why = error.to_string();
             match error.into_connection_error() {
                 // gdb's `disconnect` and its end close the connection without a word.
-                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof && killed => End::Killed,
-                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof => End::Detached,
-                _ => End::Broken(why),
+                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof && killed => SessionEnd::Killed,
+                Some((cause, _)) if cause.kind() == ErrorKind::UnexpectedEof => SessionEnd::Detached,
+                _ => SessionEnd::Broken(why),
             }
         }
     }

@@ -43,7 +43,7 @@ The board was reset and is stopped before its first instruction. gdb shows the o
 
 /// Resets the board.
 pub fn reset(timeline: &mut Timeline) {
-    timeline.change(|board| {
+    timeline.change_board(|board| {
         board.reset();
         true
     });

@@ -108,9 +108,9 @@ impl<'h> DebugTarget<'h> {
     }
 
     /// Changes the board, after which the list of tasks is read again.
-    fn change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+    fn change_board(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         self.tasks = None;
-        self.timeline.change(act)
+        self.timeline.change_board(act)
     }
 
     /// Resets the board, and reads the list of tasks again.
@@ -140,11 +140,11 @@ impl<'h> DebugTarget<'h> {
             }
             Halt::Ended { core, detail: EXIT } => {
                 let code = self.timeline.board().debugger().exit_code.unwrap_or(0);
-                self.host.borrow_mut().note(&format!("The firmware ended with exit code {code}."));
+                self.host.borrow_mut().show_message(&format!("The firmware ended with exit code {code}."));
                 signal_stop(core, Signal::SIGTERM)
             }
             Halt::Ended { core, detail } => {
-                self.host.borrow_mut().note(&format!("The firmware cannot continue: {detail} on core {core}."));
+                self.host.borrow_mut().show_message(&format!("The firmware cannot continue: {detail} on core {core}."));
                 signal_stop(core, Signal::SIGABRT)
             }
             Halt::Begin => {
@@ -246,7 +246,7 @@ impl MultiThreadBase for DebugTarget<'_> {
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
-        let changed = self.change(|board| {
+        let changed = self.change_board(|board| {
             changes.iter().fold(true, |all, (name, value)| {
                 // Of the program status only the flags can be written.
                 let name = if name == "xpsr" { "apsr" } else { name };
@@ -276,7 +276,7 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
         self.focus_on(tid).ok_or(TargetError::NonFatal)?;
-        let written = self.change(|board| board.write(start, data) || board.program(start, data));
+        let written = self.change_board(|board| board.write(start, data) || board.program(start, data));
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 

@@ -135,13 +135,13 @@ impl<'b> Timeline<'b> {
         timeline
     }
 
-    /// Returns the board, to look at. [`Timeline::change`] is the way to change it.
+    /// Returns the board, to look at. [`Timeline::change_board`] is the way to change it.
     pub fn board(&mut self) -> &mut dyn Board {
         self.board
     }
 
     /// Changes the board. If that succeeds, history begins again here.
-    pub fn change(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
+    pub fn change_board(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         let done = act(self.board);
         if done {
             self.begin_again();

@@ -24,8 +24,8 @@ impl<O: Copy + Default> Default for KnownOps<O> {
 }
 
 impl<O: Copy> KnownOps<O> {
-    /// Returns the index of the entry for an address.
-    fn place(address: u32) -> usize {
+    /// Returns the index of the table entry for an instruction's address.
+    fn entry_index(address: u32) -> usize {
         address as usize / 2 % KNOWN
     }
 
@@ -33,13 +33,13 @@ impl<O: Copy> KnownOps<O> {
     /// may have changed since.)
     #[inline]
     pub fn find(&self, address: u32, halfwords: [u16; 2]) -> Option<(O, u32)> {
-        let entry = &self.0[KnownOps::<O>::place(address)];
+        let entry = &self.0[KnownOps::<O>::entry_index(address)];
         ((entry.address, entry.halfwords) == (address, halfwords)).then_some((entry.decoded, entry.site))
     }
 
     /// Caches a decoded instruction for later calls of [`KnownOps::find`], and returns it.
     pub fn store(&mut self, address: u32, halfwords: [u16; 2], decoded: O, site: u32) -> (O, u32) {
-        self.0[KnownOps::<O>::place(address)] = Entry { address, halfwords, decoded, site };
+        self.0[KnownOps::<O>::entry_index(address)] = Entry { address, halfwords, decoded, site };
         (decoded, site)
     }
 }

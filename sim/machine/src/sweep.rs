@@ -184,7 +184,7 @@ impl Walker {
                 break;
             }
         }
-        self.note();
+        self.update_executing();
     }
 
     /// Steps the undisturbed board to a cycle. Returns the instruction that is executing then.
@@ -200,8 +200,8 @@ impl Walker {
         self.executing
     }
 
-    /// Notes which instruction the core executes, if it has begun it.
-    fn note(&mut self) {
+    /// Updates the instruction that the core executes, if it has begun a new one.
+    fn update_executing(&mut self) {
         let position = self.board.position(self.core);
         if position.asleep || position.t <= self.board.cycle() {
             self.executing = position;

@@ -370,9 +370,9 @@ fn missing_debug_features_warn_once_and_stop_a_strict_run() {
     }
 }
 
-/// Creates a board whose TIM3 interrupts every 200 cycles. The handler's code ends with `ending`, after the store that
-/// clears the flag. R0 is the register's address there.
-fn with_timer(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<dyn Board> {
+/// Creates a board whose timer TIM3 interrupts every 200 cycles, to test handlers that clear the flag too late.
+/// The handler executes `before`, the store that clears the flag, and `ending`. R0 is the flag register's address.
+fn board_with_timer_interrupt(chip: &str, strict: bool, before: &[u16], ending: &[u16]) -> Box<dyn Board> {
     const DIER: (u32, Option<u32>) = (0x4000_040c, Some(1));
     const ARR: (u32, Option<u32>) = (0x4000_042c, Some(199));
     const CR1: (u32, Option<u32>) = (0x4000_0400, Some(1));
@@ -413,15 +413,15 @@ fn late_interrupt_clear_warns_once() {
         |board: &dyn Board| board.warnings().iter().filter(|text| text.contains("returns right after")).count();
     for chip in v7m_chips() {
         for (before, ending) in late {
-            let mut board = with_timer(chip, false, before, ending);
+            let mut board = board_with_timer_interrupt(chip, false, before, ending);
             assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}");
             assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
             assert_eq!(count_warnings(&*board), 1, "{chip} {ending:x?}: {:?}", board.warnings());
-            let stop = with_timer(chip, true, before, ending).run(CYCLES);
+            let stop = board_with_timer_interrupt(chip, true, before, ending).run(CYCLES);
             assert_eq!(stop.reason, StopReason::Strict, "{chip} {ending:x?}: {stop:?}");
         }
         for (before, ending) in right {
-            let mut board = with_timer(chip, true, before, ending);
+            let mut board = board_with_timer_interrupt(chip, true, before, ending);
             assert_eq!(board.run(CYCLES).reason, StopReason::Cycles, "{chip} {ending:x?}: {:?}", board.warnings());
             assert!(board.take_events().len() > 20, "{chip} {ending:x?}: the handler runs");
             assert_eq!(count_warnings(&*board), 0, "{chip} {ending:x?}: {:?}", board.warnings());

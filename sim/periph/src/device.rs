@@ -28,18 +28,18 @@ pub trait Device: Send + Sync {
     /// SPI: the pin that selects the device fell (true) or rose.
     fn select(&mut self, _selected: bool, _now_ns: u64) {}
 
-    /// SPI: a frame of so many bits to the device, and the one that comes back meanwhile.
-    fn exchange(&mut self, _frame: u32, _bits: u32, _now_ns: u64) -> u32 {
+    /// SPI: sends a frame of `_bits` bits to the device. Returns the frame that the device sends meanwhile.
+    fn exchange_frame(&mut self, _frame: u32, _bits: u32, _now_ns: u64) -> u32 {
         0
     }
 
-    /// Serial port: a byte to the device, and what it sends then.
-    fn receive(&mut self, _byte: u8, _now_ns: u64) -> Vec<u8> {
+    /// Serial port: sends a byte to the device. Returns the bytes that the device sends then.
+    fn receive_byte(&mut self, _byte: u8, _now_ns: u64) -> Vec<u8> {
         Vec::new()
     }
 
-    /// Pins: one has changed, and the levels at which the device drives pins from now on.
-    fn change(&mut self, _pin: u16, _level: bool, _now_ns: u64) -> Vec<(u16, bool)> {
+    /// Pins: reports a pin's new level to the device. Returns the pins that the device drives from now on, with levels.
+    fn change_pin(&mut self, _pin: u16, _level: bool, _now_ns: u64) -> Vec<(u16, bool)> {
         Vec::new()
     }
 
@@ -104,15 +104,15 @@ impl Attachments {
         !self.pins.is_empty()
     }
 
-    /// A byte that a serial port has sent, and what comes back.
-    pub fn receive(&mut self, port: u8, byte: u8, now_ns: u64) -> Vec<u8> {
+    /// Sends a byte of serial port `port` to its device. Returns the bytes that the device sends then.
+    pub fn receive_byte(&mut self, port: u8, byte: u8, now_ns: u64) -> Vec<u8> {
         let device = self.ports.iter_mut().find(|(own, _)| *own == port);
-        device.map_or(Vec::new(), |(_, device)| device.0.receive(byte, now_ns))
+        device.map_or(Vec::new(), |(_, device)| device.0.receive_byte(byte, now_ns))
     }
 
-    /// A pin that has changed, and the levels that devices drive then.
-    pub fn change(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
-        self.pins.iter_mut().flat_map(|device| device.0.change(pin, level, now_ns)).collect()
+    /// Reports a pin's new level to all devices at pins. Returns the pins that they drive then, with levels.
+    pub fn change_pin(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
+        self.pins.iter_mut().flat_map(|device| device.0.change_pin(pin, level, now_ns)).collect()
     }
 }
 
@@ -204,11 +204,11 @@ impl SpiBus {
         }
     }
 
-    /// A frame to all selected devices, and what the first of them sends. 0 where nobody drives the line.
-    pub fn exchange(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
+    /// Sends a frame to all selected devices. Returns the frame of the first of them, or 0 if nobody drives the line.
+    pub fn exchange_frame(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
         let mut answer = None;
         for slot in self.slots.iter_mut().filter(|slot| slot.selected) {
-            let sent = slot.device.0.exchange(frame, bits, now_ns);
+            let sent = slot.device.0.exchange_frame(frame, bits, now_ns);
             answer = answer.or(Some(sent));
         }
         answer.unwrap_or(0) & (u32::MAX >> (32 - bits.clamp(1, 32)))
@@ -263,7 +263,7 @@ pub(crate) mod tests {
             self.last_frame = if selected { 0x5a } else { 0 };
         }
 
-        fn exchange(&mut self, frame: u32, _: u32, _: u64) -> u32 {
+        fn exchange_frame(&mut self, frame: u32, _: u32, _: u64) -> u32 {
             std::mem::replace(&mut self.last_frame, frame)
         }
 
@@ -292,14 +292,14 @@ pub(crate) mod tests {
     #[test]
     fn a_selected_device_exchanges_frames() {
         let mut bus = SpiBus::default();
-        assert_eq!(bus.exchange(1, 8, 0), 0);
+        assert_eq!(bus.exchange_frame(1, 8, 0), 0);
         bus.attach(Some(17), Memory::boxed());
-        assert_eq!(bus.exchange(1, 8, 0), 0);
+        assert_eq!(bus.exchange_frame(1, 8, 0), 0);
         bus.select(|pin| Some(pin != 17), 0);
-        assert_eq!((bus.exchange(0x1ff, 8, 0), bus.exchange(2, 8, 0)), (0x5a, 0xff));
+        assert_eq!((bus.exchange_frame(0x1ff, 8, 0), bus.exchange_frame(2, 8, 0)), (0x5a, 0xff));
         bus.select(|_| None, 0);
-        assert_eq!(bus.exchange(4, 8, 0), 2, "nothing is known of the pin");
+        assert_eq!(bus.exchange_frame(4, 8, 0), 2, "nothing is known of the pin");
         bus.select(|_| Some(true), 0);
-        assert_eq!(bus.exchange(3, 8, 0), 0);
+        assert_eq!(bus.exchange_frame(3, 8, 0), 0);
     }
 }

@@ -228,7 +228,7 @@ fn pins_follow_sio_through_multiplexer_and_pads() {
     rig.chip.update_pins(rig.now);
     assert_eq!((rig.chip.irq_levels(0), rig.chip.irq_levels(1)), (0, 1 << 13));
     rig.alias(PADS + 4 + 4 * 2, 1 << 6, CLR);
-    assert_eq!(rig.chip.sio.gpio.input(), 1 << 25);
+    assert_eq!(rig.chip.sio.gpio.input_levels(), 1 << 25);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rtoslab_gdb::{End, Host, Task, serve};
+use rtoslab_gdb::{Host, SessionEnd, Task, serve};
 
 use crate::snapshot::{BoardRecipe, Snapshot};
 use crate::{Machine, SimError};
@@ -51,7 +51,7 @@ impl Host for Listener<'_> {
         self.store_exception(result);
     }
 
-    fn note(&mut self, sentence: &str) {
+    fn show_message(&mut self, sentence: &str) {
         let result = self.note.call1((sentence,)).map(drop);
         self.store_exception(result);
     }
@@ -129,15 +129,15 @@ impl Machine {
         let host = RefCell::new(Listener { py, print: on_text, note, tasks, make: self.make.clone(), raised: None });
         loop {
             let (stream, from) = accept(py, &listener)?;
-            host.borrow_mut().note(&format!("gdb has connected from {from}."));
+            host.borrow_mut().show_message(&format!("gdb has connected from {from}."));
             let end = serve(&mut *self.inner, stream, &host);
             if let Some(error) = host.borrow_mut().raised.take() {
                 return Err(error);
             }
             match end {
-                End::Killed | End::Stopped => return Ok(()),
-                End::Detached => host.borrow_mut().note("gdb has detached; the board is stopped."),
-                End::Broken(why) => host.borrow_mut().note(&format!("The session has ended: {why}.")),
+                SessionEnd::Killed | SessionEnd::Stopped => return Ok(()),
+                SessionEnd::Detached => host.borrow_mut().show_message("gdb has detached; the board is stopped."),
+                SessionEnd::Broken(why) => host.borrow_mut().show_message(&format!("The session has ended: {why}.")),
             }
         }
     }

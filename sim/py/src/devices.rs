@@ -78,15 +78,15 @@ impl Device for PythonDevice {
         self.call("select", (selected, now_ns), false);
     }
 
-    fn exchange(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
+    fn exchange_frame(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
         self.call("exchange", (frame, bits, now_ns), 0)
     }
 
-    fn receive(&mut self, byte: u8, now_ns: u64) -> Vec<u8> {
+    fn receive_byte(&mut self, byte: u8, now_ns: u64) -> Vec<u8> {
         self.call("receive", (byte, now_ns), Vec::new())
     }
 
-    fn change(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
+    fn change_pin(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
         self.call("change", (pin, level, now_ns), Vec::new())
     }
 

@@ -85,7 +85,7 @@ pub struct BlockLogLayout {
     pub start_bytes: i32,
 }
 
-/// The offsets of the fields of a cached transition of two cores.
+/// The offsets of the fields of a cached transition: how one basic block changes the timing state of both cores.
 #[derive(Debug, Clone, Copy)]
 pub struct TransitionLayout {
     pub key: i32,

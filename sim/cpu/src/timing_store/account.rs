@@ -82,8 +82,9 @@ impl Account {
         }
     }
 
-    /// Returns a pointer to the counters, two doublewords for each place. Null while the profile is off.
-    pub fn counter_array(&mut self) -> *mut [u64; 2] {
+    /// Returns a pointer to the counters of transitions: for each place of the table, how often its transition was
+    /// taken with each of the two cores going on first. Null while the profile is off.
+    pub fn transition_counters(&mut self) -> *mut [u64; 2] {
         if self.counters.is_empty() { std::ptr::null_mut() } else { self.counters.as_mut_ptr() }
     }
 
@@ -93,7 +94,7 @@ impl Account {
     }
 
     /// Adds a share to the transition that is being simulated.
-    pub fn note(&mut self, share: Share) {
+    pub fn add_share(&mut self, share: Share) {
         self.fresh.push(share);
     }
 
@@ -147,7 +148,7 @@ impl Account {
     }
 
     /// Adds the shares of the transition at a place, times how often it was taken, to the profile.
-    pub(super) fn settle(&mut self, place: usize, own: u64) {
+    pub(super) fn add_counts(&mut self, place: usize, own: u64) {
         let mut times = self.counters.get_mut(place).map(std::mem::take).unwrap_or_default();
         times[0] += own;
         if times != [0; 2] {
@@ -156,8 +157,8 @@ impl Account {
         }
     }
 
-    /// Removes the profile and returns it: core, address and cell.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<> {
+    /// Removes the profile and returns it: core, instruction address, and that instruction's cycles and waits.
+    pub(super) fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<> {
         let cells = std::mem::take(&mut self.cells);
         (0..).zip(cells).flat_map(|(core, cells)| cells.into_iter().map(move |(at, cell)| (core, at, cell)))
     }
@@ -187,15 +188,15 @@ mod tests {
     fn note(account: &mut Account, shares: [&[Share]; 2]) {
         account.begin();
         let [first, other] = shares;
-        first.iter().for_each(|&share| account.note(share));
-        other.iter().for_each(|&share| account.note(Share { is_other: true, ..share }));
+        first.iter().for_each(|&share| account.add_share(share));
+        other.iter().for_each(|&share| account.add_share(Share { is_other: true, ..share }));
     }
 
     fn counted_rows(account: &mut Account) -> Vec<(usize, u32, u64, u64, u64)> {
-        (0..account.places).for_each(|place| account.settle(place, 0));
+        (0..account.places).for_each(|place| account.add_counts(place, 0));
         let counts =
             |(core, at, cell): (usize, u32, ProfileCell)| (core, at, cell.cycles, cell.executions, cell.wait_cycles);
-        let mut rows: Vec<_> = account.take().map(counts).collect();
+        let mut rows: Vec<_> = account.take_profile().map(counts).collect();
         rows.sort_unstable();
         rows
     }
@@ -229,10 +230,10 @@ mod tests {
         let part = Share { executions: 0, ..share(0x108, 1, 0) };
         note(&mut account, [&[share(0x100, 5, 2), share(0x104, 0, 0), share(0x100, 3, 0), part], &[]]);
         account.assign_shares(2);
-        account.settle(2, 11);
+        account.add_counts(2, 11);
         assert_eq!(counted_rows(&mut account), [(0, 0x100, 88, 22, 22), (0, 0x104, 0, 11, 0), (0, 0x108, 11, 0, 0)]);
         account.clear();
-        account.settle(2, 1);
+        account.add_counts(2, 1);
         assert_eq!(counted_rows(&mut account), []);
     }
 

@@ -85,7 +85,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         Some(number)
     }
 
-    /// Returns the state with this number.
+    /// Returns the timing state with this number.
     pub fn state(&self, number: u32) -> &S {
         &self.all[number as usize]
     }

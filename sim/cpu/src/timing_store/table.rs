@@ -91,7 +91,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     /// Stores the transition that was simulated last: `change` writes it into its row, and `place` is its place in the
     /// account.
     pub fn store(&mut self, place: usize, change: impl FnOnce(&mut R)) {
-        self.settle(place);
+        self.add_counts(place);
         self.account.assign_shares(place);
         change(self.row_mut(place / R::WAYS));
     }
@@ -99,7 +99,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     /// Removes the profile of all transitions taken so far and returns it: core, address and cell.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<N, R, ROWS, NODES> {
         self.settle_all();
-        self.account.take()
+        self.account.take_profile()
     }
 
     /// Returns the host address of the array of nodes. It is valid until a node is added.
@@ -117,13 +117,13 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         if self.nodes.is_empty() {
             return;
         }
-        (0..ROWS * R::WAYS).for_each(|place| self.settle(place));
+        (0..ROWS * R::WAYS).for_each(|place| self.add_counts(place));
     }
 
     /// Adds the count of the transition at this place to the profile.
-    fn settle(&mut self, place: usize) {
+    fn add_counts(&mut self, place: usize) {
         let own = self.row_mut(place / R::WAYS).take_count();
-        self.account.settle(place, own);
+        self.account.add_counts(place, own);
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
         let store = |table: &mut TimingTable<_, _, 8, 2>, address, name| {
             table.number_anew(5);
             table.account.begin();
-            table.account.note(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
+            table.account.add_share(Share { address, cycles: 2, waits: 1, executions: 1, is_other: false });
             table.store(3, |row| *row = (name, 0));
         };
         store(&mut table, 0x100, b'a');

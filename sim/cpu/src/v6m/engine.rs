@@ -9,12 +9,12 @@ use crate::v6m::speculation::SpeculationLog;
 use crate::v6m::timing_cache::{self, CacheableBus};
 use crate::v6m::trace::Trace;
 
-/// The engine of a chip with one core: traces, with their cycles from [`timing_cache`].
+/// The execution engine of a chip with a single core. It executes traces and takes their cycles from [`timing_cache`].
 #[derive(Debug)]
-pub struct OneCore;
+pub struct SingleCoreEngine;
 
 // SAFETY: it gives no logs.
-unsafe impl<B: CacheableBus> Ahead<B> for OneCore {
+unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
         timing_cache::time_trace::<_, false>(bus, core, trace)

@@ -417,7 +417,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             Flow::Next
         };
         if paired && CONTEND {
-            in_hand.note(core, cursor.t);
+            in_hand.append_cycles(core, cursor.t);
             if flow == Flow::Next && core.remainder.pass(B::ORDERED_MEMORY) {
                 cursor.write_back(core);
                 return false;
@@ -504,7 +504,7 @@ unsafe fn run_turn<'a, B: Bus, const CONTEND: bool, const WATCH: u8>(
             continue 'run;
         }
         if traced && CONTEND {
-            in_hand.note(core, cursor.t);
+            in_hand.append_cycles(core, cursor.t);
             if flow == Flow::Next && core.instructions < core.trace.instructions {
                 continue 'run;
             }

@@ -325,7 +325,7 @@ fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: T
     let timing_cache = bus.timing_cache();
     timing_cache.stored_after = stored_after;
     timing_cache.table.account.begin();
-    shadow.steps.iter().for_each(|step| timing_cache.table.account.note(step.share(false)));
+    shadow.steps.iter().for_each(|step| timing_cache.table.account.add_share(step.share(false)));
     if timing_cache.table.account.is_on() {
         timing_cache.table.account.add_fresh(0);
     }

@@ -90,7 +90,7 @@ impl Dwt {
     }
 
     /// Applies a change that may stop or start the counter, at this reading of the clock.
-    fn change(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
+    fn change_counting(&mut self, clock: u64, change: impl FnOnce(&mut Dwt)) {
         let value = self.cycles(clock);
         change(self);
         self.set_cycles(value, clock);
@@ -98,7 +98,7 @@ impl Dwt {
 
     /// Sets DEMCR.TRCENA at this reading of the clock.
     pub fn set_trace(&mut self, on: bool, clock: u64) {
-        self.change(clock, |dwt| dwt.trace = on);
+        self.change_counting(clock, |dwt| dwt.trace = on);
     }
 
     /// Reads a DWT register at an offset from 0xE0001000. The profiling counters read as 0.
@@ -119,7 +119,7 @@ impl Dwt {
         match offset {
             0xfb0 if self.has_lock => self.locked = value != UNLOCK_KEY,
             _ if self.locked => {}
-            0x000 => self.change(clock, |dwt| dwt.ctrl = CTRL_FIXED | value & CTRL_WRITABLE),
+            0x000 => self.change_counting(clock, |dwt| dwt.ctrl = CTRL_FIXED | value & CTRL_WRITABLE),
             0x004 => self.set_cycles(value, clock),
             0x020..=0x05c => self.comparators[(offset as usize - 0x20) / 4] = value,
             _ => {}

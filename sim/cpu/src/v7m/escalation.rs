@@ -21,7 +21,7 @@ pub(super) fn escalate_fault(core: &mut Core, number: u32) -> Option<u32> {
 
 /// Enters a fault into the status registers and pends the exception that it raises. False: the core is locked up.
 pub(super) fn pend_fault(core: &mut Core, record: Record) -> bool {
-    core.scb.note(record);
+    core.scb.record_fault(record);
     match escalate_fault(core, record.exception) {
         Some(number) => core.nvic.set_pending(number, true),
         None => {

@@ -126,7 +126,7 @@ fn take_breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTimin
 fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     let record = fault.record();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };
-    core.scb.note(record);
+    core.scb.record_fault(record);
     let number = if core.scb.fpccr & ready != 0 {
         record.exception
     } else if core.scb.fpccr & fpccr::HFRDY != 0 {

@@ -123,8 +123,8 @@ impl Scb {
         }
     }
 
-    /// Enters a fault into the status registers.
-    pub fn note(&mut self, record: Record) {
+    /// Records a fault in the fault status and address registers (CFSR, MMFAR, BFAR).
+    pub fn record_fault(&mut self, record: Record) {
         self.cfsr |= record.cfsr;
         if record.cfsr & cfsr::MMARVALID != 0 {
             self.mmfar = record.address;

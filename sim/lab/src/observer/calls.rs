@@ -7,10 +7,10 @@
 
 use std::collections::HashMap;
 
-/// How a call ended.
+/// How the call of a measured function ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum End {
+pub enum CallEnd {
     /// It returned to its caller. A handler's to what it interrupted.
     #[default]
     Returned,
@@ -37,7 +37,7 @@ pub struct Call {
     /// Core on which it began.
     pub core: u8,
     /// How it ended.
-    pub end: End,
+    pub end: CallEnd,
     /// [`ENTERED_BY_JUMP`], [`WENT_ON`], [`INSIDE_ITSELF`].
     pub flags: u8,
     /// Its call path.
@@ -177,7 +177,7 @@ impl Activity {
             // Functions that take turns like that would never return.
             if let Some(again) = self.open.iter().position(|open| open.depth == to.depth && open.node == to.node) {
                 while self.open.len() > again {
-                    self.exit(at, End::Returned, book);
+                    self.exit(at, CallEnd::Returned, book);
                 }
             }
         }
@@ -200,7 +200,7 @@ impl Activity {
     }
 
     /// Ends the innermost measured call.
-    pub fn exit(&mut self, at: u64, end: End, book: &mut CallRecorder) {
+    pub fn exit(&mut self, at: u64, end: CallEnd, book: &mut CallRecorder) {
         let Some(open) = self.open.pop() else { return };
         let call = self.call(&open, at, end, book.thread);
         if let Some(outer) = self.open.last_mut() {
@@ -208,14 +208,14 @@ impl Activity {
             outer.executed_inside += call.instructions;
             outer.low = outer.low.min(open.low);
         }
-        self.note(&open, call, book);
+        self.append_call(&open, call, book);
     }
 
     /// Ends all measured calls, because the handler returns. Calls in which it should have returned first count as
     /// left.
     pub fn finish(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
-            let end = if open.depth == 0 { End::Returned } else { End::Left };
+            let end = if open.depth == 0 { CallEnd::Returned } else { CallEnd::Left };
             self.exit(self.at, end, book);
         }
     }
@@ -223,7 +223,7 @@ impl Activity {
     /// Ends all measured calls as lost.
     pub fn lose_calls(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
-            self.exit(self.at, End::Lost, book);
+            self.exit(self.at, CallEnd::Lost, book);
         }
     }
 
@@ -231,12 +231,12 @@ impl Activity {
     pub fn in_progress(&self, book: &mut CallRecorder) {
         let mut so_far = self.clone();
         while !so_far.open.is_empty() {
-            so_far.exit(self.at, End::Open, book);
+            so_far.exit(self.at, CallEnd::Open, book);
         }
     }
 
     /// Returns the record of a measured call that ends in cycle `at`.
-    fn call(&self, open: &Open, at: u64, end: End, thread: u32) -> Call {
+    fn call(&self, open: &Open, at: u64, end: CallEnd, thread: u32) -> Call {
         let until = at.max(open.start);
         let interrupt_cycles = self.taken.interrupt_cycles - open.before.interrupt_cycles;
         let away_cycles = self.taken.away_cycles - open.before.away_cycles;
@@ -263,7 +263,7 @@ impl Activity {
     }
 
     /// Appends the record of a call, if its function is measured.
-    fn note(&self, open: &Open, call: Call, book: &mut CallRecorder) {
+    fn append_call(&self, open: &Open, call: Call, book: &mut CallRecorder) {
         if let Some(&id) = book.wanted.get(&open.entry) {
             let inside = self.open.iter().any(|outer| outer.entry == open.entry);
             let flags = call.flags | if inside { INSIDE_ITSELF } else { 0 };
@@ -298,7 +298,7 @@ mod tests {
 
         fn exit(&mut self, at: u64) {
             let mut book = CallRecorder { wanted: &self.wanted, calls: &mut self.calls, thread: 7 };
-            self.activity.exit(at, End::Returned, &mut book);
+            self.activity.exit(at, CallEnd::Returned, &mut book);
         }
     }
 

@@ -135,7 +135,7 @@ impl Costs {
 
     /// Completes the account up to `now` and returns it: the first cycle covered, the one after the last, and the rows.
     /// The next account begins there.
-    pub fn take(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
+    pub fn take_costs(&mut self, now: u64) -> (u64, u64, Vec<(Place, Cost)>) {
         let first = (self.last + 1) % KEPT;
         let cut = now.clamp(self.kept[first].start, self.until());
         for index in 0..KEPT {
@@ -172,11 +172,11 @@ mod tests {
         cost.cycles[CycleCause::Flash as usize] = 5;
         cost.cycles[CycleCause::Execute as usize] = 2;
         costs.add(place, 107, cost);
-        let (from, until, rows) = costs.take(106);
+        let (from, until, rows) = costs.take_costs(106);
         assert_eq!((from, until), (100, 106));
         assert_eq!(rows[0].1.cycles, [1, 0, 5, 0, 0, 0, 0]);
         assert_eq!(rows[0].1.executions, 1);
-        let (from, until, rows) = costs.take(107);
+        let (from, until, rows) = costs.take_costs(107);
         assert_eq!((from, until), (106, 107));
         assert_eq!(rows[0].1.cycles, [1, 0, 0, 0, 0, 0, 0]);
         assert_eq!(rows[0].1.executions, 0);
@@ -187,7 +187,7 @@ mod tests {
         let mut costs = Costs::new(0);
         costs.spend(Place::default(), 10, CycleCause::Exception);
         costs.add(Place::default(), 7, Cost { executions: 1, ..Cost::default() });
-        let (from, until, rows) = costs.take(9);
+        let (from, until, rows) = costs.take_costs(9);
         assert_eq!((from, until, rows[0].1.cycles[CycleCause::Exception as usize]), (0, 9, 9));
         assert_eq!(rows[0].1.executions, 1);
     }
@@ -199,14 +199,14 @@ mod tests {
         costs.spend(place(1), 10, CycleCause::Execute);
         costs.spend(place(2), 30, CycleCause::Flash);
         costs.spend(place(3), 45, CycleCause::Exception);
-        let (from, until, rows) = costs.take(12);
+        let (from, until, rows) = costs.take_costs(12);
         assert_eq!((from, until), (0, 12));
         let cycles = |rows: &[(Place, Cost)]| -> Vec<_> { rows.iter().map(|row| (row.0.pc, row.1.cycles)).collect() };
         assert_eq!(cycles(&rows), [(1, [10, 0, 0, 0, 0, 0, 0]), (2, [0, 0, 2, 0, 0, 0, 0])]);
-        let (from, until, rows) = costs.take(31);
+        let (from, until, rows) = costs.take_costs(31);
         assert_eq!((from, until), (12, 31));
         assert_eq!(cycles(&rows), [(2, [0, 0, 18, 0, 0, 0, 0]), (3, [0, 0, 0, 0, 0, 1, 0])]);
-        let (from, until, rows) = costs.take(45);
+        let (from, until, rows) = costs.take_costs(45);
         assert_eq!((from, until), (31, 45));
         assert_eq!(cycles(&rows), [(3, [0, 0, 0, 0, 0, 14, 0])]);
     }
@@ -216,7 +216,7 @@ mod tests {
         let mut costs = Costs::new(0);
         costs.spend(Place::default(), 10, CycleCause::Sleep);
         costs.spend(Place::default(), 10, CycleCause::Exception);
-        let rows = costs.take(10).2;
+        let rows = costs.take_costs(10).2;
         assert_eq!(rows[0].1.cycles, [0, 0, 0, 0, 10, 0, 0]);
     }
 }

@@ -63,7 +63,7 @@ pub struct Locks {
 
 impl Locks {
     /// Notes an access to a spinlock by the instruction at `place`.
-    pub fn note(&mut self, event: LockEvent, place: Place) {
+    pub fn record_access(&mut self, event: LockEvent, place: Place) {
         let LockEvent { cycle, core, lock, act } = event;
         match act {
             LockAct::Busy => {
@@ -96,7 +96,7 @@ impl Locks {
     }
 
     /// Removes the sums of ended intervals and returns them.
-    pub fn take(&mut self) -> BTreeMap<LockKey, LockSum> {
+    pub fn take_sums(&mut self) -> BTreeMap<LockKey, LockSum> {
         std::mem::take(&mut self.sums)
     }
 }
@@ -110,12 +110,12 @@ mod tests {
         let mut locks = Locks::default();
         let at = |pc| Place { node: 0, pc };
         let event = |cycle, core, act| LockEvent { cycle, core, lock: 3, act };
-        locks.note(event(10, 0, LockAct::Taken), at(1));
-        locks.note(event(12, 1, LockAct::Busy), at(2));
-        locks.note(event(16, 1, LockAct::Busy), at(2));
-        locks.note(event(20, 0, LockAct::Free), at(4));
-        locks.note(event(22, 1, LockAct::Taken), at(2));
-        let sums = locks.take();
+        locks.record_access(event(10, 0, LockAct::Taken), at(1));
+        locks.record_access(event(12, 1, LockAct::Busy), at(2));
+        locks.record_access(event(16, 1, LockAct::Busy), at(2));
+        locks.record_access(event(20, 0, LockAct::Free), at(4));
+        locks.record_access(event(22, 1, LockAct::Taken), at(2));
+        let sums = locks.take_sums();
         let held = sums[&(Span::Held, 3, 0, at(1), at(4))];
         let waited = sums[&(Span::Waited, 3, 1, at(2), at(1))];
         assert_eq!((held.count, held.total_cycles, held.max_start), (1, 10, 10));

@@ -104,7 +104,7 @@ impl Observer {
         observer
     }
 
-    /// Accounts for the time since a core's last instruction, before it executes again.
+    /// Attributes the cycles since a core's last instruction to their cause, before the core executes again.
     pub fn settle(&mut self, core: usize, look: &CoreView) {
         let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
@@ -157,7 +157,7 @@ impl Observer {
     pub fn end_of_turn(&mut self) {
         self.accesses.sort_by_key(|(access, _)| (access.cycle, access.act));
         for (access, place) in self.accesses.drain(..) {
-            self.locks.note(access, place);
+            self.locks.record_access(access, place);
         }
     }
 
@@ -333,7 +333,7 @@ impl Observer {
         watched.stopped = true;
     }
 
-    /// Returns the observations up to `now`, and begins the next ones there.
+    /// Returns all observations of the cores up to cycle `now`. The next observations begin there.
     pub fn take(&mut self, now: u64, looks: &[CoreView]) -> ObservationReport {
         let mut accounts = Vec::new();
         for (core, look) in looks.iter().enumerate() {
@@ -352,11 +352,11 @@ impl Observer {
             let rest = if watched.stopped { CycleCause::Stopped } else { CycleCause::Exception };
             let until = if watched.stopped { now } else { now.min(look.t) };
             watched.costs.spend(watched.place, until, rest);
-            let (from, until, rows) = watched.costs.take(now);
+            let (from, until, rows) = watched.costs.take_costs(now);
             accounts.push(Account { from, until, rows });
         }
-        let (masked, intervals) = self.masks.take();
-        let (nodes, locks) = (self.paths.nodes().to_vec(), self.locks.take());
+        let (masked, intervals) = self.masks.take_intervals();
+        let (nodes, locks) = (self.paths.nodes().to_vec(), self.locks.take_sums());
         let (calls, open_calls) = self.take_calls();
         let arrivals = std::mem::take(&mut self.arrivals);
         ObservationReport { accounts, nodes, masked, intervals, locks, calls, open_calls, arrivals }
@@ -405,7 +405,7 @@ impl Observer {
     fn note_priority(&mut self, core: usize, at: u64, priority: i16) {
         let watched = &mut self.cores[core];
         watched.priority = priority;
-        self.masks.change(core, at, priority, watched.place);
+        self.masks.record_priority(core, at, priority, watched.place);
     }
 
     /// Finds the thread that continues where `look` says: the one that was interrupted, another, or a new one.

@@ -2,7 +2,7 @@
 
 use rtoslab_cpu::step::Step;
 
-use super::calls::{Call, CallRecorder, End, Entry};
+use super::calls::{Call, CallEnd, CallRecorder, Entry};
 use super::paths::Paths;
 use super::report::ObservationRequest;
 use super::threads::{Context, Move};
@@ -42,8 +42,8 @@ pub(super) fn follow_measured(
             let to = Entry { node, entry: paths.get(node).entry, depth, core, sp: step.sp };
             context.activity.enter(step.end, to, book);
         }
-        Move::Out(_) => context.activity.exit(step.end, End::Returned, book),
-        Move::Left(_) => context.activity.exit(step.end, End::Left, book),
+        Move::Out(_) => context.activity.exit(step.end, CallEnd::Returned, book),
+        Move::Left(_) => context.activity.exit(step.end, CallEnd::Left, book),
         Move::Onward(_) => {}
     }
 }

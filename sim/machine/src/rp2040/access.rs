@@ -97,7 +97,7 @@ impl System {
             0 => OrderedAccess::Always(core.id as u32),
             offset @ (0x5c..=0x7c | 0x100..=0x17c) => {
                 if DIVIDER.contains(&offset)
-                    && let Some(value) = self.divider_ahead(core, offset)
+                    && let Some(value) = self.early_divider_value(core, offset)
                 {
                     return OrderedAccess::Always(value);
                 }
@@ -118,7 +118,7 @@ impl System {
     /// Returns the value of a register of the core's divider, if it stays the same from the begin of the basic block on
     /// and reading it changes nothing. The other core has no part in it.
     #[inline(never)]
-    fn divider_ahead(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
+    fn early_divider_value(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
         const READY: u32 = 1;
         const DIRTY: u32 = 2;
         if self.pairs.is_granted() {
@@ -130,10 +130,11 @@ impl System {
         is_at.then(|| self.sio_read(core, offset, begun))
     }
 
-    /// Stores ahead of time in a basic block. Only SIO is accessed in the order of cycles, and only registers that ask
-    /// for nothing else.
+    /// Stores to an SIO register (single-cycle I/O) while a core executes a basic block before the other core has
+    /// reached that cycle. This is possible only for the interpolators and spinlocks, and when it is this core's turn.
+    /// All other stores wait for their cycle.
     #[inline(never)]
-    pub(super) fn store_ordered(
+    pub(super) fn try_ordered_store(
         &mut self,
         core: &mut Core,
         address: u32,

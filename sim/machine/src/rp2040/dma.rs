@@ -58,6 +58,6 @@ impl System {
             self.look_at_watches(offset, WriterAt { core: 0, pc: 0, cycle: now });
         }
         self.note_limit(&mut cores[0], now);
-        self.settle(cores, now);
+        self.apply_effects(cores, now);
     }
 }

@@ -166,7 +166,7 @@ impl Machine {
                 }
                 return stop;
             }
-            let horizon = self.horizon();
+            let horizon = self.earliest_core_cycle();
             let due = self.next_due();
             if horizon.unwrap_or(NEVER) >= due.min(end) {
                 if due > end || due == NEVER {
@@ -199,7 +199,7 @@ impl Machine {
             return self.system.stop.take();
         }
         let cycle = self.system.next_held();
-        if cycle > end || self.horizon().is_some_and(|horizon| horizon < cycle) {
+        if cycle > end || self.earliest_core_cycle().is_some_and(|horizon| horizon < cycle) {
             return None;
         }
         let first = self.system.held.iter().position(|stop| stop.cycle == cycle)?;
@@ -214,7 +214,7 @@ impl Machine {
     }
 
     /// Returns the earliest time of a core that is not asleep or in reset.
-    fn horizon(&self) -> Option<u64> {
+    fn earliest_core_cycle(&self) -> Option<u64> {
         self.cores.iter().filter(|core| is_active(core)).map(|core| core.t).min()
     }
 
@@ -327,7 +327,7 @@ impl Machine {
         }
         let timing = self.system.timing.exception();
         // A sleeper wakes when its cause happened: at an event, or when the other core acted.
-        let now = self.horizon().unwrap_or(self.now).max(self.now);
+        let now = self.earliest_core_cycle().unwrap_or(self.now).max(self.now);
         for index in 0..2 {
             if let Some((outcome, before)) = turn::wake(&mut self.cores[index], &mut *self.system, now, timing) {
                 self.trace(index, outcome, before);

@@ -120,7 +120,7 @@ impl System {
             if let Some(text) = self.consoles[usize::from(port)].receive(byte) {
                 self.type_text(usize::from(port), &text);
             }
-            let answer = self.periph.attachments.receive(port, byte, self.periph.clock_tree().elapsed.ns_at(now));
+            let answer = self.periph.attachments.receive_byte(port, byte, self.periph.clock_tree().elapsed.ns_at(now));
             if !answer.is_empty() {
                 self.type_text(usize::from(port), &answer);
             }
@@ -198,7 +198,7 @@ impl System {
     pub(super) fn advance_peripherals(&mut self, cores: &mut [Core; 2], now: u64) {
         let mut access = Access { now_cycles: now, core: 0, clocks: &self.clocks, effects: &mut self.effects };
         self.periph.advance(&mut access);
-        self.settle(cores, now);
+        self.apply_effects(cores, now);
     }
 
     /// Lets the UARTs send what is in their FIFOs after the cores have come to an end. Returns the cycle of the last
@@ -214,7 +214,7 @@ impl System {
     }
 
     /// Applies the effects of an event, between instructions.
-    pub(super) fn settle(&mut self, cores: &mut [Core; 2], now: u64) {
+    pub(super) fn apply_effects(&mut self, cores: &mut [Core; 2], now: u64) {
         self.drain_effects(0, now);
         self.apply_core_effects(cores, now);
     }
@@ -231,7 +231,7 @@ impl System {
             Stimulus::Pin { pin, level } => {
                 self.periph.drive_pin(u32::from(pin), level);
                 self.sample_pins(0, now);
-                self.settle(cores, now);
+                self.apply_effects(cores, now);
             }
         }
     }
@@ -265,7 +265,7 @@ impl System {
             let levels = self.pins;
             let pins = (0..30_u16).filter(|pin| changed >> pin & 1 != 0);
             let answers: Vec<(u16, bool)> = pins
-                .flat_map(|pin| self.periph.attachments.change(pin, levels >> pin & 1 != 0, now_ns))
+                .flat_map(|pin| self.periph.attachments.change_pin(pin, levels >> pin & 1 != 0, now_ns))
                 .filter(|&(pin, _)| pin < 30)
                 .collect();
             if answers.is_empty() {

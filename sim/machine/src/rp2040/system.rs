@@ -397,7 +397,7 @@ unsafe impl Bus for System {
         match access {
             Access::Load(4) if address == CPUID => OrderedAccess::Always(core.id as u32),
             Access::Load(bytes) => self.load_ordered(core, address, bytes),
-            Access::Store { bytes, value } => self.store_ordered(core, address, bytes, value),
+            Access::Store { bytes, value } => self.try_ordered_store(core, address, bytes, value),
         }
     }
 

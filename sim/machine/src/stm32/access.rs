@@ -94,7 +94,7 @@ impl<F: Family> System<F> {
         if let Some(wait) = self.bridge_cycles(address, false, at) {
             let now = at + 1 + wait;
             let value = self.periph.read(address, bytes, now, &mut self.effects);
-            self.settle(core, now);
+            self.apply_effects(core, now);
             self.cleared = None;
             if self.watched_elsewhere {
                 self.tell_register_read(core, address, now);
@@ -173,7 +173,7 @@ impl<F: Family> System<F> {
             let now = at + 1 + wait;
             let lines = self.lines;
             self.periph.write(address, bytes, value, now, &mut self.effects);
-            self.settle(core, now);
+            self.apply_effects(core, now);
             self.cleared = self.own_line_fell(core, &lines);
             if self.watched_elsewhere {
                 self.tell_register_write(core, address, value, now);
@@ -200,7 +200,7 @@ impl<F: Family> System<F> {
             Home::Area(_) => return,
             Home::Flash => {
                 let verdict = self.periph.flash_store(FLASH_BASE + offset, bytes, at + 1, &mut self.effects);
-                self.settle(core, at + 1);
+                self.apply_effects(core, at + 1);
                 if verdict == FlashStore::Refused {
                     return;
                 }

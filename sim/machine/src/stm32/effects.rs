@@ -19,11 +19,11 @@ impl<F: Family> System<F> {
         if self.periph.has_dma_due(now) {
             self.run_dma(core, now);
         }
-        self.settle(core, now);
+        self.apply_effects(core, now);
     }
 
     /// Carries out all effects of an event in cycle `now`.
-    pub(super) fn settle(&mut self, core: &mut Core, now: u64) {
+    pub(super) fn apply_effects(&mut self, core: &mut Core, now: u64) {
         if let Some((address, written)) = self.effects.unmodelled.take() {
             let block = self.periph.block_name(address).unwrap_or("register");
             let direction = if written { "write to" } else { "read of" };

@@ -297,7 +297,7 @@ impl<F: Run> Machine<F> {
         self.now = now;
         let system = &mut *self.system;
         system.periph.reset(cause, now, &mut system.effects);
-        system.settle(&mut self.core, now);
+        system.apply_effects(&mut self.core, now);
         self.start();
     }
 

@@ -36,7 +36,7 @@ fn tell_devices(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
     let now_ns = periph.elapsed_time().ns_at(change.cycle);
     for pin in (0..16_u16).filter(|pin| change.changed >> pin & 1 != 0) {
         let number = u16::from(change.port) * 16 + pin;
-        for (answered, level) in periph.attachments.change(number, change.levels >> pin & 1 != 0, now_ns) {
+        for (answered, level) in periph.attachments.change_pin(number, change.levels >> pin & 1 != 0, now_ns) {
             periph.drive_pin((answered / 16) as u8, (answered % 16) as u8, level, change.cycle, effects);
         }
     }
@@ -50,7 +50,7 @@ pub(super) fn print(effects: &mut Effects, periph: &mut Stm32, console: &mut Con
             periph.uart_push(number, &text);
         }
         let now_ns = periph.elapsed_time().ns_at(now);
-        let answer = periph.attachments.receive(number, byte, now_ns);
+        let answer = periph.attachments.receive_byte(number, byte, now_ns);
         if !answer.is_empty() {
             periph.uart_push(number, &answer);
         }

@@ -347,7 +347,7 @@ impl<F: Family> System<F> {
             Stimulus::Exception { number, .. } => exception::pend(core, number),
             Stimulus::Pin { pin, level } => {
                 self.periph.drive_pin((pin / 16) as u8, (pin % 16) as u8, level, now, &mut self.effects);
-                self.settle(core, now);
+                self.apply_effects(core, now);
             }
         }
     }

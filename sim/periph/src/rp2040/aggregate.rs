@@ -223,7 +223,7 @@ impl Rp2040Peripherals {
             _ => false,
         };
         if takes_byte || self.due <= access.now_cycles {
-            self.settle(access);
+            self.apply_shared_effects(access);
         }
         value
     }
@@ -258,13 +258,13 @@ impl Rp2040Peripherals {
         if block == Block::Dma {
             self.watch_pio_requests(access);
         }
-        self.settle(access);
+        self.apply_shared_effects(access);
     }
 
     /// Carries out what is due. The machine calls it when [`Self::due`] is reached.
     pub fn advance(&mut self, access: &mut Access) {
         scheduled!(self, block => block.advance(access));
-        self.settle(access);
+        self.apply_shared_effects(access);
     }
 
     /// clk_sys cycle of the next event of a PIO. One of them comes before an access of the same cycle or a later one.
@@ -282,8 +282,8 @@ impl Rp2040Peripherals {
         self.reschedule();
     }
 
-    /// Applies the effects that concern other blocks and recomputes the due time.
-    fn settle(&mut self, access: &mut Access) {
+    /// Applies the effects of an access on other blocks, and recomputes the cycle of the next event.
+    fn apply_shared_effects(&mut self, access: &mut Access) {
         let Effects { clocks_changed, resets, .. } = access.effects;
         if *clocks_changed || resets.is_some() {
             self.apply_effects(access.now_cycles, access.effects);
@@ -381,7 +381,8 @@ impl Rp2040Peripherals {
     #[inline]
     pub fn update_pins(&mut self, now: u64) -> PinLevels {
         let pios = self.pios.each_ref().map(Pio::pins);
-        let driven = self.io_bank0.drive(self.sio.gpio.out(), self.sio.gpio.oe(), self.pwm.levels(), pios);
+        let driven =
+            self.io_bank0.drive(self.sio.gpio.output_levels(), self.sio.gpio.output_enables(), self.pwm.levels(), pios);
         let (levels, oe) = self.pads_bank0.levels(driven.out, driven.oe, self.outside_driven, self.outside);
         self.pins = PinLevels { levels: levels & GPIO_MASK, driven: oe };
         let inputs = self.io_bank0.sense(self.pads_bank0.input_levels(self.pins.levels));

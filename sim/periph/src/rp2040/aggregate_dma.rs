@@ -60,16 +60,16 @@ impl Rp2040Peripherals {
     #[inline]
     #[must_use]
     pub fn dma_due(&self) -> u64 {
-        if self.dma.is_busy() { self.transfer_due() } else { NEVER }
+        if self.dma.is_busy() { self.next_transfer_cycle() } else { NEVER }
     }
 
-    /// The same while channels are busy.
+    /// Returns the clk_sys cycle of the next DMA transfer while channels are busy, or [`NEVER`].
     #[inline(never)]
-    fn transfer_due(&self) -> u64 {
+    fn next_transfer_cycle(&self) -> u64 {
         if self.resets.held_bits() >> reset_bit::DMA & 1 != 0 {
             return NEVER;
         }
-        self.dma.transfer_due(self.dma_requests())
+        self.dma.next_transfer_cycle(self.dma_requests())
     }
 
     /// Makes the transfer due at `access.now_cycles`, if any, and says which: the machine may charge its ports.

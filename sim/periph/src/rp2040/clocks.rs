@@ -48,7 +48,7 @@ pub struct Sources {
 
 /// The registers of one clock generator.
 #[derive(Debug, Clone, Copy)]
-struct Slice {
+struct ClockGenerator {
     ctrl: u32,
     div: u32,
 }
@@ -69,7 +69,7 @@ struct FrequencyCounter {
 /// The clock generators of the RP2040 (CLOCKS), with the frequency counter.
 #[derive(Debug, Clone)]
 pub struct Clocks {
-    slices: [Slice; SLICE_COUNT],
+    slices: [ClockGenerator; SLICE_COUNT],
     resus_ctrl: u32,
     resussed: bool,
     inte: u32,
@@ -90,7 +90,7 @@ impl Default for Clocks {
             ..FrequencyCounter::default()
         };
         Self {
-            slices: [Slice { ctrl: 0, div: DIV_RESET }; SLICE_COUNT],
+            slices: [ClockGenerator { ctrl: 0, div: DIV_RESET }; SLICE_COUNT],
             resus_ctrl: 0xff,
             resussed: false,
             inte: 0,

@@ -128,7 +128,7 @@ impl Dma {
 
     /// clk_sys cycle of the next transfer, or [`NEVER`].
     #[must_use]
-    pub fn transfer_due(&self, requests: u64) -> u64 {
+    pub fn next_transfer_cycle(&self, requests: u64) -> u64 {
         (0..CHANNELS).map(|channel| self.ready_at(channel, requests)).min().unwrap_or(NEVER)
     }
 

@@ -13,7 +13,7 @@ mod machine;
 mod pins;
 
 use engine::{Engine, RXF, Visible};
-use inputs::Inputs;
+use inputs::PinInputs;
 
 use crate::{Access, NEVER, Peripheral};
 
@@ -47,7 +47,7 @@ impl Pio {
     /// A block whose first interrupt is NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
-        let engine = Box::new(Engine::new(Inputs::default()));
+        let engine = Box::new(Engine::new(PinInputs::default()));
         let (shown, reach) = (engine.visible(0), FIRST_REACH);
         Self { irq, engine, ahead: None, due: NEVER, reach, watched: 0, shown, sensed: 0, idle: true }
     }
@@ -84,13 +84,13 @@ impl Pio {
     fn sense_change(&mut self, levels: u32, now: u64) -> bool {
         self.sensed = levels;
         if self.idle {
-            self.engine.inputs.change(levels, now);
+            self.engine.inputs.change_levels(levels, now);
             return false;
         }
         self.engine.run_through(now);
-        self.engine.inputs.change(levels, now);
+        self.engine.inputs.change_levels(levels, now);
         if let Some(ahead) = self.ahead.as_mut().filter(|ahead| !ahead.looked && !waits_for_pins(ahead)) {
-            ahead.inputs.change(levels, now);
+            ahead.inputs.change_levels(levels, now);
             return false;
         }
         self.look_ahead();
@@ -202,7 +202,7 @@ impl Peripheral for Pio {
     fn reset(&mut self) {
         let sensed = self.sensed;
         *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
-        self.engine.inputs = Inputs::steady(sensed);
+        self.engine.inputs = PinInputs::steady(sensed);
         self.shown = self.engine.visible(self.watched);
     }
 

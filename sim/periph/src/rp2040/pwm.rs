@@ -18,7 +18,7 @@ const TOP_RESET: u32 = 0xffff;
 
 /// The registers and state of one PWM slice.
 #[derive(Debug, Clone, Copy)]
-struct Slice {
+struct PwmSlice {
     csr: u32,
     div: u32,
     /// The value as last written: A in the lower half, B in the upper.
@@ -32,7 +32,7 @@ struct Slice {
     wraps_seen: u64,
 }
 
-impl Slice {
+impl PwmSlice {
     const RESET: Self = Self {
         csr: 0,
         div: DIV_RESET,
@@ -111,7 +111,7 @@ impl Slice {
 /// The pulse-width modulators of the RP2040 (PWM): eight slices.
 #[derive(Debug, Clone)]
 pub struct Pwm {
-    slices: [Slice; SLICES],
+    slices: [PwmSlice; SLICES],
     intr: u32,
     inte: u32,
     intf: u32,
@@ -125,7 +125,7 @@ pub struct Pwm {
 
 impl Default for Pwm {
     fn default() -> Self {
-        Self { slices: [Slice::RESET; SLICES], intr: 0, inte: 0, intf: 0, shown: 0, levels: 0, due: NEVER }
+        Self { slices: [PwmSlice::RESET; SLICES], intr: 0, inte: 0, intf: 0, shown: 0, levels: 0, due: NEVER }
     }
 }
 

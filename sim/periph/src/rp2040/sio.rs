@@ -63,7 +63,7 @@ impl Sio {
             0x100..=0x17c => self.locks.claim(((offset - 0x100) / 4) as usize, core, now_cycles),
             0x050 => self.mailboxes.status(core),
             0x000 => core as u32,
-            0x004 => self.gpio.input(),
+            0x004 => self.gpio.input_levels(),
             0x010..=0x02c => self.gpio.read(offset - 0x010),
             0x058 => self.mailboxes.pop(core),
             _ => self.read_rest(offset, core, now_cycles, effects),
@@ -73,7 +73,7 @@ impl Sio {
     /// Reads a register that [`Sio::read`] leaves out.
     fn read_rest(&mut self, offset: u32, core: usize, now_cycles: u64, effects: &mut Effects) -> u32 {
         match offset {
-            0x008 => self.gpio_hi.input(),
+            0x008 => self.gpio_hi.input_levels(),
             0x030..=0x04c => self.gpio_hi.read(offset - 0x030),
             0x054 => 0,
             0x05c => self.locks.state(),

@@ -102,7 +102,8 @@ impl Spi {
         let Some(frame) = self.tx.pop_front() else { return };
         let bits = self.bits();
         let frame = frame & ((1 << bits) - 1);
-        self.answer = if self.cr1 & CR1_LBM != 0 { frame } else { self.bus.exchange(frame, bits, access.ns_at(at)) };
+        self.answer =
+            if self.cr1 & CR1_LBM != 0 { frame } else { self.bus.exchange_frame(frame, bits, access.ns_at(at)) };
         self.end = at.saturating_add(self.cycles_of(u64::from(bits), access));
     }
 

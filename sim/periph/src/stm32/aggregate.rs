@@ -274,7 +274,7 @@ impl Stm32 {
             if place == Place::Exti {
                 self.exti_slot = self.slots.len();
             }
-            self.map.place(row.base, bytes, self.slots.len());
+            self.map.map_block(row.base, bytes, self.slots.len());
             self.slots.push(Slot::new(row, place));
             self.dues.push(NEVER);
         }

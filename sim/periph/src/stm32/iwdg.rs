@@ -191,8 +191,9 @@ mod tests {
         assert_eq!(iwdg.reset_cycle(), 100_000 + 10 * 4 * 500);
     }
 
+    /// IWDG_PR and IWDG_RLR accept writes only after the unlock key, and IWDG_SR shows the update for a while.
     #[test]
-    fn registers_need_the_key_and_time() {
+    fn prescaler_and_reload_need_the_key_and_time_to_update() {
         let (mut bench, mut iwdg) = running(false, &[(4, 3), (8, 5)]);
         assert_eq!((iwdg.read(4, &mut bench.access()), iwdg.read(8, &mut bench.access())), (0, 0xfff));
         iwdg.write(0, UNLOCK, &mut bench.access());

@@ -31,8 +31,8 @@ impl PageMap {
         (window != EMPTY).then(|| usize::from(window) * PAGES_PER_WINDOW + (address >> 10 & 0x3ff) as usize)
     }
 
-    /// Places `slot` on `bytes` from `base`.
-    pub fn place(&mut self, base: u32, bytes: u32, slot: usize) {
+    /// Maps the peripheral block with number `slot` to `bytes` of addresses from `base` on.
+    pub fn map_block(&mut self, base: u32, bytes: u32, slot: usize) {
         let slot = u8::try_from(slot).expect("fewer than 255 blocks");
         if base >> 10 == DBGMCU_PAGE {
             self.dbgmcu = slot;

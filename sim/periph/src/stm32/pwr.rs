@@ -72,7 +72,7 @@ impl Pwr {
     }
 
     /// Begins the settling time of the voltage regulator.
-    fn settle(&mut self, access: &Access) {
+    fn start_regulator_settling(&mut self, access: &Access) {
         self.settling = Some(RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz));
     }
 
@@ -107,7 +107,7 @@ impl Pwr {
         };
         self.words[0] = value & !strobes;
         if changed & scale != 0 {
-            self.settle(access);
+            self.start_regulator_settling(access);
         }
     }
 
@@ -119,14 +119,14 @@ impl Pwr {
                 self.words[word] = value & 0x0300_0300 | supply;
                 if !self.supply_set {
                     self.supply_set = true;
-                    self.settle(access);
+                    self.start_regulator_settling(access);
                 }
             }
             H7_D3CR => {
                 // VOS cannot be changed before the supply is configured (Run* mode).
                 if self.supply_set && (self.words[word] ^ value) & 3 << 14 != 0 {
                     self.words[word] = value & 3 << 14;
-                    self.settle(access);
+                    self.start_regulator_settling(access);
                 }
             }
             H7_CSR1 => {}

@@ -93,8 +93,8 @@ impl Rcc {
         offset >= first && self.bit((offset - distance, bit))
     }
 
-    /// True if writing `offset` may switch, gate or reset blocks.
-    pub(super) fn is_gate(&self, offset: u32) -> bool {
+    /// Whether the register at `offset` contains clock enable or reset bits of blocks.
+    pub(super) fn is_enable_or_reset_register(&self, offset: u32) -> bool {
         let (distance, _) = self.spec.reset_registers;
         self.spec.enables.iter().any(|&enable| enable == offset || enable == offset + distance)
     }
@@ -242,7 +242,7 @@ impl Rcc {
                 state.starting = Some(RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz));
             }
         }
-        self.settle(access);
+        self.update_ready_oscillators(access);
     }
 
     fn drives_system(&self, osc: Osc) -> bool {
@@ -257,8 +257,9 @@ impl Rcc {
         state.starting.as_ref().map_or(NEVER, |ns| ns.cycle_of(self.start_up_ns(osc)))
     }
 
-    /// Marks what has started by now as ready, follows what that allows, and switches the system clock.
-    fn settle(&mut self, access: &mut Access) {
+    /// Marks the oscillators and PLLs that have started by now as ready, starts those that waited for them, and
+    /// switches the system clock.
+    fn update_ready_oscillators(&mut self, access: &mut Access) {
         let mut changed = false;
         for bits in self.spec.oscillators {
             if self.due_of(bits.osc) <= access.now {
@@ -366,7 +367,7 @@ impl Block for Rcc {
             let retain = 1 << reset_bit | !self.spec.backup_mask;
             self.words[backup as usize / 4] &= retain;
         }
-        if !self.is_gate(offset) {
+        if !self.is_enable_or_reset_register(offset) {
             self.follow(access);
         }
     }
@@ -385,7 +386,7 @@ impl Block for Rcc {
 
     fn advance(&mut self, access: &mut Access) {
         if self.due() <= access.now {
-            self.settle(access);
+            self.update_ready_oscillators(access);
         }
     }
 

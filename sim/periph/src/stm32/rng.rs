@@ -37,8 +37,8 @@ impl Rng {
         self.cr & RNGEN != 0
     }
 
-    /// Begins to produce the next word, if none is there.
-    fn start(&mut self, access: &Access) {
+    /// Begins to produce the generator's next random word, unless one is ready or in progress.
+    fn start_next_word(&mut self, access: &Access) {
         if self.produces_words() && self.word.is_none() && self.making.is_none() {
             self.making = Some(RateCounter::start(access.now, 0, CLOCK_HZ, 1, access.core_hz));
         }
@@ -63,7 +63,7 @@ impl Block for Rng {
         self.advance(access);
         if offset == 8 {
             let word = self.word.take().unwrap_or(0);
-            self.start(access);
+            self.start_next_word(access);
             return word;
         }
         self.peek(offset, access)
@@ -76,7 +76,7 @@ impl Block for Rng {
             if value & RNGEN == 0 {
                 self.making = None;
             }
-            self.start(access);
+            self.start_next_word(access);
         }
     }
 

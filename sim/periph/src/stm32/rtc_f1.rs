@@ -30,7 +30,7 @@ impl RtcF1 {
     }
 
     /// Takes over a changed clock or prescaler.
-    fn rerate(&mut self, access: &Access) {
+    fn update_count_rate(&mut self, access: &Access) {
         self.counter.rebase(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
     }
 
@@ -52,7 +52,7 @@ impl RtcF1 {
             0x20 | 0x24 => self.alarm = Self::set_half(self.alarm, value, offset == 0x20),
             _ => {}
         }
-        self.rerate(access);
+        self.update_count_rate(access);
     }
 
     /// Value of the counter, without wrapping, at which the next flag rises.
@@ -119,7 +119,7 @@ impl Block for RtcF1 {
     }
 
     fn clocks_changed(&mut self, access: &mut Access) {
-        self.rerate(access);
+        self.update_count_rate(access);
         if access.clock_hz != 0 {
             self.crl |= RSF;
         }

@@ -139,7 +139,7 @@ impl Spi {
             return;
         }
         let Some(frame) = self.tx.pop_front() else { return };
-        self.answer = self.bus.exchange(frame, self.bits(), access.elapsed.ns_at(at));
+        self.answer = self.bus.exchange_frame(frame, self.bits(), access.elapsed.ns_at(at));
         self.end = at.saturating_add(self.frame_cycles(access));
     }
 

@@ -162,7 +162,7 @@ impl SpiH7 {
         let frame = if sends { self.tx.pop_front() } else { Some(0) };
         let Some(frame) = frame else { return };
         let begin = at.saturating_add(self.cycles(idle, access));
-        self.answer = self.bus.exchange(frame, self.bits(), access.elapsed.ns_at(begin));
+        self.answer = self.bus.exchange_frame(frame, self.bits(), access.elapsed.ns_at(begin));
         self.end = begin.saturating_add(self.cycles(self.bits(), access));
     }
 

@@ -72,7 +72,7 @@ pub struct Timer {
     /// Listening: the other one's update events heard of already, and those that the prescaler holds back.
     heard: (Option<u64>, u64),
     outputs: outputs::Outputs,
-    inputs: inputs::Inputs,
+    inputs: inputs::TimerInputs,
 }
 
 impl Timer {
@@ -94,7 +94,7 @@ impl Timer {
             burst: 0,
             heard: (None, 0),
             outputs: outputs::Outputs::default(),
-            inputs: inputs::Inputs::default(),
+            inputs: inputs::TimerInputs::default(),
         }
     }
 
@@ -149,8 +149,8 @@ impl Timer {
         (if on { access.clock_hz } else { 0 }, u64::from(self.psc.1) + 1)
     }
 
-    /// Starts, stops or changes the speed at `access.now`.
-    fn rerate(&mut self, access: &Access) {
+    /// Gives the timer's counter the rate that its registers ask for, from `access.now` on. It may start or stop.
+    fn update_count_rate(&mut self, access: &Access) {
         let (num, den) = self.rate(access);
         self.position.rebase(access.now, num, den, access.core_hz);
     }
@@ -179,7 +179,7 @@ impl Timer {
         if self.cr1 & CEN != 0 && !was_on {
             self.start_counting(access);
         } else {
-            self.rerate(access);
+            self.update_count_rate(access);
         }
     }
 
@@ -196,7 +196,7 @@ impl Timer {
             let count = self.count(access.now);
             self.arr.1 = self.arr.0;
             self.set_count(count, access);
-            self.rerate(access);
+            self.update_count_rate(access);
         }
     }
 
@@ -287,7 +287,7 @@ impl Block for Timer {
             0x08 => {
                 self.stored[2] = value & self.mask(offset);
                 self.heard = (None, 0);
-                self.rerate(access);
+                self.update_count_rate(access);
                 if self.listens_to().is_none() && !self.has_modelled_trigger() {
                     access.effects.unmodelled = Some((offset, true));
                 }
@@ -333,7 +333,7 @@ impl Block for Timer {
     }
 
     fn clocks_changed(&mut self, access: &mut Access) {
-        self.rerate(access);
+        self.update_count_rate(access);
     }
 
     /// Break, update, trigger and commutation, compare: the lines of TIM1; the others join them.

@@ -303,8 +303,8 @@ impl Usart {
         self.seen = 0;
     }
 
-    /// Requests of the later layout's RQR: flush what was received, drop what waits to be sent.
-    fn request(&mut self, value: u32) {
+    /// Carries out a write to RQR, the request register of later USARTs: it may drop received bytes or unsent ones.
+    fn write_rqr(&mut self, value: u32) {
         if value >> 3 & 1 != 0 {
             self.rx.clear();
         }

@@ -27,7 +27,7 @@ impl Device for Echo {
         self.next
     }
 
-    fn exchange(&mut self, frame: u32, _: u32, _: u64) -> u32 {
+    fn exchange_frame(&mut self, frame: u32, _: u32, _: u64) -> u32 {
         frame
     }
 

@@ -74,7 +74,7 @@ impl Writer {
     /// first step.
     pub fn log_speculation(&mut self, log: AheadLog, onward: PathContinuation) {
         self.ahead = Some((log, onward));
-        self.registers = Registers::without_hosts(&[11, 14, 15]);
+        self.registers = Registers::without_host_registers(&[11, 14, 15]);
     }
 
     /// Sets the bank of memory that the next access goes to.
@@ -177,7 +177,7 @@ impl Writer {
         for further in 0..count {
             self.fold(block, bytes, further);
             self.asm.extend(&BTS_R12_RAX);
-            self.word_at(log, block, bytes, further);
+            self.log_entry_at(log, block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + log.read + 4 * i32::from(self.words.read)], eax);
             self.words.read += 1;
         }
@@ -207,13 +207,13 @@ impl Writer {
             let entry = log.written + 8 * i32::from(self.words.written);
             self.old_word(block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + entry + 4], eax);
-            self.word_at(log, block, bytes, further);
+            self.log_entry_at(log, block, bytes, further);
             dynasm!(self.asm ; .arch x64 ; mov [r15 + entry], eax);
             self.words.written += 1;
         }
     }
 
-    /// Emits code that loads, into eax, the word of RAM with the item `further` after item number ecx.
+    /// Emits code that loads the word of RAM that contains an item into eax. The item's number is ecx plus `further`.
     fn old_word(&mut self, block: Block, bytes: u32, further: u32) {
         let from = (block.first + 4 * further) as i32;
         let asm = &mut self.asm;
@@ -224,9 +224,8 @@ impl Writer {
         }
     }
 
-    /// Emits code that computes, into eax, the log entry for an item narrower than a word: the word's offset and the
-    /// accessed bytes.
-    fn part_at(&mut self, log: AheadLog, block: Block, bytes: u32) {
+    /// Emits code that computes the same entry for item number ecx, which is narrower than a word, into eax.
+    fn narrow_log_entry_at(&mut self, log: AheadLog, block: Block, bytes: u32) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rcx);
         if bytes == 2 {
@@ -262,11 +261,11 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; shr eax, 6);
     }
 
-    /// Emits code that computes, into eax, the log entry for the item `further` after item number ecx: the word's
-    /// offset and the accessed bytes.
-    fn word_at(&mut self, log: AheadLog, block: Block, bytes: u32, further: u32) {
+    /// Emits code that computes the speculation log's entry of an accessed item into eax. The entry is the offset of
+    /// the word of RAM and the mask of the accessed bytes. The item's number in `block` is ecx plus `further`.
+    fn log_entry_at(&mut self, log: AheadLog, block: Block, bytes: u32, further: u32) {
         if bytes < 4 {
-            self.part_at(log, block, bytes);
+            self.narrow_log_entry_at(log, block, bytes);
             return;
         }
         let all = ((block.first + 4 * further) | 0xf << log.lanes) as i32;

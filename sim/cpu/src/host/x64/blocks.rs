@@ -95,7 +95,7 @@ impl BlockWriter<'_> {
         if has_account {
             self.count();
         }
-        self.take();
+        self.emit_advance();
         let begins = self.asm.offset().0;
         self.begin();
         self.wait();
@@ -167,9 +167,9 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Emits code that advances both cores by the transition at rdi. Rbx and r15 become those of the core that
+    /// Emits code that advances both cores by the cached transition at rdi. Rbx and r15 become those of the core that
     /// continues.
-    fn take(&mut self) {
+    fn emit_advance(&mut self) {
         let BlockLayout { context, core, log, transition, .. } = *self.layout;
         dynasm!(self.asm
             ; .arch x64

@@ -165,7 +165,7 @@ impl Writer {
     pub fn log_timing(&mut self, foresight: Foresight, logging: Logging, constants: Option<Constants>) {
         self.constants = constants;
         self.foresight = Some((foresight, logging));
-        self.registers = Registers::without_hosts(&[14, 15]);
+        self.registers = Registers::without_host_registers(&[14, 15]);
     }
 
     /// Sets the known facts about the load of the next step.

@@ -30,8 +30,8 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// Returns an allocation without any guest register that never uses these host registers.
-    pub fn without_hosts(hosts: &[u8]) -> Registers {
+    /// Creates an empty allocation of guest registers that never uses these registers of the host processor.
+    pub fn without_host_registers(hosts: &[u8]) -> Registers {
         let mut registers = Registers::default();
         for (held, host) in registers.held.iter_mut().zip(HOSTS) {
             held.reserved = hosts.contains(&host);

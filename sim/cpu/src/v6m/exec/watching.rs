@@ -24,7 +24,7 @@ impl StartState {
 
     /// Appends the current instruction's cycles to the core's steps, for the profile of a shadow core.
     #[inline(always)]
-    pub(super) fn note(self, core: &mut Core, t: u64) {
+    pub(super) fn append_cycles(self, core: &mut Core, t: u64) {
         core.steps.push(Step {
             start: self.t,
             end: t,

@@ -320,7 +320,7 @@ fn last_store_distance(rest: &Remainder, shadow: &Core, now: u64) -> u64 {
 fn note_shares<B: PairedBus>(bus: &mut B, shadows: &[Core; 2]) {
     let account = &mut bus.pairs().table.account;
     for (shadow, is_other) in shadows.iter().zip([false, true]) {
-        shadow.steps.iter().for_each(|step| account.note(step.share(is_other)));
+        shadow.steps.iter().for_each(|step| account.add_share(step.share(is_other)));
     }
 }
 

@@ -150,25 +150,25 @@ impl Translations {
 
     /// Forgets all translations and counts, because instructions or probes changed.
     pub fn clear(&mut self) {
-        self.settle();
+        self.add_exit_counts();
         self.paths.clear();
     }
 
     /// Sets after how many executions traces are JIT-compiled. 0: never.
     pub fn translate_after(&mut self, executions: u32) {
-        self.settle();
+        self.add_exit_counts();
         self.paths.translate_after(executions);
     }
 
     /// Switches the profile of native code on (from zero) or off.
     pub fn profile(&mut self, on: bool) {
-        self.settle();
+        self.add_exit_counts();
         self.cells = on.then(Default::default);
     }
 
     /// Removes the profile of native code whose cycles are known with it, and returns it: core, address and cell.
     pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
-        self.settle();
+        self.add_exit_counts();
         let cells = self.cells.iter_mut().flatten().map(std::mem::take).zip(0..);
         cells.flat_map(|(cells, core)| cells.into_iter().map(move |(at, cell)| (core, at, cell))).collect()
     }
@@ -186,7 +186,7 @@ impl Translations {
     }
 
     /// Adds the counts of all exits to the profile: an instruction was executed as often as a trace was left after it.
-    fn settle(&mut self) {
+    fn add_exit_counts(&mut self) {
         for Translation { exits, .. } in self.paths.all_mut() {
             let mut times = [0; 2];
             for index in (1..exits.len()).rev() {

@@ -204,8 +204,8 @@ pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) 
     let (rn, rd, imm12) = (bits(h, 0, 4), bits(k, 8, 4), immediate12(h, k));
     let imm16 = rn << 12 | imm12;
     match bits(h, 4, 5) {
-        0b00000 => wide_sum_op(Code::AddImm, rd, rn, imm12, place.literal_base().wrapping_add(imm12)),
-        0b01010 => wide_sum_op(Code::SubImm, rd, rn, imm12, place.literal_base().wrapping_sub(imm12)),
+        0b00000 => addw_subw_op(Code::AddImm, rd, rn, imm12, place.literal_base().wrapping_add(imm12)),
+        0b01010 => addw_subw_op(Code::SubImm, rd, rn, imm12, place.literal_base().wrapping_sub(imm12)),
         0b00100 => alu_op(Code::MovImm).d(rd).imm(imm16).undefined_if(is_sp_or_pc(rd)),
         0b01100 => alu_op(Code::Movt).t(rd).d(rd).imm(imm16 << 16).undefined_if(is_sp_or_pc(rd)),
         _ if h & 0x400 != 0 || k & 0x20 != 0 => UNDEFINED,
@@ -216,8 +216,8 @@ pub(super) fn plain_immediate(h: u32, k: u32, place: Place, features: Features) 
     }
 }
 
-/// Creates the op of ADDW or SUBW, which is ADR if it is relative to the PC.
-fn wide_sum_op(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
+/// Creates the decoded form of ADDW or SUBW (12-bit constant), or of ADR if the base register is the PC.
+fn addw_subw_op(code: Code, rd: u32, rn: u32, imm12: u32, adr: u32) -> Op {
     match (rd, rn) {
         (15, _) => UNDEFINED,
         (13, 13) => to_sp(u32::from(code as u8 == Code::SubImm as u8), false).m(15).imm(imm12),

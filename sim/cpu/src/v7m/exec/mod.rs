@@ -97,7 +97,7 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
             execute::<B, P>(core, pipe, bus, ip)
         };
         // SAFETY: the profile is that of this instruction.
-        if !unsafe { settle::<B, P>(core, pipe, bus, packed.op(), flow, 0, profile, ip) } {
+        if !unsafe { end_instruction::<B, P>(core, pipe, bus, packed.op(), flow, 0, profile, ip) } {
             return;
         }
     }
@@ -164,7 +164,7 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
             // SAFETY: the op is one.
             let flow = unsafe { execute::<B, P>(core, pipe, bus, &raw const op) };
             // SAFETY: the profile is that of this instruction.
-            if !unsafe { settle::<B, P>(core, pipe, bus, op, flow, it, profile, ip) } {
+            if !unsafe { end_instruction::<B, P>(core, pipe, bus, op, flow, it, profile, ip) } {
                 return false;
             }
         }
@@ -175,13 +175,13 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
     true
 }
 
-/// Ends an instruction as its flow says. False: execution stops here.
+/// Ends an instruction: moves on to where execution continues, as `flow` says. Returns false if it stops here.
 ///
 /// # Safety
 /// `profile` began with this instruction, in a region for which [`run`]'s promise holds.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-unsafe fn settle<B: Bus, P: Pipeline>(
+unsafe fn end_instruction<B: Bus, P: Pipeline>(
     core: &mut Core,
     pipe: &mut P,
     bus: &mut B,

@@ -50,8 +50,9 @@ pub fn from_fixed<F: Format>(f: F, value: u32, from: FixedPoint, rounding: Round
     round(f, value < 0, -(from.fraction as i32), u128::from(value.unsigned_abs()), rounding, fpscr)
 }
 
-/// Rounds a number to an integral value in the same format (FPRoundInt). `exact`: inexactness is recorded.
-pub fn to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
+/// Rounds a floating-point number to an integral value, which stays floating-point (FPRoundInt).
+/// `exact`: sets the cumulative flag of inexact results in `fpscr` if rounding changed the value.
+pub fn round_to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
     let x = unpack_bits(f, a, fpscr);
     match x.kind {
         Kind::QuietNan | Kind::SignalingNan => process_nan(f, a, fpscr),
@@ -73,7 +74,7 @@ pub fn to_integral<F: Format>(f: F, a: u64, rounding: Rounding, exact: bool, fps
 }
 
 /// Converts a number from one floating-point format to another.
-pub fn between<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u32) -> u64 {
+pub fn change_format<F: Format, T: Format>(from: F, to: T, a: u64, fpscr: &mut u32) -> u64 {
     let x = unpack_bits(from, a, fpscr);
     let alternative = T::BITS == 16 && *fpscr & AHP != 0;
     match x.kind {

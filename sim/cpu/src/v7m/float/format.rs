@@ -31,27 +31,27 @@ pub trait Format: Copy {
     }
 }
 
-/// The format binary16 (half precision).
+/// Marks the floating-point format binary16 (half precision, IEEE 754).
 #[derive(Clone, Copy)]
-pub struct Half;
-/// The format binary32 (single precision).
+pub struct Binary16;
+/// Marks the floating-point format binary32 (single precision, IEEE 754).
 #[derive(Clone, Copy)]
-pub struct Single;
-/// The format binary64 (double precision).
+pub struct Binary32;
+/// Marks the floating-point format binary64 (double precision, IEEE 754).
 #[derive(Clone, Copy)]
-pub struct Double;
+pub struct Binary64;
 
-impl Format for Half {
+impl Format for Binary16 {
     const BITS: u32 = 16;
     const FRACTION: u32 = 10;
 }
 
-impl Format for Single {
+impl Format for Binary32 {
     const BITS: u32 = 32;
     const FRACTION: u32 = 23;
 }
 
-impl Format for Double {
+impl Format for Binary64 {
     const BITS: u32 = 64;
     const FRACTION: u32 = 52;
 }

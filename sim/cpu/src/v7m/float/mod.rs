@@ -16,7 +16,7 @@ mod format;
 #[cfg(test)]
 mod tests;
 
-use format::{Double, Half, Single};
+use format::{Binary16, Binary32, Binary64};
 
 /// Bits of FPSCR.
 pub mod fpscr {
@@ -92,13 +92,13 @@ macro_rules! both {
         #[inline]
         pub fn $single($($arg: u32,)+ fpscr: &mut u32) -> u32 {
             fast::single::$name($($arg,)+ fpscr)
-                .unwrap_or_else(|| arith::$name(Single, $(u64::from($arg),)+ fpscr) as u32)
+                .unwrap_or_else(|| arith::$name(Binary32, $(u64::from($arg),)+ fpscr) as u32)
         }
 
         $(#[$doc])*
         #[inline]
         pub fn $double($($arg: u64,)+ fpscr: &mut u32) -> u64 {
-            fast::double::$name($($arg,)+ fpscr).unwrap_or_else(|| arith::$name(Double, $($arg,)+ fpscr))
+            fast::double::$name($($arg,)+ fpscr).unwrap_or_else(|| arith::$name(Binary64, $($arg,)+ fpscr))
         }
     )+ };
 }
@@ -120,13 +120,13 @@ both! {
 #[inline]
 pub fn f32_fma(addend: u32, a: u32, b: u32, fpscr: &mut u32) -> u32 {
     fast::single::fma(addend, a, b, fpscr)
-        .unwrap_or_else(|| arith::fma(Single, u64::from(addend), u64::from(a), u64::from(b), fpscr) as u32)
+        .unwrap_or_else(|| arith::fma(Binary32, u64::from(addend), u64::from(a), u64::from(b), fpscr) as u32)
 }
 
 /// VFMA: addend + a × b, rounded once. VFMS negates `a`, VFNMS the addend, VFNMA both.
 #[inline]
 pub fn f64_fma(addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    arith::fma(Double, addend, a, b, fpscr)
+    arith::fma(Binary64, addend, a, b, fpscr)
 }
 
 /// VNEG: the sign turned, NaNs included.
@@ -170,109 +170,109 @@ pub fn f64_mla(addend: u64, a: u64, b: u64, negate_product: bool, fpscr: &mut u3
 /// VCMP, or VCMPE if `quiet_signals`: puts the relation of a to b into FPSCR.NZCV.
 #[inline]
 pub fn f32_cmp(a: u32, b: u32, quiet_signals: bool, fpscr: &mut u32) {
-    compare::compare(Single, u64::from(a), u64::from(b), quiet_signals, fpscr);
+    compare::compare(Binary32, u64::from(a), u64::from(b), quiet_signals, fpscr);
 }
 
 /// VCMP, or VCMPE if `quiet_signals`: puts the relation of a to b into FPSCR.NZCV.
 #[inline]
 pub fn f64_cmp(a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
-    compare::compare(Double, a, b, quiet_signals, fpscr);
+    compare::compare(Binary64, a, b, quiet_signals, fpscr);
 }
 
 /// VMAXNM: the larger one; a single quiet NaN gives way to the number.
 #[inline]
 pub fn f32_maxnm(a: u32, b: u32, fpscr: &mut u32) -> u32 {
-    compare::maxnm(Single, u64::from(a), u64::from(b), fpscr) as u32
+    compare::maxnm(Binary32, u64::from(a), u64::from(b), fpscr) as u32
 }
 
 /// VMAXNM: the larger one; a single quiet NaN gives way to the number.
 #[inline]
 pub fn f64_maxnm(a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    compare::maxnm(Double, a, b, fpscr)
+    compare::maxnm(Binary64, a, b, fpscr)
 }
 
 /// VMINNM: the smaller one; a single quiet NaN gives way to the number.
 #[inline]
 pub fn f32_minnm(a: u32, b: u32, fpscr: &mut u32) -> u32 {
-    compare::minnm(Single, u64::from(a), u64::from(b), fpscr) as u32
+    compare::minnm(Binary32, u64::from(a), u64::from(b), fpscr) as u32
 }
 
 /// VMINNM: the smaller one; a single quiet NaN gives way to the number.
 #[inline]
 pub fn f64_minnm(a: u64, b: u64, fpscr: &mut u32) -> u64 {
-    compare::minnm(Double, a, b, fpscr)
+    compare::minnm(Binary64, a, b, fpscr)
 }
 
 /// VRINT{A,N,P,M,Z,R}: a rounded to an integral value; `exact` (VRINTX) records inexactness.
 #[inline]
 pub fn f32_rint(a: u32, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u32 {
-    convert::to_integral(Single, u64::from(a), rounding, exact, fpscr) as u32
+    convert::round_to_integral(Binary32, u64::from(a), rounding, exact, fpscr) as u32
 }
 
 /// VRINT{A,N,P,M,Z,R}: a rounded to an integral value; `exact` (VRINTX) records inexactness.
 #[inline]
 pub fn f64_rint(a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
-    convert::to_integral(Double, a, rounding, exact, fpscr)
+    convert::round_to_integral(Binary64, a, rounding, exact, fpscr)
 }
 
 /// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
 /// to 32 bits.
 #[inline]
 pub fn f32_to_fixed(a: u32, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
-    convert::to_fixed(Single, u64::from(a), to, rounding, fpscr)
+    convert::to_fixed(Binary32, u64::from(a), to, rounding, fpscr)
 }
 
 /// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
 /// to 32 bits.
 #[inline]
 pub fn f64_to_fixed(a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
-    convert::to_fixed(Double, a, to, rounding, fpscr)
+    convert::to_fixed(Binary64, a, to, rounding, fpscr)
 }
 
 /// VCVT.F32 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
 #[inline]
 pub fn fixed_to_f32(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
-    convert::from_fixed(Single, value, from, rounding, fpscr) as u32
+    convert::from_fixed(Binary32, value, from, rounding, fpscr) as u32
 }
 
 /// VCVT.F64 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
 #[inline]
 pub fn fixed_to_f64(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u64 {
-    convert::from_fixed(Double, value, from, rounding, fpscr)
+    convert::from_fixed(Binary64, value, from, rounding, fpscr)
 }
 
 /// VCVT.F64.F32: converts a single to a double.
 #[inline]
 pub fn f32_to_f64(a: u32, fpscr: &mut u32) -> u64 {
-    convert::between(Single, Double, u64::from(a), fpscr)
+    convert::change_format(Binary32, Binary64, u64::from(a), fpscr)
 }
 
 /// VCVT.F32.F64: converts a double to a single.
 #[inline]
 pub fn f64_to_f32(a: u64, fpscr: &mut u32) -> u32 {
-    convert::between(Double, Single, a, fpscr) as u32
+    convert::change_format(Binary64, Binary32, a, fpscr) as u32
 }
 
 /// VCVTB, VCVTT .F32.F16: converts the half in the low bits of `a` to a single.
 #[inline]
 pub fn f16_to_f32(a: u32, fpscr: &mut u32) -> u32 {
-    convert::between(Half, Single, u64::from(a & 0xFFFF), fpscr) as u32
+    convert::change_format(Binary16, Binary32, u64::from(a & 0xFFFF), fpscr) as u32
 }
 
 /// VCVTB, VCVTT .F16.F32: converts a single to a half, in the low 16 bits.
 #[inline]
 pub fn f32_to_f16(a: u32, fpscr: &mut u32) -> u32 {
-    convert::between(Single, Half, u64::from(a), fpscr) as u32
+    convert::change_format(Binary32, Binary16, u64::from(a), fpscr) as u32
 }
 
 /// VCVTB, VCVTT .F64.F16: converts the half in the low bits of `a` to a double.
 #[inline]
 pub fn f16_to_f64(a: u32, fpscr: &mut u32) -> u64 {
-    convert::between(Half, Double, u64::from(a & 0xFFFF), fpscr)
+    convert::change_format(Binary16, Binary64, u64::from(a & 0xFFFF), fpscr)
 }
 
 /// VCVTB, VCVTT .F16.F64: converts a double to a half, in the low 16 bits.
 #[inline]
 pub fn f64_to_f16(a: u64, fpscr: &mut u32) -> u32 {
-    convert::between(Double, Half, a, fpscr) as u32
+    convert::change_format(Binary64, Binary16, a, fpscr) as u32
 }

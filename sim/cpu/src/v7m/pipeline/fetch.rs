@@ -125,7 +125,7 @@ impl Prefetch {
             let ready = self.ready(core, bus, word);
             let left_queue = ready.max(self.decoded);
             self.words[word as usize & 3].free = if wide { left_queue + 1 } else { IN_USE };
-            self.settle(core, ready, earliest)
+            self.issue_fetched(core, ready, earliest)
         } else if wide {
             self.pc = at + 4;
             let ready = self.ready(core, bus, word + 1);
@@ -133,7 +133,7 @@ impl Prefetch {
             let own = &mut self.words[word as usize & 3].free;
             *own = (*own).min(free);
             self.words[(word + 1) as usize & 3].free = free;
-            self.settle(core, ready, earliest)
+            self.issue_fetched(core, ready, earliest)
         } else {
             // The upper half of a word that is there since the lower half was used or jumped over.
             self.pc = at + 2;
@@ -193,7 +193,7 @@ impl Prefetch {
     /// Sends an instruction, whose last word is in the queue in cycle `ready`, through decoder and execute stage.
     /// Returns its execute cycle.
     #[inline(always)]
-    fn settle(&mut self, core: &mut Core, ready: u64, earliest: u64) -> u64 {
+    fn issue_fetched(&mut self, core: &mut Core, ready: u64, earliest: u64) -> u64 {
         self.decoded = ready.max(self.executed);
         self.executed = earliest;
         if ready >= earliest {

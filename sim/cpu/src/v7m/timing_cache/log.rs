@@ -70,7 +70,7 @@ impl Log {
     }
 
     /// Removes the oldest value, of `bits` bits, from the log and returns it.
-    pub fn take(&mut self, bits: u32) -> u64 {
+    pub fn take_oldest(&mut self, bits: u32) -> u64 {
         let length = self.length();
         debug_assert!(length >= bits, "a trace asks for more than was logged");
         let rest = length - bits;
@@ -100,7 +100,10 @@ mod tests {
         log.push(3, HOME_BITS);
         log.push(0, PREDICATE_BITS);
         log.push_rare(12, CYCLES_BITS);
-        assert_eq!([log.take(HOME_BITS), log.take(PREDICATE_BITS), log.take(CYCLES_BITS)], [3, 0, 12]);
+        assert_eq!(
+            [log.take_oldest(HOME_BITS), log.take_oldest(PREDICATE_BITS), log.take_oldest(CYCLES_BITS)],
+            [3, 0, 12]
+        );
         assert!(log.is_empty());
     }
 

@@ -47,7 +47,7 @@ pub use ram::{MARKED_BYTES, QuickRam, RamLayout};
 use replay::Trace;
 use table::{Key, Table};
 use time::NodePosition;
-use trace::{End, execute_trace};
+use trace::{EndReason, execute_trace};
 pub use traits::{CacheableTiming, QuickBus, WatchedCore};
 use translate::{Context, NativeReturn, PathExit, Translations};
 
@@ -210,7 +210,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
             }
             let is_near = core.t + SHORT_CYCLES > core.limit;
             let mut attended = false;
-            if end == End::Barred && !is_near {
+            if end == EndReason::Barred && !is_near {
                 let probed;
                 // SAFETY: as above.
                 (at, probed) = unsafe { self.probe::<WATCH>(core, pipe, bus, bias, at) };
@@ -224,8 +224,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                     ProbeOutcome::Fired => attended = true,
                 }
             }
-            if end == End::Barred || core.t + TRACE_CYCLES > core.limit {
-                if end == End::Barred || is_near {
+            if end == EndReason::Barred || core.t + TRACE_CYCLES > core.limit {
+                if end == EndReason::Barred || is_near {
                     let ip = core.ip;
                     self.resume(core, pipe, bus, at, ip);
                     return attended;
@@ -250,11 +250,11 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bus: &mut B,
         bias: u64,
         mut at: NodePosition,
-    ) -> (NodePosition, Option<End>) {
+    ) -> (NodePosition, Option<EndReason>) {
         let Some(mut number) = self.translations.begin(Key::place(bias, core.ip)) else { return (at, None) };
         let mut context = Context::new(core, pipe, bus, WATCH == watch::PROFILE);
         loop {
-            let Some(state) = at.state() else { return (at, Some(End::Complete)) };
+            let Some(state) = at.state() else { return (at, Some(EndReason::Complete)) };
             // SAFETY: the caller's promise.
             let (executed, ran) = unsafe { self.translations.run(number, state, &mut context) };
             let ahead = context.state();
@@ -281,7 +281,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                     // SAFETY: as above.
                     (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
                     report_store(core, bus, end, begun, stored_after);
-                    if end != End::Complete {
+                    if end != EndReason::Complete {
                         return (at, Some(end));
                     }
                     None
@@ -289,7 +289,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
                 NativeReturn::Otherwise => return (at, None),
             };
             if core.t + TRACE_CYCLES > core.limit {
-                return (at, Some(End::Complete));
+                return (at, Some(EndReason::Complete));
             }
             number = match self.translations.begin(Key::place(bias, core.ip)) {
                 Some(next) => next,
@@ -346,9 +346,9 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         bias: u64,
         most: u32,
         at: NodePosition,
-    ) -> (NodePosition, End) {
+    ) -> (NodePosition, EndReason) {
         if at == NodePosition::NOWHERE {
-            return (at, End::Barred);
+            return (at, EndReason::Barred);
         }
         let start = core.ip;
         // SAFETY: the caller's promise.
@@ -361,7 +361,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         // SAFETY: the trace was executed just now.
         let (at, stored_after) = unsafe { self.spend::<WATCH>(core, pipe, bus, bias, trace, at) };
         // Otherwise nobody has said where the trace began ([`Translations::begin`]).
-        if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) && end == End::Complete {
+        if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) && end == EndReason::Complete {
             // SAFETY: as above.
             unsafe { self.translations.executed(core, pipe, bus, trace, bias) };
         }
@@ -421,8 +421,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
 
 /// Reports the store to a watched word with which a trace ended, if it did.
 #[inline(always)]
-fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: End, begun: u64, stored_after: i32) {
-    if let End::Watched { word, wide } = end {
+fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReason, begun: u64, stored_after: i32) {
+    if let EndReason::Watched { word, wide } = end {
         let pc = core.address_of(core.ip.wrapping_sub(1 + usize::from(wide)));
         bus.tell_watched(core, word, pc, begun.saturating_add_signed(stored_after.into()));
     }

@@ -2,7 +2,7 @@
 
 use super::log::{BRANCH_BITS, CYCLES_BITS, Log, PREDICATE_BITS};
 use super::op_kind::{bytes, has_operand_cycles, is_store, words};
-use super::trace::End;
+use super::trace::EndReason;
 use super::{CacheableTiming, Home, QuickBus};
 use crate::timing_store::{Account, Share};
 use crate::v7m::bus::{Bus, LoadResult};
@@ -30,8 +30,8 @@ pub(super) struct Trace {
 impl Trace {
     /// Creates a trace with at most `most` instructions that ended in the way `how`.
     #[inline(always)]
-    pub fn new(start: *mut Op, ends: *mut Op, most: u32, log: Log, how: End) -> Trace {
-        let is_watched = matches!(how, End::Watched { .. });
+    pub fn new(start: *mut Op, ends: *mut Op, most: u32, log: Log, how: EndReason) -> Trace {
+        let is_watched = matches!(how, EndReason::Watched { .. });
         Trace { start, end: ends, instructions: most - log.left, is_watched, log }
     }
 }
@@ -135,12 +135,12 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
         let next = core.ip.wrapping_add(op.halfwords());
         if it != 0 {
             it = block::next_it_state(it);
-            if log.take(PREDICATE_BITS) == 0 {
+            if log.take_oldest(PREDICATE_BITS) == 0 {
                 pipe.recall_skip(&mut log, op);
                 pipe.skip(core, &mut bus, op);
                 core.ip = next;
                 core.instructions += 1;
-                account.note(begun.close(core));
+                account.add_share(begun.close(core));
                 continue;
             }
             op = block::without_flags(op);
@@ -148,7 +148,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
         pipe.issue(core, &mut bus, op);
         replay_accesses(core, pipe, &mut bus, op, &mut log);
         if has_operand_cycles(op) {
-            pipe.set_cycles(op, log.take(CYCLES_BITS));
+            pipe.set_cycles(op, log.take_oldest(CYCLES_BITS));
         }
         if op.code == Code::It {
             it = op.imm as u8;
@@ -156,7 +156,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
         let near = core.ip.wrapping_offset(op.imm as i32 as isize);
         match op.class {
             Class::BranchConditional | Class::CompareBranch => {
-                let taken = log.take(BRANCH_BITS) != 0;
+                let taken = log.take_oldest(BRANCH_BITS) != 0;
                 pipe.recall_branch(&mut log);
                 if taken {
                     replay_branch(core, pipe, &mut bus, op, Jump::Conditional, near);
@@ -182,7 +182,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
             }
         }
         core.instructions += 1;
-        account.note(begun.close(core));
+        account.add_share(begun.close(core));
     }
     pipe.set_replaying(false);
     debug_assert!(core.ip == trace.end && log.is_empty(), "the replay of a trace lost its way");

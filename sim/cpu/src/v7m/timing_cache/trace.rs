@@ -13,9 +13,9 @@ use crate::v7m::core::{Core, Request};
 use crate::v7m::exec::{self, Flow, block};
 use crate::v7m::op::{Op, PackedOp};
 
-/// How a trace ended.
+/// Why the execution of a trace (a run of instructions) ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum EndReason {
     /// The trace ended with a branch, or because it was long enough: the next one begins at once.
     Complete,
     /// Before an instruction that no trace holds.
@@ -56,29 +56,29 @@ impl TraceEnd {
 
     /// Returns the log of the trace, and how it ended.
     #[inline(always)]
-    pub fn report(self) -> (Log, End) {
+    pub fn report(self) -> (Log, EndReason) {
         let end = match self.left & (BARRED | WATCHED) {
-            0 => End::Complete,
-            BARRED => End::Barred,
-            _ => End::Watched { word: (self.left >> WORD) as u32, wide: self.left & WIDE != 0 },
+            0 => EndReason::Complete,
+            BARRED => EndReason::Barred,
+            _ => EndReason::Watched { word: (self.left >> WORD) as u32, wide: self.left & WIDE != 0 },
         };
         (Log { bits: self.bits, left: self.left as u32 & 0xff }, end)
     }
 
     /// Ends a trace before the instruction at `ip`.
     #[inline(always)]
-    fn at(core: &mut Core, ip: *mut Op, log: Log, end: End) -> TraceEnd {
+    fn at(core: &mut Core, ip: *mut Op, log: Log, end: EndReason) -> TraceEnd {
         core.ip = ip;
         TraceEnd::ending_at(log, end)
     }
 
     /// Creates the end of a trace whose next instruction is in `core.ip` already.
     #[inline(always)]
-    pub fn ending_at(log: Log, end: End) -> TraceEnd {
+    pub fn ending_at(log: Log, end: EndReason) -> TraceEnd {
         let how = match end {
-            End::Complete => 0,
-            End::Barred => BARRED,
-            End::Watched { word, wide } => WATCHED | u64::from(word) << WORD | if wide { WIDE } else { 0 },
+            EndReason::Complete => 0,
+            EndReason::Barred => BARRED,
+            EndReason::Watched { word, wide } => WATCHED | u64::from(word) << WORD | if wide { WIDE } else { 0 },
         };
         TraceEnd { bits: log.bits, left: u64::from(log.left) | how }
     }
@@ -98,7 +98,7 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
     pipe: &mut P,
     bus: &mut B,
     log: Log,
-) -> (Log, End) {
+) -> (Log, EndReason) {
     let ip = core.ip;
     // SAFETY: the caller's promise.
     unsafe { go_on(core, pipe, bus, ip, log) }.report()
@@ -170,7 +170,7 @@ unsafe fn next<P: CacheableTiming, B: QuickBus>(
 ) -> TraceEnd {
     log.left -= 1;
     if log.left == 0 {
-        return TraceEnd::at(core, ip, log, End::Complete);
+        return TraceEnd::at(core, ip, log, EndReason::Complete);
     }
     // SAFETY: the caller's promise.
     unsafe { go_on(core, pipe, bus, ip, log) }
@@ -185,7 +185,7 @@ fn is_barred<P: CacheableTiming, B: QuickBus>(
     bits: u64,
     left: u32,
 ) -> TraceEnd {
-    TraceEnd::at(core, ip, Log { bits, left }, End::Barred)
+    TraceEnd::at(core, ip, Log { bits, left }, EndReason::Barred)
 }
 
 /// Executes an instruction of a known code and length in a trace, and continues with the next one. Its place is known
@@ -223,7 +223,7 @@ unsafe fn execute_instruction<
             let mut log = untimed.log;
             if let (reach::WATCHED, Some(word)) = (REACH, untimed.watched) {
                 log.left -= 1;
-                return TraceEnd::at(core, behind, log, End::Watched { word, wide: HALFWORDS == 2 });
+                return TraceEnd::at(core, behind, log, EndReason::Watched { word, wide: HALFWORDS == 2 });
             }
             // SAFETY: the op after one of the region is one of its ops, or of those that it ends with.
             unsafe { next(core, pipe, bus, behind, log) }
@@ -246,7 +246,7 @@ unsafe fn execute_instruction<
             let mut log = untimed.log;
             if distance < 0 && log.left <= TURN {
                 log.left -= 1;
-                return TraceEnd::at(core, target, log, End::Complete);
+                return TraceEnd::at(core, target, log, EndReason::Complete);
             }
             // SAFETY: near branches stay inside the region.
             unsafe { next(core, pipe, bus, target, log) }
@@ -255,7 +255,7 @@ unsafe fn execute_instruction<
             untimed.branch(core, ip, Some(core.ip));
             let mut log = untimed.log;
             log.left -= 1;
-            TraceEnd::ending_at(log, End::Complete)
+            TraceEnd::ending_at(log, EndReason::Complete)
         }
         // Nothing was done and nothing logged.
         // SAFETY: the caller's promise.
@@ -264,7 +264,7 @@ unsafe fn execute_instruction<
         },
         _ => {
             core.request = Request::None;
-            let end = if untimed.log_is_full { End::Complete } else { End::Barred };
+            let end = if untimed.log_is_full { EndReason::Complete } else { EndReason::Barred };
             TraceEnd::at(core, ip, log, end)
         }
     }
@@ -318,7 +318,7 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
 ) -> TraceEnd {
     match block.end {
         Some(end) => TraceEnd::ending_at(block.log, end),
-        None if block.log.left == 0 => TraceEnd::ending_at(block.log, End::Complete),
+        None if block.log.left == 0 => TraceEnd::ending_at(block.log, EndReason::Complete),
         None => {
             let ip = core.ip;
             // SAFETY: after the block there is an op of the region, or one of those that it ends with.
@@ -331,7 +331,7 @@ unsafe fn behind_block<P: CacheableTiming, B: QuickBus>(
 pub(super) struct Block {
     pub log: Log,
     /// `None`: the trace continues after the block.
-    pub end: Option<End>,
+    pub end: Option<EndReason>,
 }
 
 /// Executes the IT at which `core.ip` points, and the instructions of its block.
@@ -347,7 +347,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
 ) -> Block {
     // No room for a whole block: it begins the next trace.
     if log.left < 5 {
-        return Block { log, end: Some(End::Complete) };
+        return Block { log, end: Some(EndReason::Complete) };
     }
     let mut pipe = NoPipeline::new(pipe, log);
     // SAFETY: `ip` points into the ops of the region, here and below.
@@ -359,7 +359,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
         // SAFETY: as above.
         let packed = unsafe { PackedOp::read(ip) };
         if packed.code() <= code::It {
-            return Block { log: pipe.log, end: Some(End::Barred) };
+            return Block { log: pipe.log, end: Some(EndReason::Barred) };
         }
         let log = pipe.log;
         let executed = block::judge(core, packed);
@@ -367,7 +367,7 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
         let next = ip.wrapping_add(packed.halfwords());
         if !pipe.log.has_room(PREDICATE_BITS) {
             core.it = it;
-            return Block { log, end: Some(End::Barred) };
+            return Block { log, end: Some(EndReason::Barred) };
         }
         if executed == block::SKIPPED {
             pipe.log.push_rare(0, PREDICATE_BITS);
@@ -389,12 +389,12 @@ pub(super) unsafe fn execute_block<P: CacheableTiming, B: QuickBus>(
             Flow::Jumped => {
                 pipe.branch(core, ip, Some(core.ip));
                 pipe.log.left -= 1;
-                return Block { log: pipe.log, end: Some(End::Complete) };
+                return Block { log: pipe.log, end: Some(EndReason::Complete) };
             }
             _ => {
                 core.request = Request::None;
                 core.it = it;
-                return Block { log, end: Some(End::Barred) };
+                return Block { log, end: Some(EndReason::Barred) };
             }
         }
         pipe.log.left -= 1;

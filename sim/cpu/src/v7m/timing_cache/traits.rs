@@ -68,7 +68,7 @@ pub trait CacheableTiming: Pipeline {
     /// Removes the entry of the accesses of `_op` from a log, `_left` instructions before the end of the longest trace,
     /// and returns which memory they reached.
     fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
-        Home::of(log.take(HOME_BITS))
+        Home::of(log.take_oldest(HOME_BITS))
     }
 
     /// Removes the entry of a branch from a log.

@@ -144,7 +144,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         }
         let cached = self.control.instruction_cache;
         if cached && self.instructions.hit(line) {
-            self.recorder.note(line, Lookup::Used);
+            self.recorder.note_lookup(line, Lookup::Used);
             self.there = at + 2;
         } else if still_left {
             self.there = at + 2;
@@ -153,7 +153,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
                 if line == self.next { self.next_there } else { self.array.read(at + 1) + self.control.miss_cycles };
             let filled = cached && self.there > at + 2;
             if cached {
-                self.recorder.note(line, if filled { Lookup::Filled } else { Lookup::Absent });
+                self.recorder.note_lookup(line, if filled { Lookup::Filled } else { Lookup::Absent });
             }
             if filled {
                 self.instructions.fill(line);
@@ -181,7 +181,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
     /// Whether the line to be read ahead is in the cache.
     fn finds(&mut self, line: u32) -> bool {
         let is_hit = self.instructions.holds(line);
-        self.recorder.note(line, if is_hit { Lookup::Present } else { Lookup::Absent });
+        self.recorder.note_lookup(line, if is_hit { Lookup::Present } else { Lookup::Absent });
         is_hit
     }
 

@@ -99,9 +99,9 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Notes a lookup.
+    /// Records a lookup of a cache line and its result, while recording is on.
     #[inline(always)]
-    pub fn note(&mut self, line: u32, found: Lookup) {
+    pub fn note_lookup(&mut self, line: u32, found: Lookup) {
         if self.on {
             self.push(line, found);
         }

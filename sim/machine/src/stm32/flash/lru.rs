@@ -90,13 +90,13 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// Counts a change of the content.
     fn note_change(&mut self) {
-        self.settle();
+        self.apply_noted_uses();
         self.groups.clear();
         self.version += 1;
     }
 
     /// Applies the noted uses of groups to the order of lines.
-    fn settle(&mut self) {
+    fn apply_noted_uses(&mut self) {
         for group in self.groups.iter_mut().filter(|group| group.used != 0) {
             let first = std::mem::take(&mut group.used) - GROUP as u64;
             for (&slot, use_of_it) in group.slots[..group.count].iter().zip(first + 1..) {
@@ -143,7 +143,7 @@ impl<const LINES: usize> Lru<LINES> {
 
     /// The lines that the next `count` fills put out, unless they are used before.
     pub fn next_out(&mut self, count: usize) -> impl Iterator<Item = u32> {
-        self.settle();
+        self.apply_noted_uses();
         let leaving = (self.filled + count).saturating_sub(LINES).min(LINES);
         let mut slots: [usize; LINES] = std::array::from_fn(|slot| slot);
         if leaving != 0 && leaving < LINES {

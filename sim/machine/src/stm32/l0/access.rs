@@ -44,7 +44,7 @@ impl System {
         let now = at + u64::from(!io_port) + wait;
         let value = self.devices.periph.read(address, bytes, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
-        self.settle(core, now);
+        self.apply_effects(core, now);
         if self.polling.note(core.pc(), value, || self.devices.periph.is_steady(address)) {
             self.end_core_turn(core);
         }
@@ -69,7 +69,7 @@ impl System {
         let now = at + u64::from(!io_port) + wait;
         self.devices.periph.write(address, bytes, value, now, &mut self.devices.effects);
         *t = if io_port { *t + IO_PORT_CYCLES } else { self.ends(core, at, wait) };
-        self.settle(core, now);
+        self.apply_effects(core, now);
         self.note_register(core, address, Some(value), now);
         Ok(())
     }

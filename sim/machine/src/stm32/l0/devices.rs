@@ -114,8 +114,8 @@ impl Devices {
         self.settings.acr(self.periph.flash_control().acr)
     }
 
-    /// Carries out what effects ask of instruments and clocks. Returns the rest.
-    pub fn settle(&mut self, pc: u32, now: u64) -> Changes {
+    /// Applies the effects of an access or event to instruments and clocks. Returns the changes left for the machine.
+    pub fn apply_effects(&mut self, pc: u32, now: u64) -> Changes {
         if let Some(about) = self.effects.remap.then(|| self.periph.missing_at_zero()).flatten() {
             self.warn_unsupported(about, pc, now);
         }

@@ -41,7 +41,7 @@ impl System {
         if self.devices.periph.has_dma_due(now) {
             self.run_dma(core, now);
         }
-        self.settle(core, now);
+        self.apply_effects(core, now);
     }
 
     /// Makes the DMA transfers that are due at cycle `now`.

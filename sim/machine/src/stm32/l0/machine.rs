@@ -157,7 +157,7 @@ impl Machine {
                 }
                 return stop;
             }
-            let horizon = self.horizon();
+            let horizon = self.core_cycle();
             let devices = &self.system.devices;
             let due = self.cores[0].systick.due().min(devices.periph.due()).min(devices.injections.due());
             if horizon >= due.min(end) {
@@ -190,8 +190,8 @@ impl Machine {
         self.stop(StopReason::Cycles, "the requested number of cycles was executed".to_owned())
     }
 
-    /// The cycle up to which the core has executed, [`NEVER`] while it sleeps.
-    fn horizon(&self) -> u64 {
+    /// Returns the cycle up to which the core has executed, or [`NEVER`] while it sleeps.
+    fn core_cycle(&self) -> u64 {
         let core = &self.cores[0];
         if is_active(core) { core.t } else { NEVER }
     }
@@ -229,7 +229,7 @@ impl Machine {
         self.now = self.now.max(self.cores[0].t);
         let devices = &mut self.system.devices;
         devices.periph.reset(cause, self.now, &mut devices.effects);
-        self.system.settle(&mut self.cores[0], self.now);
+        self.system.apply_effects(&mut self.cores[0], self.now);
         self.start();
     }
 

@@ -7,7 +7,7 @@
 use rtoslab_cpu::v6m::bus::{Bus, Fabric, OrderedAccess, Ram, Trap};
 use rtoslab_cpu::v6m::core::Core;
 use rtoslab_cpu::v6m::decode::{Place, decode};
-use rtoslab_cpu::v6m::engine::OneCore;
+use rtoslab_cpu::v6m::engine::SingleCoreEngine;
 use rtoslab_cpu::v6m::op::{Code, Op};
 use rtoslab_cpu::v6m::region::Region;
 use rtoslab_cpu::v6m::timing_cache::TimingCache;
@@ -79,8 +79,8 @@ impl System {
         self.due = 0;
     }
 
-    /// Deals with the effects of an access or an event at cycle `now`.
-    pub(super) fn settle(&mut self, core: &mut Core, now: u64) {
+    /// Applies the effects of an access or event at cycle `now` to interrupt lines, clocks and memories.
+    pub(super) fn apply_effects(&mut self, core: &mut Core, now: u64) {
         let lines = self.devices.periph.irq_levels()[0];
         if lines != self.devices.driven {
             self.devices.driven = lines;
@@ -90,7 +90,7 @@ impl System {
             self.end_core_turn(core);
         }
         let pc = if core.ip.is_null() { 0 } else { core.pc() };
-        let changes = self.devices.settle(pc, now);
+        let changes = self.devices.apply_effects(pc, now);
         if std::mem::take(&mut self.devices.effects.event) {
             core.event = true;
             self.end_core_turn(core);
@@ -113,7 +113,7 @@ impl System {
             Stimulus::Pin { pin, level } => {
                 let devices = &mut self.devices;
                 devices.periph.drive_pin((pin / 16) as u8, (pin % 16) as u8, level, now, &mut devices.effects);
-                self.settle(core, now);
+                self.apply_effects(core, now);
             }
         }
     }
@@ -199,7 +199,7 @@ impl Fabric for System {
 
 // SAFETY: the RAM and the ops are allocations of their own, the tables of `Memories`.
 unsafe impl Bus for System {
-    type Ahead = OneCore;
+    type Ahead = SingleCoreEngine;
     const TWO_CORES: bool = false;
     const RAM_BASE: u32 = RAM_BASE;
 
@@ -292,7 +292,7 @@ unsafe impl Bus for System {
                 self.memories.all[memory].put(offset, bytes, old | value);
                 self.memories.forget(memory, offset, bytes);
             }
-            self.settle(core, at);
+            self.apply_effects(core, at);
             return Ok(());
         }
         if address >> 28 == 0xe {

@@ -31,7 +31,7 @@ fn unpaced_copy_makes_one_transfer_per_cycle() {
     start(&mut dma, &mut bench, 0, 3, WORD | CTRL_INCR_READ | CTRL_INCR_WRITE | UNPACED);
     assert_eq!(dma.read(12, &mut bench.access()) & CTRL_BUSY, CTRL_BUSY);
     assert!(dma.is_busy());
-    assert_eq!(dma.transfer_due(0), 1);
+    assert_eq!(dma.next_transfer_cycle(0), 1);
     for now in 1..=3 {
         let n = now as u32 - 1;
         let transfer = step(&mut dma, now, 0).unwrap();
@@ -41,7 +41,7 @@ fn unpaced_copy_makes_one_transfer_per_cycle() {
         );
         assert_eq!(dma.read(8, &mut bench.access()), 2 - n);
     }
-    assert_eq!((dma.transfer_due(0), dma.irq_levels(), dma.is_busy()), (NEVER, 1 << 11, false));
+    assert_eq!((dma.next_transfer_cycle(0), dma.irq_levels(), dma.is_busy()), (NEVER, 1 << 11, false));
     dma.write(0x40c, 1, &mut bench.access());
     assert_eq!((dma.irq_levels(), dma.read(12, &mut bench.access()) & CTRL_BUSY), (0, 0));
 }
@@ -51,7 +51,7 @@ fn requests_pace_and_channels_take_turns_by_priority() {
     let mut bench = Bench::new();
     let mut dma = Dma::default();
     start(&mut dma, &mut bench, 1, 2, 20 << 15 | chain(1));
-    assert_eq!((dma.transfer_due(0), dma.transfer_due(1 << 20)), (NEVER, 1));
+    assert_eq!((dma.next_transfer_cycle(0), dma.next_transfer_cycle(1 << 20)), (NEVER, 1));
     start(&mut dma, &mut bench, 2, 2, UNPACED | chain(2));
     start(&mut dma, &mut bench, 3, 2, UNPACED | chain(3) | CTRL_HIGH_PRIORITY);
     let order: Vec<usize> = (1..=6).map(|now| step(&mut dma, now, 1 << 20).unwrap().channel).collect();
@@ -103,12 +103,12 @@ fn pacing_timer_sets_the_rate_and_abort_stops() {
     let mut dma = Dma::default();
     dma.write(0x420, 2 << 16 | 25, &mut bench.access());
     start(&mut dma, &mut bench, 0, 10, TREQ_TIMER0 << 15);
-    assert_eq!(dma.transfer_due(0), 13);
+    assert_eq!(dma.next_transfer_cycle(0), 13);
     step(&mut dma, 13, 0);
-    assert_eq!(dma.transfer_due(0), 25);
+    assert_eq!(dma.next_transfer_cycle(0), 25);
     assert_eq!(dma.next_transfer(24, 0), None);
     dma.write(0x444, 1, &mut bench.access());
-    assert_eq!(dma.transfer_due(0), NEVER);
+    assert_eq!(dma.next_transfer_cycle(0), NEVER);
     assert_eq!(dma.read(0x448, &mut bench.access()), 12);
 }
 

@@ -3,7 +3,7 @@
 //! All of it is clocked. An instruction sees the flags and FIFOs as the last cycle left them, and what it writes counts
 //! from the next cycle on. A store of a core arrives with the data phase of its bus, one cycle after the address.
 
-use super::inputs::Inputs;
+use super::inputs::PinInputs;
 use super::instructions::{Acts, View};
 use super::machine::{Stall, StateMachine};
 use super::pins::PinWrite;
@@ -47,7 +47,7 @@ pub(super) struct Engine {
     pub flags: u32,
     /// Levels and directions of the pins.
     pub pins: (u32, u32),
-    pub inputs: Inputs,
+    pub inputs: PinInputs,
     /// FDEBUG.
     pub debug: u32,
     /// IRQ0_INTE and IRQ1_INTE, IRQ0_INTF and IRQ1_INTF.
@@ -65,7 +65,7 @@ pub(super) struct Engine {
 
 impl Engine {
     /// A block after reset.
-    pub const fn new(inputs: Inputs) -> Self {
+    pub const fn new(inputs: PinInputs) -> Self {
         Self {
             program: [0; 32],
             machines: [StateMachine::new(); 4],

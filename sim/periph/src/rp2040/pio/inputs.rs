@@ -10,9 +10,9 @@ const SYNCHRONISED: u64 = 3;
 /// Changes on their way: one a cycle.
 const MOST_CHANGES: usize = 4;
 
-/// Levels of the pins, with the changes that are on their way.
+/// The pin levels that a PIO block's state machines see, with the changes still in the input synchronisers.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Inputs {
+pub(super) struct PinInputs {
     /// Levels before the first change.
     before: u32,
     /// Cycle of each change and the levels after it.
@@ -22,14 +22,14 @@ pub(super) struct Inputs {
     pub bypass: u32,
 }
 
-impl Inputs {
-    /// Inputs that stand at these levels.
+impl PinInputs {
+    /// Returns inputs that have had these levels for long.
     pub fn steady(levels: u32) -> Self {
         Self { before: levels, ..Self::default() }
     }
 
     /// Takes over levels that change at the end of cycle `at`. Changes that every input has seen by then are forgotten.
-    pub fn change(&mut self, levels: u32, at: u64) {
+    pub fn change_levels(&mut self, levels: u32, at: u64) {
         while self.len > 0 && (self.changes[0].0 + SYNCHRONISED <= at || self.len == MOST_CHANGES) {
             self.before = self.changes[0].1;
             self.changes.copy_within(1..self.len, 0);

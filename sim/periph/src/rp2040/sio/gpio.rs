@@ -15,24 +15,24 @@ impl GpioBank {
         Self { mask, out: 0, oe: 0, input: 0 }
     }
 
-    /// Returns the output levels.
+    /// Returns the output levels of the bank's pins (GPIO_OUT), one bit a pin.
     #[inline]
     #[must_use]
-    pub const fn out(&self) -> u32 {
+    pub const fn output_levels(&self) -> u32 {
         self.out
     }
 
-    /// Returns the output enables.
+    /// Returns the output enables of the bank's pins (GPIO_OE), one bit a pin.
     #[inline]
     #[must_use]
-    pub const fn oe(&self) -> u32 {
+    pub const fn output_enables(&self) -> u32 {
         self.oe
     }
 
-    /// Returns the input levels as GPIO_IN shows them.
+    /// Returns the input levels of the bank's pins as GPIO_IN shows them, one bit a pin.
     #[inline]
     #[must_use]
-    pub const fn input(&self) -> u32 {
+    pub const fn input_levels(&self) -> u32 {
         self.input
     }
 
@@ -86,6 +86,6 @@ mod tests {
             assert_eq!(bank.read(base), 0x3fff_ff0e);
             assert!(!bank.write(base + 4, 0x2));
         }
-        assert_eq!((bank.out(), bank.oe()), (0x3fff_ff0e, 0x3fff_ff0e));
+        assert_eq!((bank.output_levels(), bank.output_enables()), (0x3fff_ff0e, 0x3fff_ff0e));
     }
 }

@@ -160,7 +160,7 @@ impl Stm32 {
                 }
                 self.update_port(port, now, effects);
             }
-            Place::Rcc if offset.is_some_and(|offset| self.rcc.is_gate(offset)) => {
+            Place::Rcc if offset.is_some_and(|offset| self.rcc.is_enable_or_reset_register(offset)) => {
                 self.refresh_gates(now, effects);
                 effects.clocks_changed = true;
             }
@@ -236,7 +236,7 @@ impl Stm32 {
         let (due, outputs) = with_block!(self, place, block => (block.due(), block.outputs()));
         let slot = &mut self.slots[n];
         if slot.outputs != outputs {
-            self.lines.change(slot.row.irqs, slot.outputs, outputs);
+            self.lines.change_outputs(slot.row.irqs, slot.outputs, outputs);
             slot.outputs = outputs;
         }
         let before = std::mem::replace(&mut self.dues[n], due);

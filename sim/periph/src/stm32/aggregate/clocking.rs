@@ -78,7 +78,7 @@ impl Stm32 {
             let outputs = with_block!(self, place, block => block.outputs());
             self.dues[n] = due;
             let slot = &mut self.slots[n];
-            self.lines.change(slot.row.irqs, slot.outputs, outputs);
+            self.lines.change_outputs(slot.row.irqs, slot.outputs, outputs);
             slot.outputs = outputs;
         }
         self.clocks = clocks;

@@ -211,7 +211,7 @@ impl Stm32 {
             Some(Source { slot, place: self.slots[slot].place, signal })
         };
         if self.spec.chip == Chip::H743 {
-            let request = self.dma_mux.request(controller, stream);
+            let request = self.dma_mux.stream_request(controller, stream);
             return lines::mux_line(request).and_then(source).into_iter().collect();
         }
         lines::lines(self.spec.chip)

@@ -63,7 +63,7 @@ fn tables_are_consistent() {
             assert_eq!(whole.block_name(row.base), Some(row.name), "{chip:?}");
             assert!(row.irqs.iter().all(|&(_, line)| u16::from(line) < spec.irq_lines), "{chip:?} {}", row.name);
             if let Some((offset, bit)) = row.gate {
-                assert!(whole.rcc.is_gate(offset) && bit < 32, "{chip:?} {}", row.name);
+                assert!(whole.rcc.is_enable_or_reset_register(offset) && bit < 32, "{chip:?} {}", row.name);
                 gates.push((offset, bit, row.name));
             }
         }

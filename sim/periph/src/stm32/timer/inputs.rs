@@ -14,19 +14,19 @@ const TI1S: u32 = 1 << 7;
 /// SMCR.ECE, and the trigger selections beyond the first eight.
 const OTHER_TRIGGERS: u32 = 1 << 14 | 3 << 20;
 
-/// State of the input stage.
+/// The state of a timer's input stage: pin levels, and edges in the capture prescalers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Inputs {
+pub(super) struct TimerInputs {
     /// Levels of the pins of channels 1 to 4.
     pins: u8,
     /// Edges that the prescaler of each capture channel holds back.
     held_back: [u8; 4],
 }
 
-impl Inputs {
+impl TimerInputs {
     /// Returns the state after a reset.
-    pub(super) fn after_reset(&self) -> Inputs {
-        Inputs { pins: self.pins, ..Inputs::default() }
+    pub(super) fn after_reset(&self) -> TimerInputs {
+        TimerInputs { pins: self.pins, ..TimerInputs::default() }
     }
 }
 
@@ -185,7 +185,7 @@ impl Timer {
     /// Sets the levels of the channels' pins without an edge.
     pub(in crate::stm32) fn preset_inputs(&mut self, pins: u8, access: &Access) {
         self.inputs.pins = pins;
-        self.rerate(access);
+        self.update_count_rate(access);
     }
 
     /// The channels' pins have these levels from `access.now` on.
@@ -233,7 +233,7 @@ impl Timer {
                 let selected = if self.trigger() == 5 { 1 } else { 2 };
                 if changed & selected != 0 {
                     self.sr |= TIF;
-                    self.rerate(access);
+                    self.update_count_rate(access);
                 }
             }
             _ if !triggered => {}

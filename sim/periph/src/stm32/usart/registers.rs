@@ -108,7 +108,7 @@ impl Usart {
             0x10 => self.gtpr = value & 0xffff,
             0x14 => self.rtor = value,
             0x18 => {
-                self.request(value);
+                self.write_rqr(value);
                 self.rx_start(access);
             }
             // The clear bits stand where the flags do.

@@ -80,7 +80,7 @@ impl Context {
             turn: 0,
             until: pairs.until,
             rows: pairs.table.rows(),
-            counters: pairs.table.account.counter_array(),
+            counters: pairs.table.account.transition_counters(),
             heads: pairs.blocks.registry.entry_table(),
             lost: 0,
             hits: 0,

@@ -73,9 +73,9 @@ impl M7 {
 
 /// Removes what was logged of an access from the log: its bank, and [`Foreseen::stores_since`].
 fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
-    let bank = log.take(1) as u32;
-    let hit = !is_store(op) && log.take(1) != 0;
-    (bank, if hit { log.take(AGO_BITS) as usize + 1 } else { 0 })
+    let bank = log.take_oldest(1) as u32;
+    let hit = !is_store(op) && log.take_oldest(1) != 0;
+    (bank, if hit { log.take_oldest(AGO_BITS) as usize + 1 } else { 0 })
 }
 
 impl CacheableTiming for M7 {
@@ -212,12 +212,12 @@ impl CacheableTiming for M7 {
     }
 
     fn log_entry_of_branch(log: &mut Log) {
-        log.take(1);
+        log.take_oldest(1);
     }
 
     fn log_entry_of_skip(log: &mut Log, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
-            log.take(1);
+            log.take_oldest(1);
         }
     }
 
@@ -228,7 +228,7 @@ impl CacheableTiming for M7 {
     }
 
     fn recall_branch(&mut self, log: &mut Log) {
-        self.foreseen = Some(Foreseen { ago: 0, right: log.take(1) != 0 });
+        self.foreseen = Some(Foreseen { ago: 0, right: log.take_oldest(1) != 0 });
     }
 
     fn recall_skip(&mut self, log: &mut Log, op: Op) {

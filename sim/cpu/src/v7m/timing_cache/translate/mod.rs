@@ -17,7 +17,7 @@ use super::log::Log;
 use super::ram::{QuickRam, RamLayout};
 use super::replay::Trace;
 use super::table::Key;
-use super::trace::{End, TraceEnd};
+use super::trace::{EndReason, TraceEnd};
 use super::{CacheableTiming, QuickBus, Repeating, TRACE_INSTRUCTIONS};
 use crate::host::registry::Paths;
 use crate::host::{self, CALLED, ConstantsAt, Entry, Logging};
@@ -73,7 +73,7 @@ pub(super) enum NativeReturn {
     /// A path was executed up to there: a trace with this key but for its state, of so many instructions.
     To(PathExit, Key, u32),
     /// A trace that a call ended, so.
-    Called(Trace, End),
+    Called(Trace, EndReason),
     /// The next trace is another way than all paths at its first instruction.
     Otherwise,
 }
@@ -363,7 +363,7 @@ fn exits(trace: Trace, steps: &[Step], bias: u64) -> Vec<Exit> {
     let places =
         steps.iter().map(|step| (step.ip, step.before)).chain(steps.last().map(|last| (trace.end, last.after)));
     let exit = |(end, log): (*mut Op, Log)| {
-        let trace = Trace::new(trace.start, end, TRACE_INSTRUCTIONS, log, End::Complete);
+        let trace = Trace::new(trace.start, end, TRACE_INSTRUCTIONS, log, EndReason::Complete);
         Exit { trace, key: Key::new(bias, trace, 0), jumped: false }
     };
     let mut exits: Vec<_> = places.map(exit).collect();

@@ -115,7 +115,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
             it = block::next_it_state(it);
             // SAFETY: as above.
             let op = unsafe { *self.ip };
-            if self.log.take(PREDICATE_BITS) == 0 {
+            if self.log.take_oldest(PREDICATE_BITS) == 0 {
                 P::log_entry_of_skip(&mut self.log, op);
                 self.ip = self.ip.wrapping_add(op.halfwords());
                 self.left -= 1;
@@ -132,10 +132,10 @@ impl<P: CacheableTiming> Walk<'_, P> {
             kind = StepKind::Access(self.pipe.log_entry_of_access(&mut self.log, op, self.left));
         }
         if has_operand_cycles(op) {
-            self.log.take(CYCLES_BITS);
+            self.log.take_oldest(CYCLES_BITS);
         }
         if matches!(op.class, Class::BranchConditional | Class::CompareBranch) {
-            kind = StepKind::Branch(self.log.take(BRANCH_BITS) != 0);
+            kind = StepKind::Branch(self.log.take_oldest(BRANCH_BITS) != 0);
         } else if matches!(op.code, Code::B | Code::Bl) {
             kind = StepKind::Branch(true);
         }

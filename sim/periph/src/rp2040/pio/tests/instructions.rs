@@ -1,7 +1,7 @@
 //! Each instruction by itself: registers before, registers after.
 
 use super::super::engine::Engine;
-use super::super::inputs::Inputs;
+use super::super::inputs::PinInputs;
 use super::super::instructions::{Acts, View};
 use super::super::machine::{Stall, StateMachine};
 use super::super::pins::{PinRange, PinWrite};
@@ -257,7 +257,7 @@ fn inline_enable_takes_back_a_sticky_write() {
 
 #[test]
 fn the_highest_machine_wins_a_pin_and_a_sticky_write_comes_back() {
-    let mut engine = Engine::new(Inputs::default());
+    let mut engine = Engine::new(PinInputs::default());
     engine.program[0] = 0xe001; // set pins, 1
     engine.program[1] = 0xe000; // set pins, 0
     engine.program[2] = 0x0002; // stay

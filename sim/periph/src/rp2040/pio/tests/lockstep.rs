@@ -225,7 +225,7 @@ fn run_naively(set_up: &SetUp) -> Changes {
             let after = engine.visible(0);
             if after.pins != before.pins {
                 edges.push((*now - start, after.pins.0));
-                engine.inputs.change(after.pins.0, *now);
+                engine.inputs.change_levels(after.pins.0, *now);
             }
             if after.lines != before.lines {
                 lines.push((*now - start, after.lines));

@@ -1,7 +1,7 @@
 //! The functions that native code calls.
 
 use super::super::super::log::{CYCLES_BITS, Log};
-use super::super::super::trace::{End, TraceEnd, execute_block, go_on};
+use super::super::super::trace::{EndReason, TraceEnd, execute_block, go_on};
 use super::super::super::{CacheableTiming, Home, QuickBus, TRACE_INSTRUCTIONS};
 use super::super::Context;
 use super::super::plan::Step;
@@ -30,7 +30,7 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
     // It could log more than has room with those after it.
     if P::FORESIGHT.is_some() && !before.has_room(CYCLES_BITS) {
         context.core.ip = step.ip;
-        context.ended = TraceEnd::ending_at(before, End::Complete);
+        context.ended = TraceEnd::ending_at(before, EndReason::Complete);
         return 1;
     }
     let (core, pipe, bus) = context.parts();
@@ -40,7 +40,7 @@ pub(super) unsafe extern "sysv64" fn call_instruction<P: CacheableTiming, B: Qui
         return 0;
     }
     let (log, end) = how.report();
-    if P::FORESIGHT.is_some() && log.left == 0 && end == End::Complete && step.is_on_path(core.ip) {
+    if P::FORESIGHT.is_some() && log.left == 0 && end == EndReason::Complete && step.is_on_path(core.ip) {
         context.log = log.bits;
         return 0;
     }
@@ -66,7 +66,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
     // SAFETY: as above.
     let block = unsafe { execute_block(core, pipe, bus, before) };
     // The end of a block may be that of the trace, and is a jump then.
-    let ended = block.end.is_none() || step.is_last && block.end == Some(End::Complete);
+    let ended = block.end.is_none() || step.is_last && block.end == Some(EndReason::Complete);
     let foreseen = match P::FORESIGHT {
         Some(_) => block.log.left == step.after.left && step.is_on_path(core.ip),
         None => block.log == step.after,
@@ -75,7 +75,7 @@ pub(super) unsafe extern "sysv64" fn call_block<P: CacheableTiming, B: QuickBus>
         context.log = block.log.bits;
         return 0;
     }
-    context.ended = TraceEnd::ending_at(block.log, block.end.unwrap_or(End::Complete));
+    context.ended = TraceEnd::ending_at(block.log, block.end.unwrap_or(EndReason::Complete));
     1
 }
 
