@@ -105,8 +105,7 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
 def fit_kernel_overheads(
     ledger: CycleLedger, firmware: TaskSetFirmware, one_core: KernelOverheads | None = None
 ) -> KernelOverheads:
-    """Returns the cycles that the kernel adds to a task set (ticks, switches, starts and ends of jobs).
-    They fit the entries of `ledger`, measured with this firmware. Raises CheckError where a kind is missing.
+    """Returns the cycles that a kernel adds to its tasks, fitted to a ledger. Raises CheckError if a kind is missing.
 
     `one_core`: the overheads of the same kernel on one core, where this ledger is of several.
     """
