@@ -21,6 +21,7 @@ static uint32_t result(uint32_t place)
     return results[WARM_ROUNDS + place % (ROUNDS - WARM_ROUNDS)][place / (ROUNDS - WARM_ROUNDS)];
 }
 
+/* Begins a record with the values of a row. */
 static void begin_line(const struct row *row)
 {
     wire_begin(&output, "sample");
@@ -28,6 +29,7 @@ static void begin_line(const struct row *row)
     wire_key(&output, "values");
 }
 
+/* Ends and sends the record of `count` values. */
 static void end_line(uint32_t count)
 {
     wire_number(&output, "n", count);

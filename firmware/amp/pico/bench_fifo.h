@@ -8,11 +8,13 @@
 #define SIO_FIFO_RD 0xD0000058u
 #define SIO_FIFO_VALID 1u
 
+/* Whether the FIFO between the cores has a word for this core. */
 static inline bool fifo_has_word(void)
 {
     return (CPU_REGISTER(SIO_FIFO_ST) & SIO_FIFO_VALID) != 0;
 }
 
+/* Drops all words that the FIFO has for this core. */
 static inline void fifo_drain(void)
 {
     while (fifo_has_word()) {

@@ -31,6 +31,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* Writes both ends of an allocated block and checks them. Counts a failure without a block. */
 static void use(struct bench_task *self, volatile uint32_t *block, size_t words)
 {
     if (block == NULL) {
@@ -64,7 +65,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("bad_blocks", core, bad_blocks);

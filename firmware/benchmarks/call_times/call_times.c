@@ -35,6 +35,7 @@ static bool prepare(struct bench_task *self)
     return made;
 }
 
+/* Measures setting and clearing a pin. */
 static void toggle_pin(void)
 {
     bench_start(SERIES_PIN_SET); /* 1 */
@@ -45,6 +46,7 @@ static void toggle_pin(void)
     bench_stop(SERIES_PIN_CLEAR);
 }
 
+/* Measures a semaphore's give and take, for which no task waits. */
 static void give_and_take(struct bench_task *self)
 {
     bool given, taken;
@@ -59,6 +61,7 @@ static void give_and_take(struct bench_task *self)
 }
 
 #if BENCH_NEEDS_QUEUE
+/* Measures a queue's send and receive, for which no task waits. */
 static void send_and_receive(struct bench_task *self)
 {
     uint32_t out[WORDS] = {0}, in[WORDS] = {0};
@@ -90,7 +93,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("wrong_messages", core, wrong_messages);

@@ -41,6 +41,7 @@ static bool prepare(struct bench_task *self)
     return self->core != TARGET_CORE || port_semaphore_create(&semaphore, 1, 1);
 }
 
+/* Takes and gives the contended semaphore, and checks that no other core had it meanwhile. */
 static inline void access_semaphore(struct bench_task *self)
 {
     uint32_t mark = self->core + 1u;
@@ -64,6 +65,7 @@ static inline void access_semaphore(struct bench_task *self)
     }
 }
 
+/* The work of the measured task on core 0. */
 static void target(struct bench_task *self)
 {
     while (bench_running()) {
@@ -84,6 +86,7 @@ static inline uint32_t draw(uint32_t *state)
     return (x >> 16) * 100u >> 16;
 }
 
+/* The work of the stress task on every other core. */
 static void stress(struct bench_task *self)
 {
     uint32_t state = (BENCH_PARAM_SEED + self->core) * 0x9E3779B9u;
@@ -108,12 +111,13 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Stores the tallies of a core before its tasks' bodies run. */
 static void release(unsigned core)
 {
     before_window[core] = tallies[core];
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("found_taken", core, tallies[core].found_taken - before_window[core].found_taken);

@@ -43,6 +43,7 @@ static bool prepare(struct bench_task *self)
     return port_queue_create(&queues[self->core], 1, sizeof(uint32_t));
 }
 
+/* Sends a message to the other core's queue. */
 static void queue_ping(struct bench_task *self)
 {
     uint32_t word = PING;
@@ -64,6 +65,7 @@ static bool queue_receive(struct bench_task *self)
     return true;
 }
 
+/* Notifies the other core's task. */
 static void notify_ping(struct bench_task *self)
 {
     port_task_t other = bench_task(1u - self->core, 0)->handle;
@@ -72,18 +74,21 @@ static void notify_ping(struct bench_task *self)
     port_notify_give(other); /* 2, 4 */
 }
 
+/* Waits for a notification by the other core's task. */
 static void notify_receive(struct bench_task *self)
 {
     port_notify_take(self->handle); /* 3, 5 */
     MARK_STOP(SERIES_NOTIFY);
 }
 
+/* Waits until the cycle counter has reached `instant`. */
 static void wait_until(uint32_t instant)
 {
     while (((cycle_counter_read() - instant) & COUNTER_MASK) >= 0x8000u) { /* 1 */
     }
 }
 
+/* The work of core 0's task, which sends first. */
 static void ask(struct bench_task *self)
 {
     uint32_t instant = cycle_counter_read(), word = STOP;
@@ -102,6 +107,7 @@ static void ask(struct bench_task *self)
     self->failures += port_queue_send(&queues[1], &word) ? 0 : 1;
 }
 
+/* The work of core 1's task, which answers each message. */
 static void answer(struct bench_task *self)
 {
     while (queue_receive(self)) {

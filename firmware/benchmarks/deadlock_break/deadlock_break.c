@@ -36,11 +36,13 @@ static bool prepare(struct bench_task *self)
                                 port_semaphore_create(&wake_between, 1, 0));
 }
 
+/* Counts a failure if a call did not succeed. */
 static void must(struct bench_task *self, bool done)
 {
     self->failures += done ? 0 : 1;
 }
 
+/* The work of the most urgent task, which locks the first mutex while the holder has it. */
 static void urgent(struct bench_task *self)
 {
     for (;;) {
@@ -63,6 +65,7 @@ static void urgent(struct bench_task *self)
     }
 }
 
+/* The work of the task of medium priority, which would delay the holder without inheritance. */
 static void between(struct bench_task *self)
 {
     for (;;) {
@@ -75,6 +78,7 @@ static void between(struct bench_task *self)
     }
 }
 
+/* The work of the least urgent task, which holds what the most urgent one needs. */
 static void holder(struct bench_task *self)
 {
     while (bench_running()) {
@@ -104,7 +108,7 @@ static void body(struct bench_task *self)
     parts[self->index](self);
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("inversions", core, inversions);

@@ -28,6 +28,7 @@ static PORT_WORK_CALLBACK(work)
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: submits the work function from a handler. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     port_isr_enter();
@@ -38,6 +39,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     task = self;
@@ -45,6 +47,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {
@@ -62,6 +65,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("submissions", core, submissions);

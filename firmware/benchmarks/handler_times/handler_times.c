@@ -48,6 +48,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* Stores the tick from which the tasks' periods are counted, once the bodies may run. */
 static void release(unsigned core)
 {
     (void)core;

@@ -111,7 +111,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("corrupted_bytes", core, corrupted);

@@ -28,6 +28,7 @@ static uint32_t state = BENCH_PARAM_SEED;
 /* The computing's result; nobody needs it, but the compiler must think so. */
 static volatile uint32_t computed;
 
+/* Draws the number of cycles until the timer's next event. */
 static uint32_t draw_period(void)
 {
     return PERIOD_MIN_CYCLES + bench_draw(&state) % PERIOD_SPAN_CYCLES;
@@ -35,6 +36,7 @@ static uint32_t draw_period(void)
 
 void BOARD_ASYNC_IRQ_HANDLER(void);
 
+/* Handles the timer's interrupt: sets its next period and wakes task 0. */
 void BOARD_ASYNC_IRQ_HANDLER(void)
 {
     port_isr_enter();
@@ -50,6 +52,7 @@ static bool prepare(struct bench_task *self)
                                 port_queue_create(&queue, 1, 4));
 }
 
+/* The work of task 0, which the handler wakes. */
 static void activated(struct bench_task *self)
 {
     for (;;) {
@@ -69,6 +72,7 @@ static void activated(struct bench_task *self)
     }
 }
 
+/* Calls the kernel's services once: semaphore give and take, queue send and receive. */
 static void call(struct bench_task *self)
 {
     uint32_t item = self->count;
@@ -78,6 +82,7 @@ static void call(struct bench_task *self)
     self->failures += done ? 0 : 1;
 }
 
+/* Computes on a number for a while, without any kernel call. */
 static void compute(void)
 {
     uint32_t value = computed;
@@ -88,6 +93,7 @@ static void compute(void)
     computed = value;
 }
 
+/* The work of task 1, which the timer interrupts. */
 static void interrupted(struct bench_task *self)
 {
     async_start(PORT_ISR_URGENCY, PERIOD_MIN_CYCLES);

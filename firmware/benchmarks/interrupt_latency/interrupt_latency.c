@@ -27,6 +27,7 @@ static uint32_t state = BENCH_PARAM_SEED;
 /* The computing's result; nobody needs it, but the compiler must think so. */
 static volatile uint32_t computed;
 
+/* Draws the number of cycles until the timer's next event. */
 static uint32_t draw_period(void)
 {
     return PERIOD_MIN_CYCLES + bench_draw(&state) % PERIOD_SPAN_CYCLES;
@@ -34,6 +35,7 @@ static uint32_t draw_period(void)
 
 void BOARD_ASYNC_IRQ_HANDLER(void);
 
+/* Handles the timer's interrupt: its first statement reads the cycles since the event. */
 void BOARD_ASYNC_IRQ_HANDLER(void)
 {
     uint32_t elapsed_cycles = async_elapsed_cycles();
@@ -54,6 +56,7 @@ static bool prepare(struct bench_task *self)
     return port_semaphore_create(&semaphore, 1, 0) && port_queue_create(&queue, 1, 4);
 }
 
+/* Calls the kernel's services once: semaphore give and take, queue send and receive. */
 static void call(struct bench_task *self)
 {
     uint32_t item = self->count;
@@ -63,6 +66,7 @@ static void call(struct bench_task *self)
     self->failures += done ? 0 : 1;
 }
 
+/* Computes on a number for a while, without any kernel call. */
 static void compute(void)
 {
     uint32_t value = computed;

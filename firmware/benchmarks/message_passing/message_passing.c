@@ -37,6 +37,7 @@ static inline void touch(uint32_t *message)
     __asm volatile("" ::"r"(message) : "memory");
 }
 
+/* Executes the sender's loops, with the sends or without them. */
 static inline __attribute__((always_inline)) void produce(struct bench_task *self, bool with_queue)
 {
     uint32_t message[WORDS] = {0};
@@ -50,6 +51,7 @@ static inline __attribute__((always_inline)) void produce(struct bench_task *sel
     }
 }
 
+/* Executes the receiver's loops, with the receives or without them. */
 static inline __attribute__((always_inline)) void consume(struct bench_task *self, bool with_queue)
 {
     uint32_t message[WORDS] = {0};
@@ -63,11 +65,13 @@ static inline __attribute__((always_inline)) void consume(struct bench_task *sel
     }
 }
 
+/* Makes the sender wait until the receiver has finished its loops. */
 static void wait_for_the_receiver(struct bench_task *self)
 {
     self->failures += port_semaphore_take(&received) ? 0 : 1;
 }
 
+/* The work of the sender's task. */
 static void sending(struct bench_task *self)
 {
     leaving = false;
@@ -85,11 +89,13 @@ static void sending(struct bench_task *self)
     leaving = true;
 }
 
+/* Tells the sender that the receiver has finished its loops. */
 static void tell_the_sender(struct bench_task *self)
 {
     self->failures += port_semaphore_give(&received) ? 0 : 1;
 }
 
+/* The work of the receiver's task. */
 static void receiving(struct bench_task *self)
 {
     for (;;) {
@@ -117,7 +123,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("wrong_messages", core, wrong_messages);

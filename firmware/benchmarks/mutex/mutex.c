@@ -33,6 +33,7 @@ static bool prepare(struct bench_task *self)
                                 port_semaphore_create(&wake_between, 1, 0));
 }
 
+/* The work of the most urgent task, which locks the mutex while the holder has it. */
 static void urgent(struct bench_task *self)
 {
     for (;;) {
@@ -52,6 +53,7 @@ static void urgent(struct bench_task *self)
     }
 }
 
+/* The work of the task of medium priority, which must not run while the mutex is contended. */
 static void between(struct bench_task *self)
 {
     for (;;) {
@@ -63,6 +65,7 @@ static void between(struct bench_task *self)
     }
 }
 
+/* The work of the least urgent task, which locks the mutex first. */
 static void holder(struct bench_task *self)
 {
     while (bench_running()) {
@@ -96,7 +99,7 @@ static void body(struct bench_task *self)
     parts[self->index](self);
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("inversions", core, inversions);

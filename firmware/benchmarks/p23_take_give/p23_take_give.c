@@ -12,6 +12,7 @@
 
 static port_semaphore_t semaphores[BENCH_CORES];
 
+/* Returns the index of the kernel object that a task uses: that of its core, or the one shared by all cores. */
 static unsigned object_of(const struct bench_task *self)
 {
     return BENCH_PARAM_SHARED != 0 ? 0 : self->core;

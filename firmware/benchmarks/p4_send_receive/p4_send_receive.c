@@ -23,6 +23,7 @@ static port_queue_t queues[BENCH_CORES];
 /* Reported as check: items that came back other than any was sent. */
 static uint32_t wrong_items[BENCH_CORES];
 
+/* Returns the index of the kernel object that a task uses: that of its core, or the one shared by all cores. */
 static unsigned object_of(const struct bench_task *self)
 {
     return BENCH_PARAM_SHARED != 0 ? 0 : self->core;
@@ -58,7 +59,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("wrong_items", core, wrong_items[core]);

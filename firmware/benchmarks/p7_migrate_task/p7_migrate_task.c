@@ -16,6 +16,7 @@ _Static_assert(BENCH_CORES == 2, "from one core to the other: CORES=2");
 
 static port_semaphore_t window_ended;
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->core != 0 || port_semaphore_create(&window_ended, 1, 0);
@@ -34,6 +35,7 @@ static void migrate(struct bench_task *self)
     self->failures += port_semaphore_give(&window_ended) ? 0 : 1;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->core == 0) {

@@ -48,6 +48,7 @@ static __attribute__((noinline)) void wait_for_lock(void)
     pair_lock();
 }
 
+/* Takes and gives the spinlock between the images, and checks that the other core had it not meanwhile. */
 static inline void access_lock(void)
 {
     const uint32_t mark = PAIR_CORE + 1u;
@@ -68,6 +69,7 @@ static inline void access_lock(void)
     tally.accesses++;
 }
 
+/* The work of the measured task on core 0. */
 static void target(struct bench_task *self)
 {
     while (bench_running()) {
@@ -82,6 +84,7 @@ static inline uint32_t draw(uint32_t *state)
     return (bench_draw(state) >> 16) * 100u >> 16;
 }
 
+/* The work of the stress task on core 1. */
 static void stress(struct bench_task *self)
 {
     uint32_t state = BENCH_PARAM_SEED;
@@ -106,7 +109,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     uint32_t accesses = tally.accesses - before_window.accesses;

@@ -33,6 +33,7 @@ static volatile uint32_t inbox;
 
 void PAIR_FIFO_HANDLER(void);
 
+/* Handles the interrupt of the FIFO between the cores: reads the word and wakes the receiver. */
 void PAIR_FIFO_HANDLER(void)
 {
     port_isr_enter();
@@ -53,16 +54,19 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* Returns a message: its kind and the present reading of the cycle counter. */
 static inline uint32_t stamped(enum word word)
 {
     return (uint32_t)word << 16 | (cycle_counter_read() & STAMP_MASK);
 }
 
+/* Returns the cycles from a message's stamp to `now`. */
 static inline uint32_t age(uint32_t now, uint32_t word)
 {
     return (now - word) & STAMP_MASK;
 }
 
+/* Sends a message to the other core through the FIFO. */
 static inline void fifo_send(enum word word)
 {
     if (word == WORD_PING) {
@@ -85,12 +89,14 @@ static enum word fifo_receive(struct bench_task *self)
     return (enum word)(word >> 16);
 }
 
+/* Sends a message to the other core through shared memory. */
 static void memory_send(void)
 {
     BENCH_MARK_(2 * SERIES_PAIR_MESSAGE_MEMORY);
     pair_memory_send(stamped(WORD_PING)); /* 2, 4 */
 }
 
+/* Polls shared memory for a message and returns its kind. */
 static enum word memory_receive(void)
 {
     uint32_t now, word;
@@ -105,12 +111,14 @@ static enum word memory_receive(void)
     return (enum word)(word >> 16);
 }
 
+/* Waits until the cycle counter has reached `instant`. */
 static void wait_until(uint32_t instant)
 {
     while (((cycle_counter_read() - instant) & STAMP_MASK) >= 0x8000u) { /* 1 */
     }
 }
 
+/* The work of core 0's task, which sends first. */
 static void ask(struct bench_task *self)
 {
     uint32_t instant;
@@ -132,6 +140,7 @@ static void ask(struct bench_task *self)
     fifo_send(WORD_STOP);
 }
 
+/* The work of core 1's task, which answers each message. */
 static void answer(struct bench_task *self)
 {
     self->failures += fifo_receive(self) == WORD_HELLO ? 0 : 1;

@@ -47,12 +47,14 @@ static bool prepare(struct bench_task *self)
     return made;
 }
 
+/* Takes the semaphore and counts a failure. */
 static void take(struct bench_task *self)
 {
     self->failures += port_semaphore_take(&semaphore) ? 0 : 1;
 }
 
 #if BENCH_NEEDS_QUEUE
+/* Receives a message and counts a failure. */
 static void receive(struct bench_task *self)
 {
     uint32_t message[WORDS];
@@ -61,6 +63,7 @@ static void receive(struct bench_task *self)
 }
 #endif
 
+/* The work of the more urgent task, which waits for semaphore and queue. */
 static void waiting(struct bench_task *self)
 {
     draining = false;
@@ -83,12 +86,14 @@ static void waiting(struct bench_task *self)
     }
 }
 
+/* Gives the semaphore and counts a failure. */
 static void give(struct bench_task *self)
 {
     self->failures += port_semaphore_give(&semaphore) ? 0 : 1;
 }
 
 #if BENCH_NEEDS_QUEUE
+/* Sends a message and counts a failure. */
 static void send(struct bench_task *self)
 {
     uint32_t message[WORDS] = {self->count};
@@ -97,6 +102,7 @@ static void send(struct bench_task *self)
 }
 #endif
 
+/* The work of the less urgent task, which wakes the other one. */
 static void waking(struct bench_task *self)
 {
     while (bench_running()) {
@@ -129,7 +135,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("not_preempted", core, not_preempted);

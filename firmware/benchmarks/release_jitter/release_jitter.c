@@ -42,6 +42,7 @@ static bool prepare(struct bench_task *self)
     return port_semaphore_create(&semaphore, 1, 0) && port_queue_create(&queue, 1, 4);
 }
 
+/* Starts or stops the tasks that load the core. */
 static void let_load_in(bool in)
 {
     loading = in;
@@ -86,6 +87,7 @@ static void periodic(struct bench_task *self)
     loading = draining = false;
 }
 
+/* The work of a load task that sleeps for `ticks` again and again. */
 static void sleeping(unsigned ticks)
 {
     while (!draining) {
@@ -97,6 +99,7 @@ static void sleeping(unsigned ticks)
     }
 }
 
+/* The work of the load task that calls kernel services. */
 static void calling(struct bench_task *self)
 {
     uint32_t item = 0;
@@ -133,7 +136,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("load_missing", core, load_missing);

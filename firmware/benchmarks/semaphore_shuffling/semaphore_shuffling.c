@@ -22,6 +22,7 @@ static bool prepare(struct bench_task *self)
     return self->index != 0 || port_semaphore_create(&semaphore, 1, 1);
 }
 
+/* Executes the loops of one task, with the calls of the semaphore or without them. */
 static inline __attribute__((always_inline)) void shuffle(struct bench_task *self, bool with_semaphore)
 {
     for (uint32_t loop = 0; loop < BENCH_PARAM_LOOPS; loop++) {
@@ -36,11 +37,13 @@ static inline __attribute__((always_inline)) void shuffle(struct bench_task *sel
     }
 }
 
+/* Begins a round of loops, which lets task 1 follow. */
 static void begin(void)
 {
     begun = begun + 1u;
 }
 
+/* Makes task 0 yield until task 1 has finished its loops of this round. */
 static void wait_for_the_other(void)
 {
     while (finished != begun) {
@@ -48,6 +51,7 @@ static void wait_for_the_other(void)
     }
 }
 
+/* The work of task 0, which begins and measures each round of loops. */
 static void leading(struct bench_task *self)
 {
     while (bench_running()) {
@@ -66,6 +70,7 @@ static void leading(struct bench_task *self)
     leaving = true;
 }
 
+/* The work of task 1, which executes the same loops as task 0 in each round. */
 static void following(struct bench_task *self)
 {
     while (!leaving) {

@@ -59,34 +59,40 @@ static bool prepare(struct bench_task *self)
 }
 
 #if BENCH_NEEDS_EVENT
+/* Sets the awaited bit of the event. Returns whether that succeeded. */
 static inline bool event_signal(void)
 {
     port_event_set(&event, AWAITED_BIT);
     return true;
 }
 
+/* Waits for the awaited bit of the event. Returns whether it came. */
 static inline bool event_wait(void)
 {
     return (port_event_wait_any(&event, AWAITED_BIT) & AWAITED_BIT) != 0;
 }
 #endif
 
+/* Gives the semaphore. Returns whether that succeeded. */
 static inline bool semaphore_signal(void)
 {
     return port_semaphore_give(&semaphore);
 }
 
+/* Takes the semaphore. Returns whether that succeeded. */
 static inline bool semaphore_wait(void)
 {
     return port_semaphore_take(&semaphore);
 }
 
 #if BENCH_NEEDS_MAILBOX
+/* Sends a message to the mailbox. Returns whether that succeeded. */
 static inline bool mailbox_signal(void)
 {
     return port_mailbox_send(&mailbox, &mailbox);
 }
 
+/* Receives from the mailbox. Returns whether the right message came. */
 static inline bool mailbox_wait(void)
 {
     void *letter = NULL;
@@ -95,6 +101,7 @@ static inline bool mailbox_wait(void)
 }
 #endif
 
+/* Waits until the scenario has reached a step. */
 static void spin_until(enum step wanted)
 {
     while (step != wanted) {
@@ -159,6 +166,7 @@ SCENARIOS(mailbox, SERIES_MAILBOX_SEND_PREEMPT, SERIES_MAILBOX_RECEIVE_BLOCK, SE
           SERIES_MAILBOX_RECEIVE_AVAILABLE)
 #endif
 
+/* The work of the more urgent task, which waits and signals. */
 static void urgent(struct bench_task *self)
 {
     while (bench_running()) {
@@ -183,6 +191,7 @@ static bool awaited(void)
     return step == STEP_WAITS;
 }
 
+/* The work of the less urgent task, which spins meanwhile. */
 static void spinning(struct bench_task *self)
 {
     while (awaited()) {
@@ -209,7 +218,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("unanswered", core, unanswered);

@@ -29,6 +29,7 @@ static __attribute__((noinline, noclone, naked, aligned(32))) void work(uint32_t
     __asm volatile(".syntax unified\n1:\n\tsubs r0, #1\n\tbne 1b\n\tbx lr");
 }
 
+/* Stores the tick from which the tasks' periods are counted, once the bodies may run. */
 static void release(unsigned core)
 {
     (void)core;
@@ -65,7 +66,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("base_tick", core, base_tick);

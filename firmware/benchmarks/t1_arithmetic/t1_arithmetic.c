@@ -20,11 +20,13 @@ _Static_assert(WORDS >= 2 && WORDS <= 1024 && WORDS % 2 == 0, "parameter words: 
 
 static uint32_t words[BENCH_CORES][WORDS];
 
+/* Returns the initial value of a word of a core. */
 static uint32_t seed(unsigned core, unsigned index)
 {
     return (index + 1u) * 0x9E3779B9u + core; /* never 0 for the indexes here: xorshift would stay there */
 }
 
+/* Returns the next number of an xorshift generator after `x`. */
 static inline uint32_t xorshift(uint32_t x)
 {
     x ^= x << 13;
@@ -61,6 +63,7 @@ struct bit_matrix {
     uint32_t column[32];
 };
 
+/* Returns the product of a matrix of bits and the bits of a word. */
 static uint32_t apply(const struct bit_matrix *matrix, uint32_t x)
 {
     uint32_t image = 0;
@@ -111,7 +114,7 @@ static uint32_t wrong_words(unsigned core, uint32_t passes)
     return wrong;
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     uint32_t checksum = 0;

@@ -41,6 +41,7 @@ static volatile bool draining[BENCH_CORES];
 static volatile uint32_t not_preempted[BENCH_CORES];
 #endif
 
+/* Tells the next more urgent task that the phase ends. */
 static inline void tell_end(struct bench_task *self)
 {
 #if BENCH_ANY_CORE
@@ -88,6 +89,7 @@ static inline void count_and_notify(struct bench_task *self, struct bench_task *
 #endif
 }
 
+/* The work of the least urgent task, which begins each round of notifications. */
 static void lowest(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 1);
@@ -103,6 +105,7 @@ static void lowest(struct bench_task *self)
     port_notify_give(above->handle);
 }
 
+/* The work of a task between, which passes the notification on. */
 static void middle(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, self->index + 1u);
@@ -120,6 +123,7 @@ static void middle(struct bench_task *self)
     }
 }
 
+/* The work of the most urgent task, which ends the chain of notifications. */
 static void highest(struct bench_task *self)
 {
     for (;;) {
@@ -143,12 +147,13 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Notifies task 0 of a core once the bodies may run, which starts the chain. */
 static void release(unsigned core)
 {
     port_notify_give(bench_task(core, 0)->handle);
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
 #if BENCH_ANY_CORE

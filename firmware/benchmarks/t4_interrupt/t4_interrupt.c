@@ -20,6 +20,7 @@ static uint32_t not_interrupted[BENCH_CORES];
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: gives the semaphore of the core whose task asked for it. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     unsigned core;
@@ -59,7 +60,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("not_interrupted", core, not_interrupted[core]);

@@ -24,6 +24,7 @@ static uint32_t not_preempted[BENCH_CORES];
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: resumes the suspended task of this core. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     unsigned core;
@@ -44,6 +45,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of the more urgent task, which suspends itself again and again. */
 static void suspending(struct bench_task *self)
 {
     draining[self->core] = false;
@@ -53,6 +55,7 @@ static void suspending(struct bench_task *self)
     } while (!draining[self->core]);
 }
 
+/* The work of task 1, which pends the interrupt. */
 static void pending(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);

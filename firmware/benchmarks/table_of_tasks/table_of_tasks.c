@@ -80,6 +80,7 @@ static __attribute__((naked, noinline, noclone, aligned(64))) void work(__attrib
 
 extern char task_set_extra[];
 
+/* Returns the address at which `work` is entered to execute `extra` further instructions. */
 static uintptr_t entry_of(uint32_t extra)
 {
     return ((uintptr_t)task_set_extra | 1u) + 2u * (EXTRA_MAX - extra);
@@ -126,6 +127,7 @@ static port_semaphore_t arrived[LINES];
 static port_mutex_t resources[RESOURCES];
 static bool gives[LINES];
 
+/* Handles an interrupt line of the task set: computes, and wakes the line's task. */
 static void handled(unsigned line)
 {
     const volatile struct task_set_line *row = &task_set_lines[line];
@@ -144,16 +146,19 @@ void BOARD_SOFT_IRQ_HANDLER(void);
 void BOARD_ASYNC_IRQ_HANDLER(void);
 void BOARD_EDGE_IRQ_HANDLER(void);
 
+/* Handles interrupt line 0, the software interrupt. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     handled(0);
 }
 
+/* Handles interrupt line 1, the timer's interrupt. */
 void BOARD_ASYNC_IRQ_HANDLER(void)
 {
     handled(1);
 }
 
+/* Handles interrupt line 2, the input pin's interrupt. */
 void BOARD_EDGE_IRQ_HANDLER(void)
 {
     handled(2);
@@ -194,6 +199,7 @@ static bool prepare_events(void)
     return fine;
 }
 
+/* Executes one part of a job: computes, with a mutex locked where the task set says so. */
 static void work_part(struct bench_task *self, const volatile struct task_set_part *part)
 {
     uint32_t rounds = part->rounds, what = part->what;
@@ -225,6 +231,7 @@ static void work_part(struct bench_task *self, const volatile struct task_set_pa
     }
 }
 
+/* The work of a task that an interrupt line or a period releases, and whose jobs have parts. */
 static void event_body(struct bench_task *self, const volatile struct task_set_events *row)
 {
     uint32_t period = task_set_rows[AT(self->core, self->index)].period_ticks;
@@ -252,6 +259,7 @@ static void event_body(struct bench_task *self, const volatile struct task_set_e
 #if BENCH_CORES > 1
 static uint8_t begun[BENCH_CORES][BENCH_TASKS_PER_CORE];
 
+/* Sets the tick from which all periods are counted, once the bodies may run. */
 static void release(unsigned core)
 {
     if (core == 0) {
@@ -260,6 +268,7 @@ static void release(unsigned core)
     }
 }
 
+/* Whether this is the warm-up, in which the tasks do nothing. */
 static bool warming_up(const struct bench_task *self)
 {
     if (++begun[self->core][self->index] < 2) {
@@ -271,6 +280,7 @@ static bool warming_up(const struct bench_task *self)
     return false;
 }
 #else
+/* Sets the tick from which all periods are counted, once the bodies may run. */
 static void release(unsigned core)
 {
     (void)core;
@@ -278,6 +288,7 @@ static void release(unsigned core)
     base_tick = port_tick_now() + BENCH_PARAM_LEAD_TICKS;
 }
 
+/* Whether this is the warm-up, in which the tasks do nothing. */
 static bool warming_up(const struct bench_task *self)
 {
     (void)self;
@@ -301,6 +312,7 @@ static bool warming_up(const struct bench_task *self)
 /* A kernel that brings its own linker script has neither, and nothing is read. */
 extern const char cpu_vectors[] __attribute__((weak)), __data_load[] __attribute__((weak));
 
+/* Reads all code and constants once, so that the flash cache contains them. */
 static void fetch_all(void)
 {
     for (uintptr_t at = (uintptr_t)cpu_vectors; at < (uintptr_t)__data_load; at += FILL_BYTES) {
@@ -356,7 +368,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     for (unsigned index = 0; index < BENCH_TASKS_PER_CORE; index++) {

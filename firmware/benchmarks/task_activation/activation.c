@@ -8,6 +8,7 @@ volatile uint32_t handler_entries;
 
 void BOARD_EDGE_IRQ_HANDLER(void);
 
+/* Handles the input pin's edge: ends the measurement of the entry, or wakes the task. */
 void BOARD_EDGE_IRQ_HANDLER(void)
 {
     if (target == TARGET_HANDLER) {

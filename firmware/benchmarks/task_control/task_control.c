@@ -34,6 +34,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of the more urgent task, which suspends itself until it is resumed. */
 static void urgent(struct bench_task *self)
 {
     port_suspend_self(self->handle);
@@ -45,6 +46,7 @@ static void urgent(struct bench_task *self)
     }
 }
 
+/* The work of the less urgent task, which lowers its own priority after each rise. */
 static void low(struct bench_task *self)
 {
     port_priority_set(self->handle, LOW);
@@ -56,6 +58,7 @@ static void low(struct bench_task *self)
     }
 }
 
+/* Measures the calls that cause no switch. */
 static void without_switch(port_task_t other)
 {
     uint32_t told;
@@ -77,6 +80,7 @@ static void without_switch(port_task_t other)
     port_priority_set(other, LOW); /* 5 */
 }
 
+/* Measures the calls that cause a switch. */
 static void with_switch(port_task_t above, port_task_t below)
 {
     bench_start(SERIES_TASK_RESUME_PREEMPT); /* 6 */
@@ -87,6 +91,7 @@ static void with_switch(port_task_t above, port_task_t below)
     bench_stop(SERIES_TASK_PRIORITY_LOWER); /* 13 */
 }
 
+/* The work of the task between, which controls the other two. */
 static void in_charge(struct bench_task *self)
 {
     port_task_t above = bench_task(self->core, 0)->handle;
@@ -119,7 +124,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("misplaced", core, misplaced);

@@ -17,6 +17,7 @@ static port_semaphore_t never;
 /* Reported as checks: what is left of the children that ran, and of those that should not have. */
 static uint32_t urgent_runs, idle_runs, rounds;
 
+/* Blocks the calling task on a semaphore that nobody gives. */
 static void wait_for_ever(void)
 {
     for (;;) {
@@ -24,6 +25,7 @@ static void wait_for_ever(void)
     }
 }
 
+/* The function of the created task that is more urgent than its creator. */
 static void urgent_entry(void *argument)
 {
     bench_stop(SERIES_TASK_CREATE_PREEMPT); /* 4 */
@@ -32,6 +34,7 @@ static void urgent_entry(void *argument)
     wait_for_ever();
 }
 
+/* The function of the created task that is less urgent than its creator, and must not run. */
 static void idle_entry(void *argument)
 {
     (void)argument;
@@ -81,7 +84,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("less_urgent_ran", core, idle_runs);

@@ -17,6 +17,7 @@ _Static_assert(PORT_TICK_HZ == 1000, "the periods are told in milliseconds and k
 
 static uint32_t base_tick; /* the window's first; phase_ms into the pattern */
 
+/* Stores the tick from which the tasks' periods are counted, once the bodies may run. */
 static void release(unsigned core)
 {
     (void)core;
@@ -43,7 +44,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("base_tick", core, base_tick);

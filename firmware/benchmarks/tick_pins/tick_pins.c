@@ -46,6 +46,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* Stores the tick from which the tasks' periods are counted, once the bodies may run. */
 static void release(unsigned core)
 {
     (void)core;
@@ -65,7 +66,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("base_tick", core, base_tick);

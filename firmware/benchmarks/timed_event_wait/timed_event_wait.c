@@ -33,6 +33,7 @@ static bool prepare(struct bench_task *self)
     return self->index != 0 || port_event_create(&event);
 }
 
+/* The work of the more urgent task, whose call waits until its time-out. */
 static void urgent(struct bench_task *self)
 {
     leaving = false;
@@ -49,6 +50,7 @@ static void urgent(struct bench_task *self)
     leaving = true;
 }
 
+/* The work of the less urgent task, which spins and sees that the other one waits. */
 static void spinning(void)
 {
     while (!leaving) {
@@ -69,7 +71,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("unseen", core, unseen);

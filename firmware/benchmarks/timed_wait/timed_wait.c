@@ -32,6 +32,7 @@ static bool prepare(struct bench_task *self)
     return self->index != 0 || port_semaphore_create(&semaphore, 1, 0);
 }
 
+/* The work of the more urgent task, whose call waits until its time-out. */
 static void urgent(struct bench_task *self)
 {
     leaving = false;
@@ -48,6 +49,7 @@ static void urgent(struct bench_task *self)
     leaving = true;
 }
 
+/* The work of the less urgent task, which spins and sees that the other one waits. */
 static void spinning(void)
 {
     while (!leaving) {
@@ -68,7 +70,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("unseen", core, unseen);

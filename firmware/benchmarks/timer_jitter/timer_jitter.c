@@ -36,6 +36,7 @@ static volatile uint32_t calls, other_calls;
 /* The computing's result; nobody needs it, but the compiler must think so. */
 static volatile uint32_t computed;
 
+/* Ends the measurement of a timer's period. */
 static inline void end_period(void)
 {
     if (calls != 0 && calling) {
@@ -51,6 +52,7 @@ static __attribute__((noinline)) void start_calling(void)
     bench_start(SERIES_TIMER_PERIOD_CALLING);
 }
 
+/* Starts the measurement of a period without kernel calls. */
 static __attribute__((noinline)) void start_computing(void)
 {
     bench_start(SERIES_TIMER_PERIOD_COMPUTING);
@@ -73,6 +75,7 @@ static PORT_TIMER_CALLBACK(other_expired)
     other_calls = other_calls + 1u;
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = port_semaphore_create(&semaphore, 1, 0) &&
@@ -85,6 +88,7 @@ static bool prepare(struct bench_task *self)
     return made;
 }
 
+/* Gives and takes the semaphore once, and counts a failure. */
 static void call(struct bench_task *self)
 {
     bool done = port_semaphore_give(&semaphore) && port_semaphore_take(&semaphore);
@@ -92,6 +96,7 @@ static void call(struct bench_task *self)
     self->failures += done ? 0 : 1;
 }
 
+/* Computes on a number for a while, without any kernel call. */
 static void compute(void)
 {
     uint32_t value = computed;
@@ -102,6 +107,7 @@ static void compute(void)
     computed = value;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     calls = 0;
@@ -125,6 +131,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("calls", core, calls);

@@ -54,6 +54,7 @@ static PORT_TIMER_CALLBACK(never)
     strays = strays + 1u;
 }
 
+/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = port_semaphore_create(&semaphore, 1, 0) && port_timer_create(&timer, expired, WAIT_TICKS, false);
@@ -67,6 +68,7 @@ static bool prepare(struct bench_task *self)
     return made;
 }
 
+/* Gives and takes the semaphore once, and counts a failure. */
 static void call(struct bench_task *self)
 {
     bool done = port_semaphore_give(&semaphore) && port_semaphore_take(&semaphore);
@@ -74,6 +76,7 @@ static void call(struct bench_task *self)
     self->failures += done ? 0 : 1;
 }
 
+/* Computes on a number for a while, without any kernel call. */
 static void compute(uint32_t passes)
 {
     uint32_t value = computed;
@@ -84,6 +87,7 @@ static void compute(uint32_t passes)
     computed = value;
 }
 
+/* The work of each task: called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {
@@ -103,6 +107,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("strays", core, strays);

@@ -23,11 +23,13 @@ _Static_assert(WORDS >= 8 && WORDS <= 4096 && WORDS % 8 == 0, "parameter words: 
 
 static volatile uint32_t words[BENCH_CORES][WORDS];
 
+/* Returns the initial value of a word of a core. */
 static uint32_t seed(unsigned core, unsigned index)
 {
     return index * 0x9E3779B9u + core;
 }
 
+/* Returns the value of a word after one more step of a pass. */
 static inline uint32_t worked_on(uint32_t word, uint32_t pass)
 {
     uint32_t sum = word + pass;
@@ -59,6 +61,7 @@ static void body(struct bench_task *self)
     }
 }
 
+/* Whether a word differs from its expected value after so many passes. */
 static bool is_wrong(unsigned core, unsigned index, uint32_t passes)
 {
     uint32_t word = seed(core, index);

@@ -44,6 +44,7 @@ static inline void count_and_resume(struct bench_task *self, struct bench_task *
     }
 }
 
+/* The work of the least urgent task, which begins each round. */
 static void lowest(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 1);
@@ -56,6 +57,7 @@ static void lowest(struct bench_task *self)
     port_resume(above->handle);
 }
 
+/* The work of a task between, which resumes the next more urgent one. */
 static void middle(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, self->index + 1u);
@@ -70,6 +72,7 @@ static void middle(struct bench_task *self)
     }
 }
 
+/* The work of the most urgent task, which ends the chain. */
 static void highest(struct bench_task *self)
 {
     for (;;) {
@@ -93,7 +96,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("not_preempted", core, not_preempted[core]);

@@ -21,6 +21,7 @@ static port_pool_t pools[BENCH_CORES];
 /* Reported as check: blocks that could not be had, or did not hold what was written to all of them. */
 static uint32_t bad_blocks[BENCH_CORES];
 
+/* Returns the value that a word of a block is expected to keep. */
 static uint32_t mark(unsigned block, unsigned word)
 {
     return 0xA5000000u + block * WORDS + word;
@@ -78,7 +79,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("bad_blocks", core, bad_blocks[core]);

@@ -25,6 +25,7 @@ static uint32_t not_preempted[BENCH_CORES];
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: notifies task 0 of this core. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     unsigned core;
@@ -45,6 +46,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of task 0, the more urgent one, which waits for the handler's notification. */
 static void taking(struct bench_task *self)
 {
     draining[self->core] = false;
@@ -54,6 +56,7 @@ static void taking(struct bench_task *self)
     } while (!draining[self->core]);
 }
 
+/* The work of task 1, which pends the interrupt. */
 static void pending(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);

@@ -20,18 +20,21 @@ static volatile uint32_t stamps[3];
 void BOARD_SOFT_IRQ_HANDLER(void);
 void isr_pendsv(void);
 
+/* Handles the software interrupt: stores the clock at its first and last instructions. */
 void __attribute__((naked)) BOARD_SOFT_IRQ_HANDLER(void)
 {
     __asm volatile(UNIFIED "ldr r0, 1f\n\tldr r1, [r0]\n\tldr r2, 2f\n\tstr r1, [r2]\n\tldr r1, [r0]\n\tstr r1, [r2, #4]\n\t"
                    "bx lr\n\t.balign 4\n1:\t.word 0xE000E018\n2:\t.word %c0" ::"i"(stamps));
 }
 
+/* Handles PendSV: stores the clock at its first instruction. */
 void __attribute__((naked)) isr_pendsv(void)
 {
     __asm volatile(UNIFIED "ldr r0, 1f\n\tldr r1, [r0]\n\tldr r2, 2f\n\tstr r1, [r2, #8]\n\t"
                    "bx lr\n\t.balign 4\n1:\t.word 0xE000E018\n2:\t.word %c0" ::"i"(stamps));
 }
 
+/* Enables the software interrupt. Makes SysTick more urgent than it, and PendSV the least urgent. */
 static void arm(void)
 {
     board_soft_irq_enable(LATER);
@@ -55,6 +58,7 @@ static struct edges interrupted(void)
     return seen;
 }
 
+/* Row `entry`: cycles from the store that pends the interrupt to its handler's first instruction. */
 void row_entry(uint32_t *values)
 {
     struct edges seen = interrupted();
@@ -62,6 +66,7 @@ void row_entry(uint32_t *values)
     values[0] = cpu_ruler_cycles(seen.from, stamps[0]);
 }
 
+/* Row `exit`: cycles from the handler's last instruction to the interrupted code. */
 void row_exit(uint32_t *values)
 {
     struct edges seen = interrupted();
@@ -102,6 +107,7 @@ static struct edges disturbed(uint32_t phase)
     return seen;
 }
 
+/* Row `late_handler`: when the handler begins, with SysTick in each cycle of its entry. */
 void row_late_handler(uint32_t *values)
 {
     for (uint32_t phase = 0; phase < VALUES_MOST; phase++) {
@@ -111,6 +117,7 @@ void row_late_handler(uint32_t *values)
     }
 }
 
+/* Row `late_return`: when the interrupted code goes on, with SysTick in each cycle. */
 void row_late_return(uint32_t *values)
 {
     for (uint32_t phase = 0; phase < VALUES_MOST; phase++) {

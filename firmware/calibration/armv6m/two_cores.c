@@ -27,6 +27,7 @@ void __attribute__((naked, aligned(4))) core1_program(void)
                    ".balign 4\n1:\t.word 0xD0000000\n2:\t.word 0x21000000");
 }
 
+/* Sends a word to core 1 through the FIFO. */
 static void send(uint32_t word)
 {
     while ((SIO_FIFO_ST & FIFO_READY) == 0) {
@@ -35,6 +36,7 @@ static void send(uint32_t word)
     __asm volatile("sev");
 }
 
+/* Waits for a word from core 1 and returns it. */
 static uint32_t answer(void)
 {
     while ((SIO_FIFO_ST & FIFO_VALID) == 0) {
@@ -65,6 +67,7 @@ static void launch(void)
     }
 }
 
+/* Reads words of one bank of SRAM. Returns the cycles. */
 static uint32_t __attribute__((noinline)) read_bank(void)
 {
     uint32_t cycles;
@@ -73,6 +76,7 @@ static uint32_t __attribute__((noinline)) read_bank(void)
     return cycles;
 }
 
+/* Row `two_cores`: cycles of core 0's reads from a bank of SRAM, alone and while core 1 reads it. */
 void row_two_cores(uint32_t *values)
 {
     static bool running;

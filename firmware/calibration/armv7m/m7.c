@@ -18,6 +18,7 @@
 static const uintptr_t flash_lines[LINES * LINE_WORDS] __attribute__((aligned(32))) = {
     NEXT(0), NEXT(1), NEXT(2), NEXT(3), NEXT(4), NEXT(5), NEXT(6), NEXT(7)};
 
+/* Waits until all memory accesses are complete (DSB, ISB). */
 static void barrier(void)
 {
     __asm volatile("dsb\n\tisb" ::: "memory");
@@ -53,6 +54,7 @@ CHAIN(chain_1, ADD)
 CHAIN(chain_2, ADD ADD)
 CHAIN(chain_3, ADD ADD ADD)
 
+/* Returns the cycles of one load from a line. */
 static uint32_t once(const uintptr_t *line)
 {
     uint32_t from, to;
@@ -64,6 +66,7 @@ static uint32_t once(const uintptr_t *line)
     return to - from;
 }
 
+/* Row `axi_ram`: cycles of 8 chained loads from RAM behind AXI, without and with their lines in the cache. */
 void row_axi_ram(uint32_t *values)
 {
     uintptr_t *lines = (uintptr_t *)(uintptr_t)BENCH_PARAM_AXI_RAM;
@@ -142,6 +145,7 @@ static uint32_t words[2] __attribute__((aligned(8)));
         (value) = to_ - from_;                                                                                \
     } while (0)
 
+/* Row `store_to_load`: cycles of loads of what was stored 0 to 16 NOPs before. */
 void row_store_to_load(uint32_t *values)
 {
     STORE_AND_LOAD(values[0], "");

@@ -17,6 +17,7 @@
 #define ASYNC_TIMER_PSC ASYNC_TIMER(0x28u)
 #define ASYNC_TIMER_ARR ASYNC_TIMER(0x2Cu)
 
+/* Starts the timer whose interrupt comes after `cycles`, at this urgency. */
 static inline void async_start(unsigned urgency, uint32_t cycles)
 {
     CPU_REGISTER(ASYNC_TIMER_ENABLE) |= 1u << ASYNC_TIMER_ENABLE_BIT;
@@ -30,6 +31,7 @@ static inline void async_start(unsigned urgency, uint32_t cycles)
     ASYNC_TIMER_CR1 = 1u;
 }
 
+/* Returns the cycles since the timer's last event. */
 static inline uint32_t async_elapsed_cycles(void)
 {
     return ASYNC_TIMER_CNT * ASYNC_CYCLES_PER_COUNT;
@@ -43,6 +45,7 @@ static inline void async_again(uint32_t cycles)
     (void)ASYNC_TIMER_SR;
 }
 
+/* Stops the timer and its interrupt. */
 static inline void async_stop(void)
 {
     ASYNC_TIMER_CR1 = 0;

@@ -26,12 +26,14 @@ enum { CLOCK_PLL_INPUT_HSI, CLOCK_PLL_INPUT_HSE };
 #define APB2_HZ (AHB_HZ / CLOCK_APB2_DIV)
 #define TIMER_HZ_OF(apb_hz, apb_div) ((apb_div) == 1 ? (apb_hz) : 2u * (apb_hz))
 
+/* Waits until the masked bits of a register are `value`. */
 static inline void wait_for(uint32_t address, uint32_t mask, uint32_t value)
 {
     while ((REGISTER(address) & mask) != value) {
     }
 }
 
+/* Sets the masked bits of a register to `value`. */
 static inline void change_bits(uint32_t address, uint32_t mask, uint32_t value)
 {
     REGISTER(address) = (REGISTER(address) & ~mask) | value;

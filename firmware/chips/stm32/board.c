@@ -10,6 +10,7 @@
 /* Longest wait for room in the transmitter: a byte lasts 0.1 ms at 115200 baud, this some ten times that or more. */
 #define SERIAL_POLL_LIMIT 1000000u
 
+/* Starts the serial port over which the records are sent. */
 static void start_serial(void)
 {
     enable_clock(UART_ENABLE, UART_ENABLE_BIT);

@@ -5,6 +5,7 @@
 #include "bench_family.h"
 #include "bench_gpio.h"
 
+/* Makes the benchmark's pins an output and an input. */
 void pins_start(void)
 {
     const unsigned shift = 4u * (BOARD_PINS_IN_NUMBER % 4u);
@@ -16,6 +17,7 @@ void pins_start(void)
     change_bits(EXTI_RTSR, 0, 1u << BOARD_PINS_IN_NUMBER);
 }
 
+/* Enables the interrupt of the input pin's edge, at this urgency. */
 void board_edge_irq_enable(unsigned urgency)
 {
     board_edge_irq_clear();

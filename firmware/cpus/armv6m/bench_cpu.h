@@ -18,16 +18,19 @@ static inline bool cpu_ruler_start(void)
     return true;
 }
 
+/* Returns a reading of the core's cycle counter, whose direction cpu_ruler_cycles knows. */
 static inline uint32_t cpu_ruler_read(void)
 {
     return CPU_SYST_CVR;
 }
 
+/* Returns the cycles between two readings of cpu_ruler_read. */
 static inline uint32_t cpu_ruler_cycles(uint32_t from, uint32_t to)
 {
     return (from - to) & CPU_RULER_MASK; /* counts down */
 }
 
+/* Stops the counter that cpu_ruler_read reads. */
 static inline void cpu_ruler_stop(void)
 {
     CPU_SYST_CSR = 0;

@@ -26,16 +26,19 @@ static inline bool cpu_ruler_start(void)
     return true;
 }
 
+/* Returns a reading of the core's cycle counter, whose direction cpu_ruler_cycles knows. */
 static inline uint32_t cpu_ruler_read(void)
 {
     return CPU_DWT_CYCCNT;
 }
 
+/* Returns the cycles between two readings of cpu_ruler_read. */
 static inline uint32_t cpu_ruler_cycles(uint32_t from, uint32_t to)
 {
     return to - from; /* counts up, 32 bits */
 }
 
+/* Stops the counter that cpu_ruler_read reads. */
 static inline void cpu_ruler_stop(void)
 {
     /* It may run on: it disturbs nobody, and a debugger may want it. */

@@ -30,6 +30,7 @@
 #define CPU_NVIC_ICPR(bank) CPU_REGISTER(0xE000E280u + 4u * (bank))
 #define CPU_NVIC_IPR(word) CPU_REGISTER(0xE000E400u + 4u * (word))
 
+/* Masks all interrupts. Returns the mask from before, for cpu_restore_interrupts. */
 static inline uint32_t cpu_mask_interrupts(void)
 {
     uint32_t before;
@@ -38,6 +39,7 @@ static inline uint32_t cpu_mask_interrupts(void)
     return before;
 }
 
+/* Restores the interrupt mask that cpu_mask_interrupts has returned. */
 static inline void cpu_restore_interrupts(uint32_t before)
 {
     __asm volatile("msr PRIMASK, %0" ::"r"(before) : "memory");
@@ -51,6 +53,7 @@ static inline void cpu_systick_start(uint32_t cycles)
     CPU_SYST_CSR = CPU_SYST_CORE_CLOCK_INTERRUPT_ON;
 }
 
+/* Stops the core until an interrupt is pending. */
 static inline void cpu_wait_for_interrupt(void)
 {
     __asm volatile("wfi" ::: "memory");

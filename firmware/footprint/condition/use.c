@@ -4,11 +4,13 @@
 static port_mutex_t mutex;
 static port_condition_t condition;
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return port_mutex_create(&mutex) && port_condition_create(&condition);
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     (void)port_mutex_lock(&mutex);

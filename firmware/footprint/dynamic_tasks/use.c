@@ -8,11 +8,13 @@ static void short_lived(void *argument)
     }
 }
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return true;
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     static const struct port_task_request request = {

@@ -3,11 +3,13 @@
 
 static port_event_t event;
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return port_event_create(&event);
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     port_event_set(&event, 1);

@@ -3,11 +3,13 @@
 
 static port_mailbox_t mailbox;
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return port_mailbox_create(&mailbox);
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     void *message;

@@ -3,11 +3,13 @@
 
 static port_mutex_t mutex;
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return port_mutex_create(&mutex);
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     (void)port_mutex_lock(&mutex);

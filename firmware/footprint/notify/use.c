@@ -1,11 +1,13 @@
 /* A notification; the task gives it to itself, which it may. */
 #include "bench_footprint.h"
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return true;
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     port_notify_give(footprint_task);

@@ -12,12 +12,14 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     board_soft_irq_enable(PORT_ISR_URGENCY);
     return port_semaphore_create(&semaphore, 1, 1);
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     (void)port_semaphore_take(&semaphore);

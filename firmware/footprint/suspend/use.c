@@ -1,11 +1,13 @@
 /* Suspension. Resuming a task that runs does nothing; after the suspension nobody resumes it. */
 #include "bench_footprint.h"
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return true;
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     port_resume(footprint_task);

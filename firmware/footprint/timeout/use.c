@@ -3,11 +3,13 @@
 
 static port_semaphore_t semaphore;
 
+/* Creates the kernel objects that footprint_use needs. False if that fails. */
 bool footprint_prepare(void)
 {
     return port_semaphore_create(&semaphore, 1, 1);
 }
 
+/* Calls the kernel's service whose size is measured. */
 void footprint_use(void)
 {
     (void)port_semaphore_take(&semaphore);

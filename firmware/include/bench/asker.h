@@ -34,12 +34,14 @@ static inline unsigned bench_asked(void)
     return bench_lines[board_core()].asker;
 }
 #else
+/* Pends the software interrupt on behalf of a task, whose core bench_asked tells. */
 static inline void bench_ask(const struct bench_task *self)
 {
     (void)self;
     board_soft_irq_pend();
 }
 
+/* Returns the core of the task that has pended the software interrupt. */
 static inline unsigned bench_asked(void)
 {
     return port_core();

@@ -55,11 +55,13 @@ extern const struct bench_program bench_program;
 /* 1 while bodies shall run. Only the control task writes it. Reading it is ldr of the address, ldr, cmp, branch. */
 extern volatile uint32_t bench_run;
 
+/* Whether the tasks' bodies shall continue. The control task ends a phase by bench_run = 0. */
 static inline bool bench_running(void)
 {
     return bench_run != 0;
 }
 
+/* Adds one to the number of passes through its loop that this benchmark task has completed. */
 static inline void bench_count(struct bench_task *self)
 {
     self->count = self->count + 1u;

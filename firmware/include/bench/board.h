@@ -33,6 +33,7 @@ void board_serial_flush(void);
 /* True for one caller only, ever, whatever core asks first. The winner reports the failure, the other stays quiet. */
 bool board_claim_last_word(void);
 
+/* Returns the number of the core that executes this. */
 static inline unsigned board_core(void)
 {
 #if BOARD_CORES > 1
@@ -55,6 +56,7 @@ static inline void board_soft_irq_enable(unsigned urgency)
     cpu_irq_enable(BOARD_IRQ_SOFT, urgency, BOARD_IRQ_PRIORITY_BITS);
 }
 
+/* Pends the board's software interrupt on this core. */
 static inline void board_soft_irq_pend(void)
 {
     cpu_irq_pend(BOARD_IRQ_SOFT);

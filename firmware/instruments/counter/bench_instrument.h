@@ -11,6 +11,7 @@ extern volatile uint32_t instrument_from_ticks;
 /* Cycles from one reading to another of a counter that may have wrapped more than once between them. */
 uint32_t instrument_unwrap(uint32_t from, uint32_t to);
 
+/* Starts the measurement of an interval. */
 static inline void instrument_start(void)
 {
     if (CYCLE_COUNTER_BITS < 32) {
@@ -19,11 +20,13 @@ static inline void instrument_start(void)
     instrument_from = cycle_counter_read();
 }
 
+/* Starts the measurement of an interval that the rise of the output pin begins. */
 static inline void instrument_start_by_pin(void)
 {
     instrument_start();
 }
 
+/* Ends the measurement of an interval. Returns its length if the instrument knows it. */
 static inline uint32_t instrument_stop(void)
 {
     uint32_t to = cycle_counter_read();

@@ -4,6 +4,7 @@
 
 #include "bench/board.h"
 
+/* Starts the measurement of an interval. */
 static inline void instrument_start(void)
 {
     board_pin_raise();
@@ -14,6 +15,7 @@ static inline void instrument_start_by_pin(void)
 {
 }
 
+/* Ends the measurement of an interval. Returns its length if the instrument knows it. */
 static inline uint32_t instrument_stop(void)
 {
     board_pin_drop();

@@ -4,14 +4,17 @@
 
 #include <stdint.h>
 
+/* Starts the measurement of an interval. */
 static inline void instrument_start(void)
 {
 }
 
+/* Starts the measurement of an interval that the rise of the output pin begins. */
 static inline void instrument_start_by_pin(void)
 {
 }
 
+/* Ends the measurement of an interval. Returns its length if the instrument knows it. */
 static inline uint32_t instrument_stop(void)
 {
     return 0;

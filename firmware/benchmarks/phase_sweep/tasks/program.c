@@ -15,6 +15,7 @@ static bool prepare(struct bench_task *self)
     return self->index != 0 || phase_prepare(self);
 }
 
+/* The work of task 0, which calls the service. */
 static void calling(struct bench_task *self)
 {
     while (bench_running()) {
@@ -26,6 +27,7 @@ static void calling(struct bench_task *self)
     self->failures += port_semaphore_give(&raised[self->core]) ? 0 : 1;
 }
 
+/* The work of task 1, which the interrupt's handler wakes. */
 static void woken(struct bench_task *self)
 {
     for (;;) {
@@ -51,7 +53,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("wakes", core, wakes[core]);

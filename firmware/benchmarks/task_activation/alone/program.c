@@ -11,6 +11,7 @@ static bool prepare(struct bench_task *self)
     return port_semaphore_create(&activation, 1, 0);
 }
 
+/* Takes the semaphore that the handler gives, and counts a failure. */
 static void take(struct bench_task *self)
 {
     self->failures += port_semaphore_take(&activation) ? 0 : 1;
@@ -35,7 +36,7 @@ static void body(struct bench_task *self)
     target = TARGET_NONE;
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("not_interrupted", core, not_interrupted);

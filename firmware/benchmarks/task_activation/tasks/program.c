@@ -16,6 +16,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
+/* The work of the more urgent task, which the handler wakes. */
 static void activated(struct bench_task *self)
 {
     for (;;) {
@@ -33,6 +34,7 @@ static void activated(struct bench_task *self)
     }
 }
 
+/* The work of the less urgent task, which raises the pin. */
 static void raising(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);
@@ -67,7 +69,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Sends the check records, when all bodies have returned. */
+/* Sends the benchmark's check records, after the bodies of all its tasks have returned. */
 static void report(unsigned core)
 {
     bench_check("not_interrupted", core, not_interrupted);

@@ -25,12 +25,14 @@
 #define ACR_LATENCY 7u
 #define ACR_PRFTBE (1u << 4)
 
+/* Switches the system clock to a source, and waits until it is used. */
 static void switch_to(uint32_t source)
 {
     change_bits(RCC_CFGR, CFGR_SW, source);
     wait_for(RCC_CFGR, CFGR_SW << CFGR_SWS_SHIFT, source << CFGR_SWS_SHIFT);
 }
 
+/* Makes the internal oscillator (HSI) the system clock and stops the PLL, so that it can be set. */
 static void start_at_hsi(void)
 {
     REGISTER(RCC_CR) |= CR_HSION;
@@ -41,6 +43,7 @@ static void start_at_hsi(void)
     wait_for(RCC_CR, CR_PLLRDY, 0);
 }
 
+/* Starts the oscillators and the PLL that board.toml names, and makes them the system clock. */
 void family_start_clocks(void)
 {
     start_at_hsi();

@@ -9,6 +9,7 @@
 #define ACR_ICRST (1u << 11)
 #define ACR_DCRST (1u << 12)
 
+/* Sets flash wait states and prefetch as board.toml says. */
 void family_start_flash(void)
 {
     REGISTER(FLASH_ACR) = CLOCK_WAIT_STATES;
@@ -18,6 +19,7 @@ void family_start_flash(void)
                           (BOARD_FEATURES_ICACHE ? ACR_ICEN : 0u) | (BOARD_FEATURES_DCACHE ? ACR_DCEN : 0u);
 }
 
+/* Enables the core's caches that board.toml names. */
 void family_start_caches(void)
 {
     /* The accelerator is the only cache, and already on. */

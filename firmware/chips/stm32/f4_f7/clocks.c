@@ -35,12 +35,14 @@
 #define PWR_CSR_ODRDY (1u << 16)
 #define PWR_CSR_ODSWRDY (1u << 17)
 
+/* Switches the system clock to a source, and waits until it is used. */
 static void switch_to(uint32_t source)
 {
     change_bits(RCC_CFGR, CFGR_SW, source);
     wait_for(RCC_CFGR, CFGR_SW << CFGR_SWS_SHIFT, source << CFGR_SWS_SHIFT);
 }
 
+/* Makes the internal oscillator (HSI) the system clock and stops the PLL, so that it can be set. */
 static void start_at_hsi(void)
 {
     REGISTER(RCC_CR) |= CR_HSION;
@@ -53,6 +55,7 @@ static void start_at_hsi(void)
     change_bits(PWR_CR, PWR_VOS_MASK, PWR_VOS);
 }
 
+/* Starts the PLL with the board's settings, and waits until it is locked. */
 static void start_pll(void)
 {
     change_bits(RCC_PLLCFGR, PLLCFGR_FIELDS, PLLCFGR_VALUE);
@@ -67,6 +70,7 @@ static void start_pll(void)
     wait_for(PWR_CSR, PWR_CSR_VOSRDY, PWR_CSR_VOSRDY); /* the scale takes effect with the PLL */
 }
 
+/* Starts the oscillators and the PLL that board.toml names, and makes them the system clock. */
 void family_start_clocks(void)
 {
     start_at_hsi();

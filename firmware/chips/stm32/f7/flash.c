@@ -8,6 +8,7 @@
 #define ACR_ARTEN (1u << 9)
 #define ACR_ARTRST (1u << 11)
 
+/* Sets flash wait states and prefetch as board.toml says. */
 void family_start_flash(void)
 {
     REGISTER(FLASH_ACR) = CLOCK_WAIT_STATES;
@@ -17,6 +18,7 @@ void family_start_flash(void)
                           (BOARD_FEATURES_ART ? ACR_ARTEN : 0u);
 }
 
+/* Enables the core's caches that board.toml names. */
 void family_start_caches(void)
 {
     cpu_start_caches(BOARD_FEATURES_ICACHE, BOARD_FEATURES_DCACHE);

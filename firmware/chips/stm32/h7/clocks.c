@@ -41,12 +41,14 @@
 
 #define REVISION_V 0x2000u
 
+/* Switches the system clock to a source, and waits until it is used. */
 static void switch_to(uint32_t source)
 {
     change_bits(RCC_CFGR, CFGR_SW, source);
     wait_for(RCC_CFGR, CFGR_SW << CFGR_SWS_SHIFT, source << CFGR_SWS_SHIFT);
 }
 
+/* Makes the internal oscillator (HSI) the system clock and stops the PLL, so that it can be set. */
 static void start_at_hsi(void)
 {
     REGISTER(RCC_CR) |= CR_HSION;
@@ -56,6 +58,7 @@ static void start_at_hsi(void)
     wait_for(RCC_CR, CR_PLL1RDY, 0);
 }
 
+/* Sets the regulator's voltage scale for the clock. */
 static void start_power(void)
 {
     change_bits(PWR_CR3, PWR_CR3_BYPASS | PWR_CR3_LDOEN | PWR_CR3_SCUEN, PWR_CR3_LDOEN);
@@ -69,6 +72,7 @@ static void start_power(void)
     }
 }
 
+/* Starts the PLL with the board's settings, and waits until it is locked. */
 static void start_pll(void)
 {
     REGISTER(RCC_PLLCKSELR) = PLLCKSELR_VALUE;
@@ -78,6 +82,7 @@ static void start_pll(void)
     wait_for(RCC_CR, CR_PLL1RDY, CR_PLL1RDY);
 }
 
+/* Starts the oscillators and the PLL that board.toml names, and makes them the system clock. */
 void family_start_clocks(void)
 {
     start_at_hsi();
@@ -106,6 +111,7 @@ void family_start_clocks(void)
     }
 }
 
+/* Enables the core's caches that board.toml names. */
 void family_start_caches(void)
 {
     cpu_start_caches(BOARD_FEATURES_ICACHE, BOARD_FEATURES_DCACHE);

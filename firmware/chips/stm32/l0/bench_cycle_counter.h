@@ -11,6 +11,7 @@
 
 _Static_assert(CLOCK_APB1_DIV == 1, "TIM2 would not count the core's clock");
 
+/* Starts TIM2, which counts the core's cycles on this chip. */
 static inline void cycle_counter_start(void)
 {
     CYCLE_COUNTER_APB1ENR |= 1u;
@@ -21,6 +22,7 @@ static inline void cycle_counter_start(void)
     CYCLE_COUNTER_TIM2(0x00u) = 1u;      /* CR1: on */
 }
 
+/* Returns the present reading of the cycle counter, 16 bits. */
 static inline uint32_t cycle_counter_read(void)
 {
     return CYCLE_COUNTER_TIM2(0x24u);

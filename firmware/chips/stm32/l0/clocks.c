@@ -34,12 +34,14 @@
     ((CLOCK_PLL_INPUT == CLOCK_PLL_INPUT_HSE ? 1u << 16 : 0u) | (PLL_MUL_CODE << 18) | ((CLOCK_PLL_P - 1u) << 22))
 #define CFGR_PRESCALERS ((AHB_CODE(CLOCK_AHB_DIV) << 4) | (APB_CODE(CLOCK_APB1_DIV) << 8) | (APB_CODE(CLOCK_APB2_DIV) << 11))
 
+/* Switches the system clock to a source, and waits until it is used. */
 static void switch_to(uint32_t source)
 {
     change_bits(RCC_CFGR, CFGR_SW, source);
     wait_for(RCC_CFGR, CFGR_SW << CFGR_SWS_SHIFT, source << CFGR_SWS_SHIFT);
 }
 
+/* Makes the internal oscillator (HSI) the system clock and stops the PLL, so that it can be set. */
 static void start_at_hsi(void)
 {
     REGISTER(RCC_CR) |= CR_HSION;
@@ -53,6 +55,7 @@ static void start_at_hsi(void)
     wait_for(RCC_CR, CR_PLLRDY, 0);
 }
 
+/* Sets the flash wait states for the clock. */
 static void start_flash(void)
 {
     change_bits(FLASH_ACR, ACR_LATENCY | ACR_PRFTEN | ACR_PRE_READ,
@@ -61,6 +64,7 @@ static void start_flash(void)
     wait_for(FLASH_ACR, ACR_LATENCY, CLOCK_WAIT_STATES);
 }
 
+/* Starts the oscillators and the PLL that board.toml names, and makes them the system clock. */
 void family_start_clocks(void)
 {
     start_at_hsi();
