@@ -265,7 +265,7 @@ impl MultiThreadBase for DebugTarget<'_> {
         // As many as there are from `start` on: gdb reads ahead, over the end of a memory.
         let mut length = data.len();
         while length > 0 {
-            if let Some(found) = self.timeline.board().read(start, length) {
+            if let Some(found) = self.timeline.board().read_memory(start, length) {
                 data[..length].copy_from_slice(&found);
                 return Ok(length);
             }
@@ -276,7 +276,7 @@ impl MultiThreadBase for DebugTarget<'_> {
 
     fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
         self.focus_on(tid).ok_or(TargetError::NonFatal)?;
-        let written = self.change_board(|board| board.write(start, data) || board.program(start, data));
+        let written = self.change_board(|board| board.write_memory(start, data) || board.program(start, data));
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 

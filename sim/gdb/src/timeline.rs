@@ -179,7 +179,7 @@ impl<'b> Timeline<'b> {
     /// of memory are not reported.
     pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         let words: Vec<u32> = words_of(address, bytes).collect();
-        let is_told = |word: &u32| !access.reads() || self.board.read(*word, 4).is_none();
+        let is_told = |word: &u32| !access.reads() || self.board.read_memory(*word, 4).is_none();
         let can = !words.is_empty() && words.iter().all(is_told);
         let can = can && words.iter().all(|word| self.board.mark_watch(*word));
         if can && access.writes() {
@@ -202,7 +202,7 @@ impl<'b> Timeline<'b> {
 
     /// Returns bytes of memory, or of registers. `None` if they are neither.
     pub fn registers_or_memory(&mut self, core: usize, address: u32, bytes: usize) -> Option<Vec<u8>> {
-        self.board.read(address, bytes).or_else(|| self.registers(core, address, bytes))
+        self.board.read_memory(address, bytes).or_else(|| self.registers(core, address, bytes))
     }
 
     /// Returns bytes of registers, without the side effects of reading them. `None` if one cannot be read.

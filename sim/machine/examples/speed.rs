@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             stats.flash_wait_cycles
         );
     }
-    let result = image.symbol("workload_result").and_then(|address| machine.read(address, 8));
+    let result = image.symbol("workload_result").and_then(|address| machine.read_memory(address, 8));
     println!("{result:02x?}");
     for warning in machine.warnings() {
         println!("warning: {warning}");

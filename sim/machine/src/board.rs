@@ -151,12 +151,12 @@ pub trait Board {
     /// Returns one sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&self) -> Vec<String>;
     /// Reads the board's memory without side effects. `None` outside of memory.
-    fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
+    fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
     /// Reads a word as privileged software of a core does, with whatever that changes: ask a board that was opened from a
     /// snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
     /// Writes to the board's RAM. False outside of RAM.
-    fn write(&mut self, address: u32, data: &[u8]) -> bool;
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> bool;
     /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool;
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
@@ -225,7 +225,7 @@ pub trait Board {
 
     /// Stops the run after reads of a register. False if the address is none: reads of memory are not reported.
     fn watch_read(&mut self, address: u32) -> bool {
-        let is_register = self.read(address & !3, 4).is_none() && self.mark_watch(address);
+        let is_register = self.read_memory(address & !3, 4).is_none() && self.mark_watch(address);
         if is_register {
             self.probes().watch_read(address);
         }

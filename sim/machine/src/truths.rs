@@ -199,7 +199,7 @@ fn reset_vector_to_unmapped_memory_is_a_fault() {
             assert_eq!(board.warnings().len(), 1, "{chip} {entry:#x}: {:?}", board.warnings());
             // The frame holds the address.
             let sp = registers.iter().find(|(name, _)| name == "sp").expect("sp").1;
-            let pc = board.read(sp + 24, 4).expect("the frame");
+            let pc = board.read_memory(sp + 24, 4).expect("the frame");
             assert_eq!(pc, (entry & !1).to_le_bytes(), "{chip} {entry:#x}");
         }
     }

@@ -360,7 +360,7 @@ impl Machine {
 
     /// Reads memory without side effects.
     fn read<'py>(&mut self, py: Python<'py>, address: u32, length: usize) -> PyResult<Bound<'py, PyBytes>> {
-        match self.inner.read(address, length) {
+        match self.inner.read_memory(address, length) {
             Some(bytes) => Ok(PyBytes::new(py, &bytes)),
             None => {
                 Err(SimError::new_err(format!("{length} bytes at 0x{address:08x} are not all in ROM, flash or SRAM")))
@@ -377,7 +377,7 @@ impl Machine {
         length: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         self.check_core(core)?;
-        let memory = self.inner.read(address, length);
+        let memory = self.inner.read_memory(address, length);
         let content = match memory {
             Some(content) => Some(content),
             None => read_registers(&mut *self.copy()?, core, address, length),
@@ -396,7 +396,7 @@ impl Machine {
 
     /// Writes to RAM.
     fn write(&mut self, address: u32, data: &[u8]) -> PyResult<()> {
-        if self.inner.write(address, data) {
+        if self.inner.write_memory(address, data) {
             return Ok(());
         }
         Err(SimError::new_err(format!("{} bytes at 0x{address:08x} are not all in SRAM", data.len())))

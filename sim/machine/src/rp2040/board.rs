@@ -95,7 +95,7 @@ impl Board for Machine {
         self.system.warnings.warning_texts().to_vec()
     }
 
-    fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
     }
 
@@ -105,7 +105,7 @@ impl Board for Machine {
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
-    fn write(&mut self, address: u32, data: &[u8]) -> bool {
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.write_sram(address, data)
     }
 

@@ -96,8 +96,8 @@ pub(crate) fn calls(chip: &str, bytes: &mut Bytes) {
     while !bytes.is_empty() {
         let place = address(chip, bytes);
         match bytes.byte() % 20 {
-            0 => drop(one.read(place, bytes.number() as usize)),
-            1 => drop(one.write(place, &vec![bytes.byte(); usize::from(bytes.byte())])),
+            0 => drop(one.read_memory(place, bytes.number() as usize)),
+            1 => drop(one.write_memory(place, &vec![bytes.byte(); usize::from(bytes.byte())])),
             2 => drop(one.executable(place)),
             3 => {
                 let name = bytes.one_of(&["r0", "r15", "sp", "lr", "pc", "apsr", "s0", "s99", "r", "xpsr", ""]);

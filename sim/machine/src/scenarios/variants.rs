@@ -39,8 +39,10 @@ impl Outcome {
         });
         let cores = cores.collect();
         let printed = (0..board.ports()).map(|port| board.take_uart(port)).collect();
-        let memory =
-            memories(setup.chip).iter().map(|&(base, bytes)| board.read(base, bytes.min(WHOLE) as usize)).collect();
+        let memory = memories(setup.chip)
+            .iter()
+            .map(|&(base, bytes)| board.read_memory(base, bytes.min(WHOLE) as usize))
+            .collect();
         Outcome {
             end,
             cycle: board.cycle(),

@@ -84,7 +84,7 @@ impl<F: Run> Board for Machine<F> {
         self.system.warnings.warning_texts().to_vec()
     }
 
-    fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
     }
 
@@ -94,7 +94,7 @@ impl<F: Run> Board for Machine<F> {
         self.system.load(&mut self.core, address, 4, at).ok().map(|loaded| loaded.value)
     }
 
-    fn write(&mut self, address: u32, data: &[u8]) -> bool {
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.write_ram(address, data)
     }
 

@@ -105,7 +105,7 @@ fn instruction_executes_in_its_time_and_not_with_the_fill_of_its_line() {
         }
         board
     };
-    let word = |board: &mut dyn Board| board.read(SRAM + 0x100, 1).expect("SRAM")[0];
+    let word = |board: &mut dyn Board| board.read_memory(SRAM + 0x100, 1).expect("SRAM")[0];
     let mut board = begin();
     board.run(10);
     let filled = board.position(1);

@@ -74,7 +74,7 @@ fn a_square_wave_has_its_period_while_the_core_sleeps_and_while_it_runs() {
         machine.run(400);
         if !sleeps {
             // b . instead of wfi
-            assert!(machine.write(SRAM + 12, &0xe7fe_u16.to_le_bytes()));
+            assert!(machine.write_memory(SRAM + 12, &0xe7fe_u16.to_le_bytes()));
             assert!(machine.set_register(0, "pc", SRAM + 12));
         }
         machine.take_events();

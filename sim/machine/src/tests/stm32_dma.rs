@@ -78,7 +78,7 @@ impl Wiring {
     fn board(&self, writes: Vec<(u32, u32)>) -> Box<dyn Board> {
         let table: Vec<(u32, u32)> = self.clocks.iter().copied().chain(writes).collect();
         let mut board = writer(self.chip, &table, 1, &[]);
-        assert!(board.write(self.ram + 0x800, &WORD.to_le_bytes()));
+        assert!(board.write_memory(self.ram + 0x800, &WORD.to_le_bytes()));
         board
     }
 }
@@ -119,7 +119,7 @@ fn code_that_dma_replaces_is_executed_as_it_is_then() {
         // The program stays at its last instruction, long enough to be hot. Then that is a breakpoint.
         let last = RAM + 0x52;
         let mut board = wiring.board(wiring.store_late(last, 0xbe00, 1));
-        assert_eq!(board.read(last, 2), Some(vec![0xfe, 0xe7]), "{}", wiring.chip);
+        assert_eq!(board.read_memory(last, 2), Some(vec![0xfe, 0xe7]), "{}", wiring.chip);
         board.run(4_000);
         assert_eq!(board.position(0).pc, last, "{}", wiring.chip);
         let stop = board.run(100_000);
@@ -134,7 +134,7 @@ fn transfers_come_at_the_same_cycles_however_the_run_is_cut() {
         let to = wiring.ram + 0x900;
         let observe = |board: &mut dyn Board| {
             let events: Vec<_> = board.take_events().iter().map(|event| (event.cycle, event.value)).collect();
-            (events, board.cycle(), board.registers(0), board.read(to, 16))
+            (events, board.cycle(), board.registers(0), board.read_memory(to, 16))
         };
         let start = || {
             let writes = [wiring.store_late(to + 8, 0x1234, 3), wiring.copy(wiring.ram + 0x800, to, 8, 0)].concat();
@@ -160,7 +160,7 @@ fn transfers_come_at_the_same_cycles_however_the_run_is_cut() {
             assert_eq!(observe(&mut *one), expected, "{} {at}", wiring.chip);
             assert!(one.restore(&snapshot));
             one.run(40_000 - at);
-            assert_eq!(one.read(to, 16), expected.3, "{} {at}", wiring.chip);
+            assert_eq!(one.read_memory(to, 16), expected.3, "{} {at}", wiring.chip);
             assert_eq!((one.cycle(), one.registers(0)), (expected.1, expected.2.clone()), "{} {at}", wiring.chip);
         }
     }

@@ -174,10 +174,10 @@ fn memories_are_where_the_manual_has_them() {
     for (chip, flash, ram, eeprom) in [("stm32l053", 64, 8, 2), ("stm32l073", 192, 20, 6)] {
         let mut board = start(chip, &[], &[BACK_TO_SELF], &[], &[BX_LR]);
         for (base, kilobytes) in [(FLASH, flash), (0, flash), (0x2000_0000, ram), (0x0808_0000, eeprom)] {
-            assert!(board.read(base + kilobytes * 1024 - 4, 4).is_some(), "{chip} {base:#x}");
-            assert!(board.read(base + kilobytes * 1024, 1).is_none(), "{chip} {base:#x}");
+            assert!(board.read_memory(base + kilobytes * 1024 - 4, 4).is_some(), "{chip} {base:#x}");
+            assert!(board.read_memory(base + kilobytes * 1024, 1).is_none(), "{chip} {base:#x}");
         }
-        assert_eq!(board.read(4, 4), board.read(FLASH + 4, 4), "the flash shows at 0");
+        assert_eq!(board.read_memory(4, 4), board.read_memory(FLASH + 4, 4), "the flash shows at 0");
         assert!(board.executable(0x100) && board.executable(0x2000_0000) && !board.executable(0x0808_0000));
     }
 }

@@ -72,7 +72,7 @@ impl Board for Machine {
         self.system.devices.warnings.warning_texts().to_vec()
     }
 
-    fn read(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
+    fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.system.memories.read(address, bytes)
     }
 
@@ -82,7 +82,7 @@ impl Board for Machine {
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
-    fn write(&mut self, address: u32, data: &[u8]) -> bool {
+    fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.memories.write_ram(address, data)
     }
 
