@@ -57,7 +57,7 @@ def read_damaged_inputs(request: tuple[str, int, int, Path]) -> Recorder:
     kind, recorder, random = KINDS[name], Recorder(name), Random(f"{name} {seed}")  # noqa: S311 (a seed, no secret)
     kind.made(Random(0))  # noqa: S311
     signal.signal(signal.SIGPROF, _raise_too_long)
-    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _mapped_bytes(), resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES + _count_mapped_bytes(), resource.RLIM_INFINITY))
     for number in range(count):
         data = kind.made(random)
         signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
@@ -79,7 +79,7 @@ def read_damaged_inputs(request: tuple[str, int, int, Path]) -> Recorder:
     return recorder
 
 
-def _mapped_bytes() -> int:
+def _count_mapped_bytes() -> int:
     """Returns the memory that this process has mapped before the first input."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 

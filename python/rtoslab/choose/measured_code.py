@@ -30,7 +30,7 @@ def _source_paths(root: Path, port: str, board: str) -> Iterator[str]:
     """Yields the paths of the firmware's source files on which a kernel's figures on a board depend."""
     experiments = matrix_suite(root).experiments
     benchmarks = {f"benchmarks/{name}" for experiment in experiments for name in experiment.benchmarks}
-    unneeded = _unneeded_files(root, port, benchmarks)
+    unneeded = _find_unneeded_files(root, port, benchmarks)
     for place in (*_COMMON, f"boards/{board}", f"kernels/{port}", *benchmarks):
         path = root / "firmware" / place
         for file in [path] if path.is_file() else path.rglob("*"):
@@ -40,7 +40,7 @@ def _source_paths(root: Path, port: str, board: str) -> Iterator[str]:
                     yield name
 
 
-def _unneeded_files(root: Path, port: str, benchmarks: Collection[str]) -> tuple[str, ...]:
+def _find_unneeded_files(root: Path, port: str, benchmarks: Collection[str]) -> tuple[str, ...]:
     """Returns how the names of files begin that only images with an optional service contain, if none of these
     benchmarks needs the service."""
     paths = [root / "firmware" / name / "benchmark.toml" for name in benchmarks]

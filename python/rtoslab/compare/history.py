@@ -119,7 +119,7 @@ def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = 
     moves = ReportSection(
         "moves",
         "What moved",
-        _unmoved_text(len(lines), len(moved), len(groups), len(placed)),
+        _describe_unmoved(len(lines), len(moved), len(groups), len(placed)),
         (),
         [
             _move_table(title, group, names)
@@ -155,7 +155,7 @@ def _split_by_claim(
     return groups
 
 
-def _unmoved_text(lines: int, moved: int, single: int, placed: int) -> list[str]:
+def _describe_unmoved(lines: int, moved: int, single: int, placed: int) -> list[str]:
     """Returns sentences on the figures without a claimed change."""
     parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never changed."]
     if placed:

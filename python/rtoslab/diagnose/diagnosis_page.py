@@ -74,13 +74,13 @@ def _page_content(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _Sho
     return _ShownDiagnosis(
         of=f" of {name}" if is_one_of_many else "",
         summary=" ".join([*summary_sentences(diagnosis), *([masked] if masked else [])]),
-        findings=[_shown_finding(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
+        findings=[_make_shown_finding(finding, diagnosis.clock_hz) for finding in diagnosis.findings],
         table=load_table(diagnosis),
         rest=diagnosis.not_looked_for,
     )
 
 
-def _shown_finding(finding: DiagnosisFinding, clock_hz: int) -> _ShownFinding:
+def _make_shown_finding(finding: DiagnosisFinding, clock_hz: int) -> _ShownFinding:
     """Returns a finding as the page shows it."""
     kind = KINDS[finding.kind]
     drawing = finding_svg(finding, clock_hz)

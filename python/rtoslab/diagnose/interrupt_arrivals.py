@@ -115,7 +115,7 @@ def find_late_and_lost(
     """Yields findings about periodic interrupts that came late or were lost."""
     limit = cycles_of(limits.late_us, run.history.clock_hz)
     for grid in periodic_grids(run.history, overview):
-        yield from _lost_requests(grid, run, overview, sleeping, names)
+        yield from _find_lost_requests(grid, run, overview, sleeping, names)
         worst = int(np.argmax(grid.lateness))
         lateness = int(grid.lateness[worst])
         if lateness > limit:
@@ -153,7 +153,7 @@ def _task_tracks(history: TaskHistory, names: NamedPlaces, start: int, end: int)
     return task_tracks(history, names, list(history.run_cycles_by_task(start, end))[:_NAMED], start, end)
 
 
-def _lost_requests(
+def _find_lost_requests(
     grid: PeriodicGrid, run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces
 ) -> Iterator[DiagnosisFinding]:
     """Yields a finding if requests of this interrupt were lost, about the longest time."""
@@ -166,7 +166,7 @@ def _lost_requests(
         first, last = grid.runs[before], grid.runs[before + 1]
         held = mine[(mine["start"] >= first.start) & (mine["start"] < last.start) & (mine["end"] <= last.end)]
         for row in held:
-            passed = _expected_arrivals(grid, int(row["start"]), int(row["end"]))
+            passed = _count_expected_arrivals(grid, int(row["start"]), int(row["end"]))
             asleep = {names.function_name(int(row["opener_pc"])), names.function_name(int(row["closer_pc"]))} & sleeping
             if passed >= _TWO and not asleep:
                 long.append(row)
@@ -202,7 +202,7 @@ def _lost_requests(
     )
 
 
-def _expected_arrivals(grid: PeriodicGrid, start: int, end: int) -> int:
+def _count_expected_arrivals(grid: PeriodicGrid, start: int, end: int) -> int:
     """Returns how many times a periodic interrupt should have come in an interval."""
     first = grid.runs[0].start - grid.runs[0].entry_cycles - float(grid.lateness[0])
     return int(np.ceil((end - first) / grid.period) - np.ceil((start - first) / grid.period))

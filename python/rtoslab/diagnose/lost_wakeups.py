@@ -28,7 +28,7 @@ def find_lost_wakeups(history: TaskHistory, names: NamedPlaces) -> Iterator[Diag
         after = [call for call in resumes.get(task, []) if call.start >= last.start]
         ended = calls[-2].end if len(calls) > 1 else history.start
         if _stays_suspended(history, task, last) and before and not after and before[-1].start > ended:
-            yield _lost_wakeup_finding(history, names, task, before[-1], last)
+            yield _make_lost_wakeup_finding(history, names, task, before[-1], last)
 
 
 def _stays_suspended(history: TaskHistory, task: Task, suspend: KernelCall) -> bool:
@@ -37,7 +37,7 @@ def _stays_suspended(history: TaskHistory, task: Task, suspend: KernelCall) -> b
     return not suspend.ended or (last is not None and last.ended and last.start <= suspend.start)
 
 
-def _lost_wakeup_finding(
+def _make_lost_wakeup_finding(
     history: TaskHistory, names: NamedPlaces, task: Task, resume: KernelCall, suspend: KernelCall
 ) -> DiagnosisFinding:
     """Returns the finding about a lost wake-up."""

@@ -47,7 +47,7 @@ def find_missed_periods(history: TaskHistory, names: NamedPlaces) -> Iterator[Di
         jobs = _periodic_jobs(history.runs.get(task, []), calls)
         missed = [job for job in jobs if not job.slept]
         if missed:
-            yield _missed_period_finding(history, names, task, jobs, missed)
+            yield _make_missed_period_finding(history, names, task, jobs, missed)
 
 
 def _periodic_jobs(runs: Sequence[TaskRun], calls: Sequence[KernelCall]) -> list[_PeriodicJob]:
@@ -66,7 +66,7 @@ def _periodic_jobs(runs: Sequence[TaskRun], calls: Sequence[KernelCall]) -> list
     ]
 
 
-def _missed_period_finding(
+def _make_missed_period_finding(
     history: TaskHistory, names: NamedPlaces, task: Task, jobs: Sequence[_PeriodicJob], missed: Sequence[_PeriodicJob]
 ) -> DiagnosisFinding:
     """Returns the finding about a task that missed periods."""

@@ -40,12 +40,12 @@ def find_repeated_handlers(history: TaskHistory, names: NamedPlaces) -> Iterator
         else:
             mine.append([handler])
     for (core, exception), mine in chains.items():
-        finding = _repeated_handler_finding(history, names, core, exception, mine)
+        finding = _make_repeated_handler_finding(history, names, core, exception, mine)
         if finding is not None:
             yield finding
 
 
-def _repeated_handler_finding(
+def _make_repeated_handler_finding(
     history: TaskHistory, names: NamedPlaces, core: int, exception: int, chains: Sequence[Sequence[HandlerExecution]]
 ) -> DiagnosisFinding | None:
     """Returns the finding about a handler that repeats: it runs twice for one request, or never ends.

@@ -85,7 +85,7 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
     """Returns the sections and symbols of an ELF file's bytes, with or without symbols. Raises ImageFileError."""
     try:
         elf = ElfFile(data)
-        sections = _allocated_sections(elf)
+        sections = _find_allocated_sections(elf)
         if not sections:
             raise ValueError("no section of it uses memory")  # noqa: TRY301
         symbols, constants = _symbols_and_constants(elf)
@@ -97,7 +97,7 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
 def read_sections(path: Path) -> tuple[OutputSection, ...]:
     """Returns the sections that take memory. Raises ImageFileError."""
     try:
-        return tuple(_allocated_sections(ElfFile(read_image(path))))
+        return tuple(_find_allocated_sections(ElfFile(read_image(path))))
     except ValueError as cause:
         raise ImageFileError(f"{path_text(path)} is a damaged ELF file ({cause}); build it again.") from None
 
@@ -110,7 +110,7 @@ def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
     return sums
 
 
-def _allocated_sections(elf: ElfFile) -> list[OutputSection]:
+def _find_allocated_sections(elf: ElfFile) -> list[OutputSection]:
     """Returns the sections that take memory. Raises ValueError if the contents of one are cut."""
     sections = []
     for section in elf.sections:

@@ -30,7 +30,7 @@ def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
     given = {name: {kernel for kernel, names in requested if name in names} for _, every in requested for name in every}
     lacking: dict[str, dict[str, str]] = {}
     for (kernel, _), point in requested.items():
-        for name, near in _refused_macros(catalogue, point).items():
+        for name, near in _find_refused_macros(catalogue, point).items():
             lacking.setdefault(name, {})[kernel] = near
     for name, kernels in lacking.items():
         if given[name] == set(kernels):
@@ -40,7 +40,7 @@ def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
             raise PlanError(f"The setting {name} does not exist in {kernels_text}, or it may not be changed; {hint}")
 
 
-def _refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
+def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
     """Returns the macros that the kernel lacks, with the nearest known one or an empty text."""
     refused: dict[str, str] = {}
     while point.kernel_config:

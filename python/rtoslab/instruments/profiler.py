@@ -205,7 +205,7 @@ def profile_recording(recording: ObservedRecording) -> Profile:
         axes=dict(subject.axes),
         clock_hz=recording.clock_hz,
         observed_cycles=tuple(account["until_cycle"] - account["from_cycle"] for account in accounts),
-        operations=_counted_operations(recording),
+        operations=_count_operations(recording),
         spent=spent,
         held=tuple(_masked_intervals(item, names) for item in masked),
         locks=tuple(_lock_use(lock, names, kernel.locks if kernel else {}) for lock in locks),
@@ -252,7 +252,7 @@ def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> Lo
     )  # fmt: skip
 
 
-def _counted_operations(recording: ObservedRecording) -> int | None:
+def _count_operations(recording: ObservedRecording) -> int | None:
     """Returns the number of operations that a benchmark counted in the window. None if it does not count."""
     decoded = recording.decoded
     if decoded is None:

@@ -138,7 +138,7 @@ class TraceDatabase:
         self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
             cursor = self._database.execute(sql, tuple(values))
-            rows = _limited_rows(cursor)
+            rows = _read_limited_rows(cursor)
         except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError) as cause:
             reason = _TOO_LONG if str(cause) == "interrupted" else str(cause) or "it needs too much memory"
             raise PlanError(
@@ -153,7 +153,7 @@ class TraceDatabase:
         return int(self._turns > _STEPS_MOST or time.monotonic() > self._deadline_s)
 
 
-def _limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
+def _read_limited_rows(cursor: sqlite3.Cursor) -> list[tuple[object, ...]]:
     """Returns the first rows of an SQL result. Raises ValueError if they have too many bytes together."""
     rows, held = [], 0
     for row in islice(cursor, _ROWS_MOST):

@@ -32,7 +32,7 @@ _pending_signals: list[int] = []
 
 def exit_on_signal() -> None:
     """Makes signals (Ctrl-C, SIGTERM, SIGHUP) end the process at once, from this call on."""
-    for signals in _handled_signals():
+    for signals in _signals_to_handle():
         signal.signal(signals, _exit_now)
 
 
@@ -40,7 +40,7 @@ def raise_on_signal() -> None:
     """Makes the first signal after this call raise KeyboardInterrupt, at a place where it can be handled."""
     if _RETRY_SIGNAL is not None:
         signal.signal(_RETRY_SIGNAL, _raise_interrupt)
-    for signals in _handled_signals():
+    for signals in _signals_to_handle():
         signal.signal(signals, _raise_interrupt)
 
 
@@ -78,7 +78,7 @@ def wants_json() -> bool:
     return "--json" in sys.argv[1:]
 
 
-def _handled_signals() -> list[signal.Signals]:
+def _signals_to_handle() -> list[signal.Signals]:
     """Returns the signals to handle. One that is ignored already, as SIGHUP under nohup, stays ignored. SIGINT never
     does."""
     return [

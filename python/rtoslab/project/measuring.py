@@ -118,7 +118,7 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
     problem = _placement_problem(placed)
     used = placed[:1] if problem else placed
     first = placed[0]
-    over, cut = _exceeded_budgets(project, name, first)
+    over, cut = _find_exceeded_budgets(project, name, first)
     return ImageFigures(
         board=image.board,
         cores=first.subject.cores,
@@ -278,7 +278,7 @@ def _merge_placements(items: Sequence[ProjectItem]) -> ProjectItem:
     return replace(items[0], figures=figures)
 
 
-def _exceeded_budgets(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
+def _find_exceeded_budgets(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
     """Returns a line for each budget that an image exceeds, and why the measurement was cut short."""
     lines: list[str] = []
     cut = next(

@@ -175,7 +175,7 @@ def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> 
         _time_unit(titles[:has_time_head], units, increment_s, name) if has_time_column else None,
         has_time_column,
         increment_s,
-        _declared_rows(settings.get("record length", "")),
+        _read_declared_rows(settings.get("record length", "")),
     )
 
 
@@ -235,7 +235,7 @@ def _sample_interval_of_head(heads: Sequence[str], units: Sequence[str], name: s
     return interval
 
 
-def _declared_rows(text: str) -> int | None:
+def _read_declared_rows(text: str) -> int | None:
     match = _LENGTH.fullmatch(text)
     return int(float(match[1])) if match else None
 

@@ -47,7 +47,7 @@ def judge_evidence(params: InstrumentAgreesParameters, evidence: Evidence) -> Pr
     shortest = -params.buffered_cycles if instrument == "pin" else 0
     own = median(costs.get(EMPTY_SERIES) or [0])
     slowdown = evidence.code_slowdown()
-    problems = _filled_empty_intervals(params, evidence)
+    problems = _find_filled_empty_intervals(params, evidence)
     seen: list[str] = []
     for name, mine in costs.items():
         if mine:
@@ -60,7 +60,7 @@ def judge_evidence(params: InstrumentAgreesParameters, evidence: Evidence) -> Pr
     return make_finding(params.rule, demands, problems, [_range_text(costs)] if seen else ["nothing to compare"])
 
 
-def _filled_empty_intervals(params: InstrumentAgreesParameters, evidence: Evidence) -> list[str]:
+def _find_filled_empty_intervals(params: InstrumentAgreesParameters, evidence: Evidence) -> list[str]:
     """Returns a problem if code was executed between the marks of the empty intervals.
     Their length is subtracted from that of each other interval, which would seem shorter.
     """

@@ -44,13 +44,13 @@ def judge_evidence(params: InterruptsToldParameters, evidence: Evidence) -> Proo
             if number >= FIRST_EXTERNAL and number not in known and not _is_kernel_handler(number, evidence)
         ]
     expected, edges = evidence.window_ticks, len(evidence.cores)
-    is_right = expected - _masked_ticks(evidence) - edges <= ticks <= expected + edges
+    is_right = expected - _count_masked_ticks(evidence) - edges <= ticks <= expected + edges
     if not is_right and evidence.meets_condition("tasks = 1"):
         problems.append(f"{ticks} ticks, {expected} expected")
     return make_finding(params.rule, demands, problems, [f"{ticks} ticks"])
 
 
-def _masked_ticks(evidence: Evidence) -> int:
+def _count_masked_ticks(evidence: Evidence) -> int:
     """Returns how many ticks may be lost while the runner measures empty intervals."""
     observed = evidence.observed
     if observed is None or observed.intervals is None or EMPTY_SERIES not in evidence.benchmark.series_ids:

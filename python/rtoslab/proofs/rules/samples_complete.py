@@ -39,15 +39,17 @@ def judge_evidence(params: SamplesCompleteParameters, evidence: Evidence) -> Pro
         marked = min(len(intervals.of_series(number)), evidence.samples) if intervals else readings_count
         if not readings_count == marked == evidence.samples:
             problems.append(f"{facts.id}: {readings_count} samples, {marked} intervals between marks")
-    problems += _mismatched_samples(params, evidence, intervals) if intervals else []
+    problems += _find_mismatched_samples(params, evidence, intervals) if intervals else []
     return make_finding(params.rule, demands, problems, [f"{len(numbered)} series of {evidence.samples} samples"])
 
 
-def _mismatched_samples(params: SamplesCompleteParameters, evidence: Evidence, intervals: MarkedIntervals) -> list[str]:
+def _find_mismatched_samples(
+    params: SamplesCompleteParameters, evidence: Evidence, intervals: MarkedIntervals
+) -> list[str]:
     """Returns a sentence for each series whose observed intervals, reported samples and sent samples do not match."""
     if intervals.kept is None:
         return []
-    problems = _dropped_samples(params, evidence, intervals.kept)
+    problems = _find_dropped_samples(params, evidence, intervals.kept)
     for number, facts in enumerate(series_facts(evidence.benchmark)):
         raw_values = [raw for series, raw in intervals.kept if series == number]
         seen = len(intervals.of_series(number))
@@ -65,7 +67,7 @@ def _mismatched_samples(params: SamplesCompleteParameters, evidence: Evidence, i
     return problems
 
 
-def _dropped_samples(
+def _find_dropped_samples(
     params: SamplesCompleteParameters, evidence: Evidence, intervals: Sequence[tuple[int, int]]
 ) -> list[str]:
     """Returns a sentence if the image dropped samples: it ran for more than a round after each series had enough."""
