@@ -1,10 +1,11 @@
-"""Measures the lengths of the benchmarks' own code, and writes `python/rtoslab/proofs/code_lengths.toml`.
+"""Measures the lengths of the benchmarks' own code, and compares them with `python/rtoslab/proofs/code_lengths.toml`.
 
     bench/code_lengths.py                     every benchmark that counts or measures latencies
     bench/code_lengths.py t4_interrupt mutex  these alone; the others stay
+    bench/code_lengths.py --write             stores the lengths; without it a difference ends with 1
 
 Do this after every change of a benchmark, the runner or a port, and look at the differences: they show how many
-instructions the change adds to what is measured. Without `--write` the table is compared, and a difference ends with 1.
+instructions the change adds to what is measured.
 """
 
 import argparse

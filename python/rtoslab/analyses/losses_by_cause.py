@@ -83,7 +83,7 @@ def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
 
 @dataclass(frozen=True, slots=True)
 class MulticoreLoss:
-    """What a benchmark loses on several cores against one core."""
+    """The loss of a benchmark on several cores against one core."""
 
     gain: CoreGain
     one_core: CountCost

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rtoslab.catalogue.conformance_table import ConformanceCheck
     from rtoslab.catalogue.contract_services import OPTIONAL_FOLDER, OPTIONAL_SERVICES
     from rtoslab.catalogue.core_maps import DIVISIONS, PAIR_CORES
-    from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
+    from rtoslab.catalogue.defaults import DEFAULT_BOARD, DEFAULT_CODE, DEFAULT_KERNEL, DEFAULT_OPT, DEMO_SUITE
     from rtoslab.catalogue.folder_entries import CatalogueEntry
     from rtoslab.catalogue.kernel_facts import BlockChain, FreeList, Kernel, TaskBlock
     from rtoslab.catalogue.kernel_tasks import KernelTasks, TaskChain, TaskRing, TaskTable

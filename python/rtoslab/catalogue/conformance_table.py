@@ -8,7 +8,7 @@ from rtoslab.base import StrictModel
 
 
 class CheckOverride(StrictModel):
-    """What a conformance check requires of a kernel that declares another behaviour than the contract assumes."""
+    """The requirements of a conformance check for a kernel that declares other behaviour than the contract assumes."""
 
     when: str = Field(pattern=r"^[a-z_]+ = [a-z0-9_]+$")
     """`fact = word`: a service, or a fact of `[behaviour]`, as kernel.toml has it."""

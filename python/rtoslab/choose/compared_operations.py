@@ -58,7 +58,7 @@ class WeightFile(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class ChoiceCriteria:
-    """What a user of `rtoslab choose` needs: the weight of each operation, and the services that a kernel must have."""
+    """The needs of a user of `rtoslab choose`: the weight of each operation, and the required services."""
 
     use: str
     weights: Mapping[str, float]

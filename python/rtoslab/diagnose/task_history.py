@@ -104,7 +104,7 @@ class TaskRun:
 
 @dataclass(slots=True)
 class TaskHistory:
-    """What happened in a run: when tasks and handlers ran, and which kernel functions were called."""
+    """The history of a run: when tasks and handlers ran, and which kernel functions were called."""
 
     start: int
     end: int

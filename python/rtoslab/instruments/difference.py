@@ -15,7 +15,7 @@ from rtoslab.instruments.totals import CycleSum, sum_by, sums_by_class
 
 @dataclass(frozen=True, slots=True)
 class ProfileScale:
-    """What the cycles of two profiles are divided by, so that they can be compared: operations or milliseconds."""
+    """The divisor of the cycles of two profiles, which makes them comparable: operations or milliseconds."""
 
     unit: str
     before: float

@@ -19,7 +19,7 @@ from rtoslab.store import AnyResult, StoredPoint
 
 @dataclass(frozen=True, slots=True)
 class ValueSource:
-    """Where the values of one measured point come from: kernel, version, run or reference."""
+    """The source of the values of one measured point: kernel, version, run or reference."""
 
     kernel: str
     """The id under which it was measured, such as `freertos-10.2.1`."""

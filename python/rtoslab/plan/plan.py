@@ -11,6 +11,7 @@ from itertools import product
 from rtoslab.base import PlanError, UnknownNameError, count_text
 from rtoslab.catalogue import (
     DEFAULT_BOARD,
+    DEFAULT_CODE,
     DEFAULT_KERNEL,
     DEFAULT_OPT,
     INSTRUMENTS,
@@ -26,7 +27,7 @@ from rtoslab.intake import POINTS
 from rtoslab.plan.configuration import require_config
 from rtoslab.plan.kernel_pairs import PAIR_EXAMPLE, PAIR_KEYS, pair_obstacle, require_division, split_pair
 from rtoslab.plan.obstacles import find_obstacle, optional_number, parse_whole, placement_option
-from rtoslab.plan.point_options import BANKS, DEFAULT_CODE, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
+from rtoslab.plan.point_options import BANKS, DEFAULT_COMPILER, DEFAULT_RAM, POINT_KEYS
 
 DEFAULT_WINDOW_MS = 250
 SAMPLE_BYTES = 4

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from rtoslab.catalogue import DEFAULT_OPT
+from rtoslab.catalogue import DEFAULT_CODE, DEFAULT_OPT
 
 DEFAULT_COMPILER: Final = "gcc"
-DEFAULT_CODE: Final = "flash"
 DEFAULT_RAM: Final = "striped"
 BANKS: Final = "banks"
 """The division of the SRAM that gives each core banks of its own."""

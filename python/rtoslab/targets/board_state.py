@@ -9,6 +9,7 @@ manuals. RP2040 datasheet 2.5.7 (DMA), 2.6.3 (XIP), 4.10.13 (SSI)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, TypeVar
 
 from rtoslab.catalogue import Board
@@ -140,16 +141,15 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
     if not core:
         fields.update(_chip_entry(_CHIPS, board))
     settings = [field.address for field in fields.values()]
+    channels = () if core else _chip_entry(_DMA_CHANNELS, board)
     # One call reads all of them, because each call copies the board.
-    answers = machine.read_registers(core, [*settings, *interrupt_registers(board.irq.lines)])
-    pairs = zip(fields.items(), answers, strict=False)
-    state = {name: pair.value_in(word) for (name, pair), word in pairs if word is not None}
-    channels = _chip_entry(_DMA_CHANNELS, board) if not core else ()
-    controls = machine.read_registers(core, list(channels)) if channels else []
-    state["dma"] = sum(word is not None and word & 1 for word in controls)
+    answers = iter(machine.read_registers(core, [*settings, *channels, *interrupt_registers(board.irq.lines)]))
+    words = zip(fields.items(), islice(answers, len(settings)), strict=True)
+    state = {name: field.value_in(word) for (name, field), word in words if word is not None}
+    state["dma"] = sum(word is not None and word & 1 for word in islice(answers, len(channels)))
     state = {name: value for name, value in state.items() if value or name not in OFF_AFTER_RESET}
     shift = _TOP_BIT - board.irq.priority_bits
-    for line, priority in enabled_priorities(answers[len(settings) :], board.irq.lines).items():
+    for line, priority in enabled_priorities(list(answers), board.irq.lines).items():
         state[f"urgency.irq{line}"] = priority >> shift
     return state
 

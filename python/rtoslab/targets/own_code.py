@@ -200,8 +200,7 @@ def call_distance(
     """Returns the sum of the distances between the marks of intervals and the calls that they measure.
 
     The distance of a begin is the number of executed instructions up to the next call, and of an end that from the call
-    before it. Without a call the distance is that to the next mark, or to the function's
-    begin or end. An instruction
+    before it. Without a call the distance is that to the next mark, or to the function's begin or end. An instruction
     that was moved into an interval makes the sum larger, one that was moved out of it makes it smaller."""
     places = _SymbolIndex(symbols)
     at_marks = {mark.address for mark in marks}

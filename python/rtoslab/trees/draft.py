@@ -208,7 +208,7 @@ def _folder_patterns(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequ
 
 
 def _header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
-    """Returns the include folder of each needed header. Of several candidates, the nearest to the sources."""
+    """Returns the include folder of each needed header. If there are several, it is the nearest to the sources."""
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
     for name in wants.headers:

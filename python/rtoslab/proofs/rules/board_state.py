@@ -11,7 +11,7 @@ memories that the manifest names. The code must not calculate in floating point.
 
 from collections.abc import Iterator, Mapping
 
-from rtoslab.catalogue import Board
+from rtoslab.catalogue import DEFAULT_CODE, Board
 from rtoslab.proofs.evidence import Evidence, RuleParams, make_finding, unseen_finding
 from rtoslab.results import ProofFinding
 from rtoslab.targets import APPLICATION, FLOAT_CONTEXTS, HEAP_PIECES, ISR_URGENCY, OFF_AFTER_RESET, function_kind
@@ -22,8 +22,6 @@ _DOUBLE_COUNTED = 2
 
 _LAZY = 3
 """FPCCR.ASPEN and LSPEN, which are on after reset: an exception makes room for the registers and saves them later."""
-_USUAL_CODE = "flash"
-"""The memory of code if the point's configuration names no other one."""
 _LINE = "urgency.irq"
 """The begin of the name of an enabled interrupt's urgency."""
 
@@ -129,7 +127,7 @@ def _float_code_problems(evidence: Evidence) -> list[str]:
 def _place_problems(evidence: Evidence) -> list[str]:
     """Returns a sentence for each function of the benchmark that is not in the memory for code, and for each task's
     control block that is not in the memory for data."""
-    code, data = evidence.settings.get("code", _USUAL_CODE), evidence.settings.get("data", evidence.board.memory.data)
+    code, data = evidence.settings.get("code", DEFAULT_CODE), evidence.settings.get("data", evidence.board.memory.data)
     own = evidence.observed.own if evidence.observed else ()
     functions = {function.name: function.stretches[0].address for function in own if function.stretches}
     blocks = {f"the control block of {task.name}": task.handle for task in evidence.decoded.tasks if task.handle}
