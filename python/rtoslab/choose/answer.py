@@ -1,6 +1,6 @@
 """The answer in two sentences: which kernel leads for a use and by how much, and what speaks against it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from rtoslab.analyses import FigureRatio
@@ -13,14 +13,14 @@ _WORTH_TELLING: Final = 1.1
 _MOST_ARGUMENTS: Final = 3
 _MANY: Final = 3
 """A list names so many items, then the number of further ones."""
+_MOST_REASONS: Final = 2
+"""The largest number of different reasons that a sentence on several kernels gives."""
 
 
 def answer_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
     """Returns the answer to which kernel is best for a use, as sentences. `names`: titles of kernels and board."""
     scores = comparison.kernel_scores
-    left_out = [
-        _lacking_sentence(kernel, comparison, names) for kernel in comparison.kernels if comparison.lacking[kernel]
-    ]
+    left_out = _lacking_sentences(comparison, names)
     if len(comparison.kernel_ranking) == 1:
         return [
             (
@@ -83,7 +83,9 @@ def _against_sentence(comparison: KernelComparison, kernel: str, names: Mapping[
     lacks = comparison.services.get(kernel, {})
     weighted = [item for item in comparison.operations if item.id in comparison.question.weights]
     absent = dict.fromkeys(service for item in weighted for service in item.services if service in lacks)
-    arguments += [f"it has no {_names_text([*absent])}"] if absent else []
+    arguments += (
+        [f"it lacks {_names_text([_lack_text(service, lacks[service]) for service in absent])}"] if absent else []
+    )
     if not arguments:
         return f"In no measured operation is {names[kernel]} worse."
     return f"Against {names[kernel]}: {'; '.join(arguments)}."
@@ -105,9 +107,33 @@ def clear_disadvantages(comparison: KernelComparison, kernel: str) -> list[tuple
     return sorted(arguments, key=lambda row: -row[2].value)
 
 
-def _lacking_sentence(kernel: str, comparison: KernelComparison, names: Mapping[str, str]) -> str:
-    """Returns the sentence on a kernel that lacks a required service."""
-    return f"{names[kernel]} is not ranked: it has no {_names_text(comparison.lacking[kernel])}."
+def _lacking_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:
+    """Returns sentences on the kernels that lack required services, one sentence for each set of services."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for kernel in comparison.kernels:
+        if comparison.lacking[kernel]:
+            groups.setdefault(comparison.lacking[kernel], []).append(kernel)
+    return [
+        (
+            f"{_join(names[kernel] for kernel in kernels)} {'is' if len(kernels) == 1 else 'are'} not ranked, because "
+            f"{'it lacks' if len(kernels) == 1 else 'they lack'} "
+            f"{_join(_lack_text(service, _common_reason(comparison, kernels, service)) for service in services)}."
+        )
+        for services, kernels in groups.items()
+    ]
+
+
+def _common_reason(comparison: KernelComparison, kernels: Sequence[str], service: str) -> str:
+    """Returns why kernels lack a service: their reasons, or nothing if these are more than a sentence can hold."""
+    reasons = dict.fromkeys(comparison.services[kernel][service] for kernel in kernels)
+    return "; ".join(reasons) if len(reasons) <= _MOST_REASONS else ""
+
+
+def _lack_text(service: str, reason: str) -> str:
+    """Returns a service that a kernel lacks, with the reason. The name of the service alone could mislead: a kernel
+    whose queues hold pointers lacks the port contract's `queue`, but it has queues.
+    """
+    return f"{service} ({reason})" if reason else service
 
 
 def times_text(ratio: FigureRatio) -> str:
@@ -117,10 +143,16 @@ def times_text(ratio: FigureRatio) -> str:
 
 
 def _names_text(words: Sequence[str]) -> str:
-    """Returns words as a list in a sentence."""
+    """Returns the first words of a list, and the number of further ones, for a sentence."""
     if len(words) > _MANY:
         return f"{', '.join(words[:_MANY])} and {len(words) - _MANY} more"
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return _join(words)
+
+
+def _join(words: Iterable[str]) -> str:
+    """Returns all words as a list in a sentence."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _too_few_figures_sentences(comparison: KernelComparison, names: Mapping[str, str]) -> list[str]:

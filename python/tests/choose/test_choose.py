@@ -162,9 +162,18 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
     result = comparison_of(figures, question, lacks)
     lead, against, left_out = answer_sentences(result, NAMES)
     assert "Beta leads" in lead
-    assert left_out == "Alpha is not ranked: it has no queue."
+    assert left_out == "Alpha is not ranked, because it lacks queue (its queues hold pointers)."
     assert against == "In no measured operation is Beta worse.", "who cannot be chosen is no argument"
     assert result.operation_cell("a", BY_ID["queue_send"]).reason == "its queues hold pointers"
+
+
+def test_kernels_that_lack_the_same_service_share_one_sentence() -> None:
+    question = replace(EVEN, needs=("smp",))
+    figures = {**CLEAR, **dict.fromkeys(("c", "d", "e"), {"switch": (1.0,)})}
+    lacks = {kernel: {"smp": f"{kernel} runs on one core"} for kernel in ("c", "d", "e")}
+    names = {**NAMES, "c": "Gamma", "d": "Delta", "e": "Epsilon"}
+    left_out = answer_sentences(comparison_of(figures, question, lacks), names)[-1]
+    assert left_out == "Gamma, Delta and Epsilon are not ranked, because they lack smp."
 
 
 def test_missing_operation_still_compares_the_other_kernels() -> None:
