@@ -68,6 +68,7 @@ _LOG_SENTENCE = " The complete log is "
 """Begins the last sentence of a failed build's message."""
 _NO_SETTING = re.compile(r"has no setting `(\w+)` that may be changed; known: ([^.]*)\.")
 _FAULTS = (
+    re.compile(r'static assertion failed: "([^"\n]*)"'),
     re.compile(r"/ld: (region [^\n]* overflowed by [^\n]*)"),
     re.compile(r"^((?!collect2)[^\n]*(?:error: |undefined reference)[^\n]*)$", re.MULTILINE),
     re.compile(r"/ld: ([^\n]*)"),

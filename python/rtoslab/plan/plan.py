@@ -311,6 +311,14 @@ def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, .
     )
 
 
+def _parse_parameter(key: str, value: str) -> int:
+    """Returns the value of a benchmark's parameter, or raises PlanError: it is a C constant of 0 or more."""
+    number = parse_whole(key, value)
+    if number < 0:
+        raise PlanError(f"--config {key}={value} must be 0 or more.")
+    return number
+
+
 def make_point(
     benchmark: CatalogueEntry[Benchmark],
     kernel: CatalogueEntry[Kernel],
@@ -327,9 +335,10 @@ def make_point(
         if key in config:
             raise PlanError(f"--config {key}={config[key]} is not possible. Name two kernels instead: {PAIR_EXAMPLE}.")
     params = {key.removeprefix("param."): value for key, value in sorted(config.items()) if key.startswith("param.")}
-    for name in params:
+    for name, value in params.items():
         if name not in benchmark.facts.params:
             raise UnknownNameError(f"parameter of {benchmark.id}", name, benchmark.facts.params)
+        params[name] = str(_parse_parameter(f"param.{name}", value))
     # A benchmark whose tasks are not pinned says so in each result, as if the user had asked for it.
     unusual = {name: str(value) for name, value in benchmark.facts.params.items() if name in SHOWN_IF_UNUSUAL}
     params = {**{name: value for name, value in unusual.items() if value == "0"}, **params}

@@ -250,6 +250,9 @@ def test_misuse_is_refused() -> None:
         make_plan(Catalogue(ROOT), ["t1"], Options(config={"timing.x": "fast"}))
     with pytest.raises(UnknownNameError, match="parameter of t1_arithmetic named 'word'; did you mean 'words'"):
         make_plan(Catalogue(ROOT), ["t1"], Options(config={"param.word": "1"}))
+    for value, complaint in {"-1": "words=-1 must be 0 or more", "many": "must be a whole number"}.items():
+        with pytest.raises(PlanError, match=complaint):
+            make_plan(Catalogue(ROOT), ["t1"], Options(config={"param.words": value}))
 
 
 def test_test_of_two_cores_does_not_apply_to_one() -> None:

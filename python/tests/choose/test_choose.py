@@ -169,7 +169,7 @@ def test_kernel_without_a_required_service_is_shown_but_not_ranked() -> None:
 
 def test_kernels_that_lack_the_same_service_share_one_sentence() -> None:
     question = replace(EVEN, needs=("smp",))
-    figures = {**CLEAR, **dict.fromkeys(("c", "d", "e"), {"switch": (1.0,)})}
+    figures = {**CLEAR, **{kernel: {"switch": (1.0,)} for kernel in ("c", "d", "e")}}
     lacks = {kernel: {"smp": f"{kernel} runs on one core"} for kernel in ("c", "d", "e")}
     names = {**NAMES, "c": "Gamma", "d": "Delta", "e": "Epsilon"}
     left_out = answer_sentences(comparison_of(figures, question, lacks), names)[-1]

@@ -115,6 +115,7 @@ LD = "arm-none-eabi/bin/ld: "
     ("log", "said"),
     [
         ("x.c:3:1: error: 'y' undeclared\nninja: stopped", "x.c:3:1: error: 'y' undeclared."),
+        ('x.c:3:1: error: static assertion failed: "tasks: from 2 to 20"\n', "tasks: from 2 to 20."),
         (
             f"{LD}data leaves no room\n{LD}region `sram' overflowed by 352 bytes\ncollect2: error: ld returned 1\n",
             "region `sram' overflowed by 352 bytes.",
