@@ -36,7 +36,8 @@ Selector = Mapping[str, str | int | Sequence[str | int]]
 
 @dataclass(frozen=True, slots=True)
 class MeasuredValue:
-    """One number of a measured point, with its metric, unit and axes. `stat` says which number of a spread it is."""
+    """One number of a measured point (one benchmark with kernel, board and settings), with its metric, statistic, unit
+    and axes."""
 
     point: PointId
     run_id: str
@@ -56,11 +57,12 @@ class MeasuredValue:
 
     @property
     def placement_band(self) -> PlacementBand:
-        """Returns the values of this number in each placement of the code."""
+        """Returns the range of this number over the placements (addresses) of the code. Of one placement it is the
+        number alone."""
         return self.band or PlacementBand([self.value])
 
     def axis(self, name: str) -> str:
-        """Returns the value's coordinate on an axis (such as `kernel`), "" if it has none.
+        """Returns the value's coordinate on an axis such as `kernel` or `cores`, as text. Empty if it has none.
 
         Axes: metric, stat, unit; benchmark, kernel, board, cores, window_ms, clock_mhz; pinning (of several cores:
         `pinned` or `not pinned`); family (how the benchmark's metric id begins); any key of `--config`.
@@ -74,12 +76,12 @@ class MeasuredValue:
         return axis_of_point(self.point, self.params, name)
 
     def convert_to(self, target_unit: str) -> float | None:
-        """Returns the value in another unit, with cycles of the point's clock. None if it cannot be converted."""
+        """Returns the number in another unit. Cycles are those of the point's clock. None if it cannot be converted."""
         return convert_unit(self.value, self.unit, target_unit, self.clock_hz)
 
 
 def convert_unit(value: float, unit: str, target_unit: str, clock_hz: float) -> float | None:
-    """Returns a value in another unit, with cycles of the given clock. None if it cannot be converted."""
+    """Returns a number in another unit of time, or in cycles of a clock. None if it cannot be converted."""
     if target_unit == unit:
         return value
     if unit == "cycles" and clock_hz:
@@ -94,7 +96,7 @@ def convert_unit(value: float, unit: str, target_unit: str, clock_hz: float) -> 
 
 
 def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
-    """Returns a point's coordinate on an axis of its id or its parameters, "" if it has none."""
+    """Returns a measured point's coordinate on an axis of its identity or parameters, as text. Empty if it has none."""
     if name in {"benchmark", "kernel", "board", "cores", "window_ms"}:
         return str(getattr(point, name))
     if name == "pinning":
@@ -103,7 +105,7 @@ def axis_of_point(point: PointId, params: Mapping[str, str], name: str) -> str:
 
 
 def point_values(points: Iterable[MeasuredPoint]) -> list[MeasuredValue]:
-    """Returns every number of every point, in the points' order."""
+    """Returns every number of every measured point, in the points' order."""
     return [
         MeasuredValue(
             point=point.point,
@@ -124,7 +126,8 @@ def point_values(points: Iterable[MeasuredPoint]) -> list[MeasuredValue]:
 
 
 def select_values(values: Iterable[MeasuredValue], where: Selector) -> list[MeasuredValue]:
-    """Returns the values with the coordinates that `where` names. A missing axis of a point has its usual place."""
+    """Returns the values with the coordinates that `where` names. A value without a coordinate on an axis has the
+    default one."""
     places = {
         axis: {str(option) for option in (required if isinstance(required, list | tuple) else (required,))}
         for axis, required in where.items()
@@ -137,7 +140,7 @@ def select_values(values: Iterable[MeasuredValue], where: Selector) -> list[Meas
 
 
 def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
-    """Yields a point's counts per second."""
+    """Yields a point's counts per second, fairness and cycles per count. Nothing for a latency benchmark."""
     if not point.counters or point.is_latency:
         return
     rate = throughput(point)
@@ -149,13 +152,13 @@ def _throughput_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _heap_values(point: MeasuredPoint) -> Iterator[Quantity]:
-    """Yields the peak use of a point's heap."""
+    """Yields the peak use of a point's heap in bytes."""
     if point.heap:
         yield "heap", "peak", point.heap.peak_bytes, "bytes", point.heap.allocations or 1
 
 
 def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
-    """Yields the statistics of a point's latencies."""
+    """Yields the statistics of each latency of a point, in cycles."""
     contained = {samples.overhead for samples in point.series}
     for latency in latencies(point):
         for stat, name in LATENCY_STATS.items():
@@ -168,7 +171,7 @@ def _latency_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _lock_values(point: MeasuredPoint) -> Iterator[Quantity]:
-    """Yields the shares of a point's cycles that are spent on spinlocks."""
+    """Yields the shares of a point's cycles that several cores spend on spinlocks."""
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
     if point.point.cores == 1 or not counting:
         return
@@ -180,7 +183,7 @@ def _lock_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
-    """Yields the parameters of the cost model of a point's tick handler."""
+    """Yields the parameters of the cost model of a point's tick handler, in cycles."""
     model = fit_tick_model(cycles_by_released_tasks(point))
     if model is None:
         return
@@ -196,7 +199,7 @@ def _tick_values(point: MeasuredPoint) -> Iterator[Quantity]:
 
 
 def _search_values(point: MeasuredPoint) -> Iterator[Quantity]:
-    """Yields the cycles of the kernel's search for the next task, by the number of loops."""
+    """Yields the shortest and longest search for the next task in cycles, by the number of the search's loops."""
     for loops, series in choices_by_loops(point).items():
         cycles = [value for samples in series for value in samples.cycles]
         yield f"select.loops_{loops}", "max", float(max(cycles)), "cycles", len(cycles)

@@ -10,7 +10,8 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class PlacementBand:
-    """A figure's values over all placements of its code: their median, and the range from least to most."""
+    """A figure's values in several placements (addresses) of its code: their median, and the range from smallest to
+    largest."""
 
     values: Sequence[float]
     resolution: float = 0.0
@@ -20,22 +21,23 @@ class PlacementBand:
 
     @property
     def median(self) -> float:
-        """Returns the median of the values over all placements, which stands for the figure."""
+        """Returns the median of the figure over all placements of the code, which is the reported value."""
         return median(self.values)
 
     @property
     def smallest(self) -> float:
-        """Returns the smallest value of all placements."""
+        """Returns the figure's smallest value over all placements of the code."""
         return min(self.values)
 
     @property
     def largest(self) -> float:
-        """Returns the largest value of all placements."""
+        """Returns the figure's largest value over all placements of the code."""
         return max(self.values)
 
     @property
     def width(self) -> float:
-        """Returns the largest less the smallest value. 0 if the difference is within the clock's resolution."""
+        """Returns the figure's largest less its smallest value. 0 if the difference is within the clock's
+        resolution."""
         width = self.largest - self.smallest
         return width if width > self.resolution * (1 + 1e-9) else 0.0
 
@@ -45,14 +47,14 @@ class PlacementBand:
         return 100 * self.width / abs(self.median) if self.median else 0.0
 
     def ratio_to(self, other: "PlacementBand") -> "FigureRatio":
-        """Returns this figure divided by another one, with its range over all placements."""
+        """Returns the ratio of this figure to another one, with its range over all placements of both."""
         known = self.is_known and other.is_known
         return FigureRatio(
             self.median / other.median, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
     def subtract(self, other: "PlacementBand") -> "PlacementBand":
-        """Returns this figure less another one, for all combinations of placements."""
+        """Returns this figure less another one, with the range over all combinations of placements."""
         ends = [self.smallest - other.largest, self.largest - other.smallest]
         return PlacementBand([ends[0], self.median - other.median, ends[1]], self.resolution + other.resolution)
 
@@ -69,31 +71,32 @@ class FigureRatio:
 
     @property
     def median(self) -> float:
-        """Returns the ratio of the medians."""
+        """Returns the ratio of the two figures' medians."""
         return self.value
 
     def ratio_to(self, other: "FigureRatio") -> "FigureRatio":
-        """Returns this ratio divided by another one."""
+        """Returns this ratio divided by another one, with its range over all placements."""
         known = self.is_known and other.is_known
         return FigureRatio(
             self.value / other.value, self.smallest / other.largest, self.largest / other.smallest, known
         )
 
     def quotient_band(self, number: float) -> "FigureRatio":
-        """Returns the ratio divided by a number."""
+        """Returns this ratio, and its range, divided by a number."""
         return FigureRatio(self.value / number, self.smallest / number, self.largest / number, self.is_known)
 
     @property
     def is_claimed(self) -> bool:
-        """Whether the two figures differ in the same direction in every placement of their code."""
+        """Whether the two figures differ in the same direction for all placements of their code."""
         return self.is_known and not self.smallest <= 1 <= self.largest
 
     @property
     def is_within_placement(self) -> bool:
-        """Whether the two figures differ, but not in all placements of their code."""
+        """Whether the two figures' medians differ, but the ranges over placements overlap."""
         return self.is_known and self.value != 1 and not self.is_claimed
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the figures were compared in one placement only, so that the difference may be due to it."""
+        """Whether the two figures differ, but one was measured in one placement only, so that the placement may be the
+        cause."""
         return not self.is_known and self.value != 1

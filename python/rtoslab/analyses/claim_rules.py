@@ -25,42 +25,43 @@ Rule = Callable[[PaperClaim, Sequence[float], float], StatementResult]
 
 
 def combine_results(outcomes: Sequence[StatementResult]) -> StatementResult:
-    """Returns the result of several results that must all hold: `different` if one is, else `tie` if one is."""
+    """Returns the result of several comparisons that must all hold: `different` if one is, else `tie` if one is, else
+    `same`."""
     return "different" if "different" in outcomes else "tie" if "tie" in outcomes else "same"
 
 
 def judge_larger(high: float, low: float, resolution: float) -> StatementResult:
-    """Returns `same` if `high` is larger than `low`, `tie` if they differ by no more than the resolution."""
+    """Returns `same` if `high` is larger than `low` as a paper says, `tie` within the resolution, else `different`."""
     if abs(high - low) <= resolution:
         return "tie"
     return "same" if high > low else "different"
 
 
 def _result_of(holds: bool) -> StatementResult:
-    """Returns `same` if a statement holds, else `different`."""
+    """Returns `same` if a paper's statement holds, else `different`."""
     return "same" if holds else "different"
 
 
 def _is_within_bounds(claim: PaperClaim, number: float) -> bool:
-    """Whether a number is between the claim's bounds."""
+    """Whether a number is between the statement's bounds `at_least` and `at_most`."""
     low = claim.at_least is None or number >= claim.at_least
     return low and (claim.at_most is None or number <= claim.at_most)
 
 
 def resolution_in_unit(value: MeasuredValue, resolution_s: float) -> float:
-    """Returns the instrument's resolution in the value's unit. 0 if the value is no time."""
+    """Returns the resolution of the paper's instrument in the value's unit. 0 if the value is no time."""
     if value.unit == "cycles":
         return resolution_s * value.clock_hz
     return resolution_s / TIME_S[value.unit] if value.unit in TIME_S else 0.0
 
 
 def places_text(picked: SelectedValues, names: Names) -> str:
-    """Returns the coordinates of a value as text: `FreeRTOS, 2 cores`."""
+    """Returns the coordinates of a compared value as text: `FreeRTOS, 2 cores`. `names` are titles for readers."""
     return ", ".join(place_text(axis, place, names) for axis, place in picked.where.items() if axis != "pinning")
 
 
 def place_text(axis: str, place: str | int, names: Names) -> str:
-    """Returns one coordinate of a value as text: `2 cores`, `bytes 64` for a parameter, a title for a name."""
+    """Returns one coordinate of a value as text: `2 cores`, `bytes 64` for a parameter, or the title in `names`."""
     if axis == "cores":
         return count_text(int(place), "core")
     if axis.startswith("param."):
@@ -69,22 +70,22 @@ def place_text(axis: str, place: str | int, names: Names) -> str:
 
 
 def number_text(value: float) -> str:
-    """Returns a value as verdicts show it: whole above 1000, else four digits."""
+    """Returns a number as reports of verdicts show it: without decimals from 1000 on, else with four digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:,.4g}"
 
 
 def _value_text(value: float, unit: str) -> str:
-    """Returns a value with its unit's format, as text."""
+    """Returns a number as text, in percent if it has no unit (`1`)."""
     return f"{value:.1%}" if unit == "1" else number_text(value)
 
 
 def _judge_single_values(rule: Rule) -> Judge:
-    """Returns a judge that applies a rule to exactly one value for each member of the claim."""
+    """Returns a function that judges a paper's statement by a rule, with exactly one value for each of its members."""
 
     def judge_claim(
         claim: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names
     ) -> ResultText:
-        """Judges a claim by its values. Returns the verdict and the numbers as text."""
+        """Judges a paper's statement by its values. Returns the result and the numbers as text."""
         first = picked[0].first_value
         unit = claim.unit or first.unit
         numbers = [value.first_value.convert_to(unit) for value in picked]
@@ -104,12 +105,13 @@ def _judge_single_values(rule: Rule) -> Judge:
 
 
 def _substitute_note(value: MeasuredValue) -> str:
-    """Returns a note in brackets if the value is of a substitute operation."""
+    """Returns a note in brackets if another operation was measured in place of one that the kernel lacks. Else
+    empty."""
     return f" ({value.substitute_text})" if value.substitute_text else ""
 
 
 def _ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
-    """Returns the ratio of the numbers as text, for rules on a ratio."""
+    """Returns the ratio of the numbers as text, if the statement's rule is about a ratio. Else empty."""
     if claim.kind == "ratio":
         return f": {numbers[0] / numbers[1]:.2f} times" if numbers[1] else ""
     if claim.kind in {"alike", "varies"}:
@@ -120,7 +122,8 @@ def _ratio_text(claim: PaperClaim, numbers: Sequence[float]) -> str:
 
 
 def _judge_ascending(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether each value is larger than the one before, with bounds by so many times."""
+    """Judges the rule `ascending` of paper statements: each value is larger than the one before, by a factor within the
+    bounds."""
     outcomes = [judge_larger(high, low, resolution) for low, high in pairwise(numbers)]
     if combine_results(outcomes) == "same" and (claim.at_least is not None or claim.at_most is not None):
         outcomes += [_result_of(_is_within_bounds(claim, high / low)) for low, high in pairwise(numbers)]
@@ -132,19 +135,19 @@ def _judge_ascending(claim: PaperClaim, numbers: Sequence[float], resolution: fl
 
 
 def _judge_least(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether the first `leaders` values are smaller than all others."""
+    """Judges the rule `least` of paper statements: the first `leaders` values are smaller than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_larger(min(others), max(leaders), resolution)
 
 
 def _judge_most(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether the first `leaders` values are larger than all others."""
+    """Judges the rule `most` of paper statements: the first `leaders` values are larger than all others."""
     leaders, others = numbers[: claim.leaders], numbers[claim.leaders :]
     return judge_larger(min(leaders), max(others), resolution)
 
 
 def _judge_rank(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether the first value has rank `place` among all, the smallest first, with bounds on its step."""
+    """Judges the rule `rank` of paper statements: the first value has rank `place` among all, the smallest first."""
     first, others = numbers[0], numbers[1:]
     below = sum(other < first - resolution for other in others)
     level = sum(abs(other - first) <= resolution for other in others)
@@ -157,9 +160,8 @@ def _judge_rank(claim: PaperClaim, numbers: Sequence[float], resolution: float) 
 
 
 def _judge_ratio(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether the first value is between `at_least` and `at_most` times the second.
-
-    Equal values are a tie if 1 is a bound."""
+    """Judges the rule `ratio` of paper statements: the first value is between `at_least` and `at_most` times the
+    second. Equal values are a tie if 1 is a bound."""
     first, second = numbers
     if 1.0 in {claim.at_least, claim.at_most} and abs(first - second) <= resolution:
         return "tie"
@@ -169,36 +171,38 @@ def _judge_ratio(claim: PaperClaim, numbers: Sequence[float], resolution: float)
 
 
 def _judge_between(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether every value is between the bounds."""
+    """Judges the rule `between` of paper statements: every value is between the bounds."""
     low = claim.at_least is None or min(numbers) + resolution >= claim.at_least
     high = claim.at_most is None or max(numbers) - resolution <= claim.at_most
     return _result_of(low and high)
 
 
 def _judge_near_others(claim: PaperClaim, numbers: Sequence[float], _: float) -> StatementResult:
-    """Judges whether the first value over the median of the others is between the bounds."""
+    """Judges the rule `near_others` of paper statements: the first value, divided by the others' median, is between the
+    bounds."""
     return _result_of(_is_within_bounds(claim, numbers[0] / median(numbers[1:])))
 
 
 def _judge_beaten(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether the first value is larger than the least of the others."""
+    """Judges the rule `beaten` of paper statements: the first value is larger than the smallest of the others."""
     return judge_larger(numbers[0], min(numbers[1:]), resolution)
 
 
 def _judge_alike(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether the largest value is at most `at_most` times the smallest."""
+    """Judges the rule `alike` of paper statements: the largest value is at most `at_most` times the smallest."""
     return _result_of(max(numbers) <= min(numbers) * (claim.at_most or 1.0) + resolution)
 
 
 def _judge_varies(claim: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether the largest value is at least `at_least` times the smallest, beyond the resolution."""
+    """Judges the rule `varies` of paper statements: the largest value is at least `at_least` times the smallest."""
     if max(numbers) - min(numbers) <= resolution:
         return "tie" if resolution else "different"
     return _result_of(max(numbers) >= min(numbers) * (claim.at_least or 1.0))
 
 
 def _judge_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) -> StatementResult:
-    """Judges whether no two values are equal. Values within the resolution are a tie."""
+    """Judges the rule `distinct` of paper statements: no two values are equal. Values within the resolution are a
+    tie."""
     steps = [high - low for low, high in pairwise(sorted(numbers))]
     if any(step == 0 for step in steps):
         return "different"
@@ -208,7 +212,8 @@ def _judge_distinct(_: PaperClaim, numbers: Sequence[float], resolution: float) 
 def _sample_spreads(
     picked: Sequence[SelectedValues], resolution_s: float, names: Names
 ) -> tuple[list[tuple[float, float]], str]:
-    """Returns the largest minus the smallest sample of each value, with the resolution, and both as text."""
+    """Returns, for each compared value, its largest less its smallest sample and the instrument's resolution. Also
+    returns the numbers as text."""
     spreads, words = [], []
     for group in picked:
         by_stat = {value.stat: value for value in group.values}
@@ -223,19 +228,22 @@ def _sample_spreads(
 
 
 def _judge_no_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
-    """Judges whether no value spreads by more than the paper's instrument shows."""
+    """Judges the rule `no_spread` of paper statements: no value's samples differ by more than the paper's instrument
+    resolves."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
     return _result_of(all(spread <= least for spread, least in spreads)), seen
 
 
 def _judge_spread(_: PaperClaim, picked: Sequence[SelectedValues], resolution_s: float, names: Names) -> ResultText:
-    """Judges whether every value spreads by more than the paper's instrument shows."""
+    """Judges the rule `spread` of paper statements: every value's samples differ by more than the paper's instrument
+    resolves."""
     spreads, seen = _sample_spreads(picked, resolution_s, names)
     return _result_of(all(spread > least for spread, least in spreads)), seen
 
 
 def _judge_same_ranking(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, names: Names) -> ResultText:
-    """Judges whether two sequences along `along` have the same order: at least `at_least` of all pairs agree."""
+    """Judges the rule `same_ranking` of paper statements: two sequences along an axis have the same order, up to a
+    share of pairs."""
     first, second = ({value.axis(claim.along): value.value for value in side.values} for side in picked)
     shared = [place for place in first if place in second]
     if len(shared) < 3:
@@ -253,7 +261,8 @@ def _judge_same_ranking(claim: PaperClaim, picked: Sequence[SelectedValues], _: 
 
 
 def judge_bands(claim: PaperClaim, gathered: Sequence[GatheredValues], names: Names) -> ResultText:
-    """Judges whether each value is the same in all placements of the code, up to `at_most` of its median."""
+    """Judges the rule `same_in_all_placements` of paper statements: the range over placements of the code is at most
+    `at_most` of the median."""
     words, outcomes = [], []
     for group in gathered:
         for value, _ in group.members:
@@ -269,7 +278,8 @@ def judge_bands(claim: PaperClaim, gathered: Sequence[GatheredValues], names: Na
 
 
 def _step_losses(claim: PaperClaim, picked: Sequence[SelectedValues]) -> tuple[list[float], str]:
-    """Returns how much a sequence falls from step to step, as parts of its first value, and the numbers as text."""
+    """Returns how much a sequence falls from step to step, as parts of its first value. Also returns the numbers as
+    text."""
     places = sorted((float(item.axis(claim.along) or 0), item.value) for item in picked[0].values)
     if len(places) < 3:
         raise NotComputedError(f"fewer than three steps along {claim.along}")
@@ -279,16 +289,18 @@ def _step_losses(claim: PaperClaim, picked: Sequence[SelectedValues]) -> tuple[l
 
 
 def _judge_first_step_largest(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
-    """Judges whether the first step down is at least `at_least` times as large as any later one."""
+    """Judges the rule `first_step_largest` of paper statements: the first decrease is at least `at_least` times any
+    later one."""
     steps, seen = _step_losses(claim, picked)
     return _result_of(steps[0] > 0 and steps[0] >= (claim.at_least or 1.0) * max(steps[1:])), seen
 
 
 def _judge_steps_shrink(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
-    """Judges whether, after the first step, the later half of the steps sums up to at most `at_most` above the earlier.
+    """Judges the rule `steps_shrink` of paper statements: after the first step, the later half of the decreases is not
+    larger than the earlier half.
 
-    `at_most` is in parts of the first value: what runs at one place differ by, so that noise is not a growing step. A
-    sequence that falls by no more than that in all has no step that could shrink, and contradicts.
+    `at_most` is the accepted excess, in parts of the first value, so that noise is not a growing step. A sequence that
+    falls by no more than that in all contradicts the statement.
     """
     steps, seen = _step_losses(claim, picked)
     later, allowed = [abs(step) for step in steps[1:]], claim.at_most or 0.0
@@ -301,7 +313,8 @@ def _judge_steps_shrink(claim: PaperClaim, picked: Sequence[SelectedValues], _: 
 
 
 def _judge_gradual(claim: PaperClaim, picked: Sequence[SelectedValues], _: float, __: Names) -> ResultText:
-    """Judges whether the sequence falls, and no step takes more than `at_most` of the whole loss."""
+    """Judges the rule `gradual` of paper statements: the sequence falls, and no step takes more than `at_most` of the
+    whole loss."""
     steps, seen = _step_losses(claim, picked)
     return _result_of(sum(steps) > 0 and max(steps) <= (claim.at_most or 1.0) * sum(steps)), seen
 

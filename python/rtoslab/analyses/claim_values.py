@@ -13,11 +13,11 @@ ExplainAbsence = Callable[[AxisChoices], str]
 
 
 class NotComputedError(Exception):
-    """Raised if a case of a claim has no value, or several. The message gives the reason."""
+    """Raised if a case of a paper's statement has no value, or several. The message gives the reason."""
 
 
 class ValueIndex:
-    """All values of a run by metric, for quick selection."""
+    """All values of a run, indexed by metric."""
 
     def __init__(self, values: Iterable[MeasuredValue]) -> None:
         self._by_metric: dict[str, list[MeasuredValue]] = {}
@@ -25,7 +25,7 @@ class ValueIndex:
             self._by_metric.setdefault(value.metric, []).append(value)
 
     def select_values(self, where: Selector) -> list[MeasuredValue]:
-        """Returns the values with the coordinates that `where` names."""
+        """Returns the values of the run with the coordinates that `where` names."""
         metric = where.get("metric")
         if metric is None:
             return select_values([value for values in self._by_metric.values() for value in values], where)
@@ -35,20 +35,21 @@ class ValueIndex:
 
 @dataclass(frozen=True, slots=True)
 class SelectedValues:
-    """The values of one member of a claim (`of`): several along a sequence or of several statistics, else one."""
+    """The values of one member of a paper's statement: several along a sequence or of several statistics, else one."""
 
     where: AxisPlaces
     values: Sequence[MeasuredValue]
 
     @property
     def first_value(self) -> MeasuredValue:
-        """Returns the first value, which is the only one for most rules."""
+        """Returns the member's first value. Most rules compare one value for each member, and this is it."""
         return self.values[0]
 
 
 @dataclass(frozen=True, slots=True)
 class GatheredValues:
-    """The values of one member of a claim in all placements, before axes are joined."""
+    """The values of one member of a paper's statement in all placements of the code, each with the value to divide it
+    by."""
 
     where: AxisPlaces
     members: Sequence[tuple[MeasuredValue, MeasuredValue | None]]
@@ -57,7 +58,8 @@ class GatheredValues:
 def gather_values(
     claim: PaperClaim, case: AxisPlaces, index: ValueIndex, absence: ExplainAbsence
 ) -> list[GatheredValues]:
-    """Returns the values of one case of a claim, in the order of its members. Raises NotComputedError."""
+    """Returns the measured values of one case of a paper's statement, in the order of the statement's members.
+    `absence` explains a missing value. Raises NotComputedError."""
     gathered: list[GatheredValues] = []
     joined_places: list[set[tuple[str, ...]]] = []
     for where in claim.of or ({},):
@@ -76,16 +78,14 @@ def gather_values(
 
 
 def count_placements(gathered: Iterable[GatheredValues]) -> int:
-    """Returns the largest number of placements that any of the values has."""
+    """Returns the largest number of placements of the code in which any of the values was measured."""
     values = (value for group in gathered for pair in group.members for value in pair if value is not None)
     return max((len(group.placement_band.values) for group in values), default=1)
 
 
 def values_in_placement(claim: PaperClaim, gathered: Iterable[GatheredValues], placement: int) -> list[SelectedValues]:
-    """Returns a claim's values in one placement, by its number. A value in fewer placements counts by its last one.
-
-    Raises NotComputedError.
-    """
+    """Returns the values of a paper's statement in one placement of the code, by its number. A value in fewer
+    placements counts by its last one. Raises NotComputedError."""
     return [
         SelectedValues(
             group.where, _join_axes(claim, [_share_in_placement(*pair, placement) for pair in group.members])
@@ -95,14 +95,15 @@ def values_in_placement(claim: PaperClaim, gathered: Iterable[GatheredValues], p
 
 
 def _places_text(where: AxisPlaces) -> str:
-    """Returns the coordinates of a value as text."""
+    """Returns the coordinates of a compared value as text."""
     return ", ".join(str(place) for place in where.values()) or "one value"
 
 
 def _share_base(
     value: MeasuredValue, place: AxisChoices, claim: PaperClaim, index: ValueIndex, absence: ExplainAbsence
 ) -> MeasuredValue:
-    """Returns the value by which a claim divides another value."""
+    """Returns the value by which a paper's statement divides another value. Raises NotComputedError if there is not
+    exactly one."""
     alike = {axis: value.axis(axis) for axis in (*claim.join, claim.along) if axis}
     base_place: dict[str, str | int | tuple[str | int, ...]] = {**place, **alike, **claim.over}
     bases = index.select_values(base_place)
@@ -114,7 +115,7 @@ def _share_base(
 
 
 def _share_in_placement(value: MeasuredValue, base: MeasuredValue | None, placement: int) -> MeasuredValue:
-    """Returns a value in one placement, divided by its base if it has one."""
+    """Returns a value in one placement of the code, divided by its base value if it has one."""
     if base is None:
         return replace(value, value=_number_in_placement(value, placement), band=None)
     return replace(
@@ -123,15 +124,14 @@ def _share_in_placement(value: MeasuredValue, base: MeasuredValue | None, placem
 
 
 def _number_in_placement(value: MeasuredValue, placement: int) -> float:
-    """Returns the number of a value in one placement, or in its last one."""
+    """Returns the number of a value in one placement of the code, or in its last one."""
     placed = value.placement_band.values
     return placed[min(placement, len(placed) - 1)]
 
 
 def _join_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
-    """Returns a claim's values after those that differ only on the axes of `join` were combined.
-    Raises NotComputedError.
-    """
+    """Returns the values of a paper's statement, with those combined that differ only on the axes of `join`. Raises
+    NotComputedError."""
     several = claim.kind in {"no_spread", "spread"}
     by_place: dict[tuple[str, str], list[MeasuredValue]] = {}
     for value in values:
@@ -142,7 +142,8 @@ def _join_axes(claim: PaperClaim, values: Sequence[MeasuredValue]) -> list[Measu
 
 
 def _join_values(claim: PaperClaim, members: Sequence[MeasuredValue]) -> MeasuredValue:
-    """Returns one value made of several that differ only on the axes of `join`. Raises NotComputedError."""
+    """Returns the mean or median of values that differ only on the axes of `join`. Raises NotComputedError if they
+    differ on others."""
     if len(members) == 1:
         return members[0]
     mixed = differing_axes(members, claim.join)

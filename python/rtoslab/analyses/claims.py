@@ -31,7 +31,7 @@ _SHOWN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class CaseVerdict:
-    """The verdict on one case of a claim, with an explanation."""
+    """The verdict on one case of a paper's statement (such as one kernel), with an explanation."""
 
     name: str
     """The place of the case as text. Empty for the only case of a claim."""
@@ -45,7 +45,7 @@ class CaseVerdict:
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """The verdict on one statement of a paper, with those on its cases."""
+    """The verdict on one statement of a paper, with the verdicts on its cases."""
 
     claim: PaperClaim
     cases: tuple[CaseVerdict, ...]
@@ -64,7 +64,7 @@ class ClaimVerdict:
 
     @property
     def count_held(self) -> int:
-        """Returns the number of cases in which the claim holds."""
+        """Returns the number of cases in which the paper's statement holds."""
         return sum(verdict.outcome == "same" for verdict in self.cases)
 
     @property
@@ -80,7 +80,8 @@ class ClaimVerdict:
 
     @property
     def numbers_text(self) -> str:
-        """Returns the numbers of the only case, or the cases by outcome, contradictions first."""
+        """Returns the compared numbers of the only case as text. Of several cases, returns their names by outcome,
+        contradictions first."""
         if len(self.cases) == 1:
             return self.cases[0].explanation
         parts = []
@@ -97,7 +98,8 @@ class ClaimVerdict:
 
 
 def _cases_text(cases: Sequence[CaseVerdict], whole: int, *, numbers: bool) -> str:
-    """Returns the names of cases, the first ones with their numbers if `numbers` is set."""
+    """Returns the names of some cases of a statement, the first ones with their numbers if `numbers` is set. `whole` is
+    the number of all cases."""
     if len(cases) == whole and not numbers:
         return all_count_text(whole, "case")
     if not numbers:
@@ -115,10 +117,10 @@ def judge_claims(
     absence: ExplainAbsence = lambda _: "not measured in this run",
     names: Names | None = None,
 ) -> list[ClaimVerdict]:
-    """Returns the verdict on each statement of a paper by the values of a run.
+    """Returns the verdict on each statement of a paper by the measured values of a run.
 
-    `resolution` is that of the paper's instrument, None: exact. `absence` says why a value is missing, `names` what a
-    reader calls a place on an axis.
+    `resolution` is that of the paper's instrument, None if it is exact. `absence` explains a missing value. `names` has
+    titles for readers, by coordinate.
     """
     exact = resolution or InstrumentResolution(seconds=0, source="")
     index = ValueIndex(values)
@@ -128,7 +130,7 @@ def judge_claims(
 def _judge_claim(
     claim: PaperClaim, index: ValueIndex, resolution: InstrumentResolution, absence: ExplainAbsence, names: Names
 ) -> ClaimVerdict:
-    """Returns the verdict on one statement by the values of a run."""
+    """Returns the verdict on one statement of a paper by the values of a run."""
     if claim.kind == "not computed":
         return ClaimVerdict(claim, (CaseVerdict("", None, claim.why),))
     cases = []
@@ -152,14 +154,14 @@ def _judge_claim(
 
 
 def _case_text(case: AxisPlaces, names: Names) -> str:
-    """Returns a case's coordinates as text, without the benchmark of a series and without pinning."""
+    """Returns the coordinates of a statement's case as text, without the benchmark of a series and without pinning."""
     silent = {"pinning"} | ({"benchmark"} if "metric" in case else set())
     words = (place_text(axis, place, names) for axis, place in case.items() if axis not in silent)
     return ", ".join(dict.fromkeys(words))
 
 
 def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
-    """Returns one verdict from those in each placement. It is a tie if they disagree."""
+    """Returns one result from those in each placement of the code. It is a tie if they disagree."""
     text, seen = judged[0]
     if len(set(judged)) == 1:
         return text, seen
@@ -180,7 +182,7 @@ def _combine_placements(judged: Sequence[ResultText]) -> ResultText:
 
 
 def _threshold_text(claim: PaperClaim, resolution: InstrumentResolution) -> str:
-    """Returns the bounds and the resolution that a claim is judged by, with their sources."""
+    """Returns the bounds and the resolution by which a paper's statement is judged, with their sources, as text."""
     words = []
     if claim.bound_from:
         bounds = [f"{word} {bound:g}" for word, bound in (("at least", claim.at_least), ("at most", claim.at_most))

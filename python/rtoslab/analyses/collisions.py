@@ -43,7 +43,7 @@ class StressRun:
 
 
 def stress_runs(points: Iterable[MeasuredPoint]) -> list[StressRun]:
-    """Returns the runs of stress benchmarks, each compared with the same run without stress."""
+    """Returns the runs of benchmarks with a stressed semaphore, each compared with the same run without stress."""
     result = []
     measured = [item for item in points if item.metric.startswith(FAMILY)]
     for point in measured:
@@ -83,15 +83,14 @@ class StressLevel:
 
     @property
     def normalised_range(self) -> tuple[float, float, float] | None:
-        """Returns minimum, median and maximum of the rate, as parts of the rate without stress.
-        None without that run.
-        """
+        """Returns minimum, median and maximum of the target's rate, as parts of its rate without stress. None if that
+        was not measured."""
         normalised = [run.normalised for run in self.runs if run.normalised is not None]
         return (min(normalised), median(normalised), max(normalised)) if normalised else None
 
 
 def stress_levels(levels_: Iterable[StressRun]) -> list[StressLevel]:
-    """Groups the runs by configuration and level, with the runs of all seeds together."""
+    """Groups the runs of stress benchmarks by configuration and level of stress. Runs with other seeds are together."""
     groups: dict[tuple[str, int], list[StressRun]] = {}
     for level in levels_:
         groups.setdefault((_configuration_key(level.point, SEED_PARAMETER), level.percent), []).append(level)
@@ -99,17 +98,17 @@ def stress_levels(levels_: Iterable[StressRun]) -> list[StressLevel]:
 
 
 def _stress_percent(point: MeasuredPoint) -> int:
-    """Returns a point's level of stress in percent."""
+    """Returns the level of stress of a measured point in percent."""
     return int(point.params[STRESS_PARAMETER])
 
 
 def _differ_in_level_only(one: MeasuredPoint, other: MeasuredPoint) -> bool:
-    """Whether two runs are equal but for their level of stress."""
+    """Whether two stress runs differ in nothing but their level of stress."""
     return _configuration_key(one) == _configuration_key(other)
 
 
 def _configuration_key(point: MeasuredPoint, *but: str) -> str:
-    """Returns a run's axes as text, without its level of stress and the parameters in `but`."""
+    """Returns the identity of a stress run as text, without its level of stress and the parameters in `but`."""
     identity = point.point
     left_out = {f"param.{name}" for name in (STRESS_PARAMETER, *but)}
     config = {key: value for key, value in identity.config.items() if key not in left_out}
@@ -117,7 +116,8 @@ def _configuration_key(point: MeasuredPoint, *but: str) -> str:
 
 
 def _share_outside_task(point: MeasuredPoint) -> float | None:
-    """Returns the share of the stress cores' cycles that was not spent in the stress tasks' own code."""
+    """Returns the share of the stress cores' cycles that was not spent in the stress tasks' own code. None on a real
+    board."""
     if point.virtual is None:
         return None
     whole = sum(core.cycles for core in point.virtual.cores if core.core not in point.metric_cores)

@@ -9,7 +9,7 @@ from rtoslab.results import MeasuredPoint
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """A point's counts per second, in all and per core."""
+    """The counts per second of one measured point, in all and per core."""
 
     point: MeasuredPoint
     per_core_hz: dict[int, float]
@@ -23,18 +23,19 @@ class Throughput:
 
     @property
     def core_parts(self) -> dict[int, float]:
-        """Returns each core's share of all counts."""
+        """Returns each core's share of all counts, from 0 to 1."""
         return {core: rate / self.total_hz if self.total_hz else 0.0 for core, rate in self.per_core_hz.items()}
 
     @property
     def least_over_most(self) -> float:
-        """Returns the slowest core's rate divided by the quickest one's: 1 if all are alike, 0 if one starves."""
+        """Returns the slowest core's rate divided by the quickest one's: 1 if all are equal, 0 if one core counts
+        nothing."""
         most = max(self.per_core_hz.values())
         return min(self.per_core_hz.values()) / most if most else 0.0
 
 
 def throughput(point: MeasuredPoint) -> Throughput:
-    """Returns the counts per second of a point."""
+    """Returns the counts per second of a measured point."""
     tasks = set(point.metric_tasks)
     counts: dict[int, int] = {}
     spread = 0
@@ -68,19 +69,18 @@ class CoreGain:
 
     @property
     def gain(self) -> float:
-        """Returns the total throughput with all cores over that with one."""
+        """Returns the total rate with all cores divided by that with one core."""
         return self.many_cores.total_hz / self.one_core.total_hz
 
     @property
     def per_core(self) -> float:
-        """Returns the throughput of one of the cores over that of a core alone (Vieira's normalised throughput)."""
+        """Returns the rate per core divided by that of one core alone (Vieira's normalised throughput)."""
         return self.gain / self.cores
 
 
 def core_gains(points: Iterable[MeasuredPoint]) -> list[CoreGain]:
-    """Returns each point on several cores paired with the same point on one core.
-    Pinning does not count on one core.
-    """
+    """Returns each measured point on several cores paired with the same benchmark and kernel on one core. The setting
+    `pinned` is ignored, because it has no effect on one core."""
     measured = list(points)
     result = []
     for many in measured:

@@ -32,7 +32,7 @@ VISIBLE_PART = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class CoreShare:
-    """How one core of a point spent its cycles, in the order of PARTS."""
+    """How one core of a measured point spent its cycles, by the causes in CYCLE_PARTS."""
 
     point: MeasuredPoint
     core: int
@@ -43,17 +43,18 @@ class CoreShare:
 
 
 def lock_wait_cycles(parts: Mapping[str, float]) -> float:
-    """Returns the cycles (or shares) in which a core waited for locks, awake or asleep."""
+    """Returns the cycles (or shares) in which a core waited for locks, awake or asleep. `parts` are cycles by cause."""
     return parts["spinlock wait"] + parts["asleep for a lock"]
 
 
 def lock_wait_part(shares: Collection[CoreShare]) -> float:
-    """Returns the share of the cores' cycles in which they waited for locks."""
+    """Returns the share of the cores' cycles in which they waited for locks, from 0 to 1."""
     return sum(lock_wait_cycles(share.parts) for share in shares) / sum(share.cycles for share in shares)
 
 
 def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreShare]:
-    """Returns how each core of a point spent its cycles: executing, waiting, asleep. Empty for a real board."""
+    """Returns how each core of a measured point spent its cycles: executing, waiting, asleep. Empty for a real
+    board."""
     if point.virtual is None:
         return []
     result = []
@@ -88,7 +89,7 @@ def cycle_use_of_cores(point: MeasuredPoint) -> list[CoreShare]:
 
 
 def _cycles_of_kind(functions: list[FunctionUse], kind: str) -> int:
-    """Returns the cycles of the functions of one kind (such as kernel), without their waits."""
+    """Returns the cycles of the functions of one kind (such as kernel), without their bus and flash waits."""
     return sum(function.cycles - function.wait_cycles for function in functions if function.kind == kind)
 
 
@@ -104,7 +105,7 @@ class LockCost:
 
 
 def lock_costs(point: MeasuredPoint) -> list[LockCost]:
-    """Returns the cost of every spinlock that was taken in the window, by core and number."""
+    """Returns the cost of every spinlock that was taken in the measurement window, sorted by core and number."""
     if point.virtual is None:
         return []
     counts = {share.core: share.counts for share in cycle_use_of_cores(point)}
@@ -121,7 +122,7 @@ def lock_costs(point: MeasuredPoint) -> list[LockCost]:
 
 
 def top_functions(point: MeasuredPoint, limit: int) -> list[FunctionUse]:
-    """Returns the kernel functions with the most cycles over all cores."""
+    """Returns the `limit` functions with the most cycles over all cores, without those of the application."""
     if point.virtual is None:
         return []
     merged: dict[str, FunctionUse] = {}

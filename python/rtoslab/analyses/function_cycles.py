@@ -9,14 +9,13 @@ ASLEEP = "(asleep)"
 
 
 def event_noun(result: MeasuredPoint) -> str:
-    """Returns the noun for the events that cycles are divided by: `sample` or `count`."""
+    """Returns the noun for the events of a benchmark by which cycles are divided: `sample` or `count`."""
     return "sample" if result.is_latency else "count"
 
 
 def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
-    """Returns the cycles per count (or sample) of each function, of exceptions and of sleep, over all cores.
-    Empty without a profile or a count.
-    """
+    """Returns the cycles per count (or sample) of each function, of exceptions and of sleep, over all cores. Empty if
+    the measured point has no profile or no count."""
     if result.virtual is None:
         return {}
     cycles = Counter[str]()
@@ -29,7 +28,7 @@ def cycles_by_function(result: MeasuredPoint) -> dict[str, float]:
 
 
 def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
-    """Returns how often each function was entered per count (or sample)."""
+    """Returns how often each function was entered per count (or sample) of a measured point."""
     if result.virtual is None:
         return {}
     calls = Counter[str]()
@@ -39,7 +38,7 @@ def calls_by_function(result: MeasuredPoint) -> dict[str, float]:
 
 
 def event_count(result: MeasuredPoint) -> int:
-    """Returns the number of a point's counts, or samples for a latency benchmark."""
+    """Returns the number of counts of a measured point, or of samples for a latency benchmark."""
     if result.is_latency:
         return sum(len(samples.cycles) for samples in result.series)
     tasks, cores = set(result.metric_tasks), set(result.metric_cores)
@@ -47,6 +46,6 @@ def event_count(result: MeasuredPoint) -> int:
 
 
 def divide_by_events(result: MeasuredPoint, counts: Counter[str]) -> dict[str, float]:
-    """Returns the numbers divided by the point's counts (or samples). Empty if there are none."""
+    """Returns the numbers divided by the counts (or samples) of a measured point. Empty if there are none."""
     events = event_count(result)
     return {name: value / events for name, value in counts.items()} if events else {}

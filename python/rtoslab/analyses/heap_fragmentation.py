@@ -17,12 +17,14 @@ class HeapFragmentation:
 
     @property
     def unusable_share(self) -> float:
-        """Returns the part of the free memory that one allocation cannot get, 0 to 1. 0 if nothing is free."""
+        """Returns the share of the free memory (0 to 1) that is outside the largest free piece. 0 if nothing is
+        free."""
         return 1 - self.largest_free_bytes / self.free_bytes if self.free_bytes else 0.0
 
 
 def worst_fragmentation(point: MeasuredPoint) -> HeapFragmentation | None:
-    """Returns the state of a point's heap when it was in most pieces. None if the benchmark does not report it."""
+    """Returns the state of the heap of a measured point when it was in most pieces. None if the benchmark does not
+    report it."""
     names = ("heap_live_bytes", "heap_free_bytes", "heap_largest_free_bytes", "heap_free_pieces")
     if not all(name in point.checks for name in names):
         return None

@@ -32,7 +32,8 @@ class InstrumentComparison:
     """Keyed by instrument, each in the placements of its points."""
 
     def difference_from_probe(self, instrument: str) -> PlacementBand | None:
-        """Returns an instrument's figure less the probe's, in cycles. None if one of them is missing."""
+        """Returns the figure of an instrument less that of the virtual board's probe, in cycles. None if one of them is
+        missing."""
         return (
             self.by_instrument[instrument].subtract(self.by_instrument["probe"])
             if instrument in self.by_instrument and "probe" in self.by_instrument
@@ -43,10 +44,8 @@ class InstrumentComparison:
 def compare_instruments(
     points: Iterable[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
 ) -> list[InstrumentComparison]:
-    """Compares the instruments for each point of counts whose count consists of measured series.
-
-    `parts_of` has by benchmark the series that one count consists of.
-    """
+    """Compares the instruments for each measured point whose counts consist of intervals that a latency benchmark
+    measures. `parts_of` has, by benchmark, the series of intervals that one count consists of."""
     agreements = list(points)
     timed = series_comparisons([item for item in agreements if item.is_latency])
     return [
@@ -60,7 +59,8 @@ def compare_instruments(
 def _compare_point(
     point: MeasuredPoint, places: PlacementLookup, series: tuple[str, ...], timed: list[SeriesComparison]
 ) -> InstrumentComparison | None:
-    """Compares a point of counts with the latencies of its series. None if a series is missing."""
+    """Compares the time per count of a measured point with the latencies of its parts. None if a part was not
+    measured."""
     parts = [
         comparison
         for ident in series
@@ -82,19 +82,18 @@ def _compare_point(
 
 
 def _sum_bands(parts: Sequence[PlacementBand]) -> PlacementBand:
-    """Returns the sum of figures that were measured in the same placements."""
+    """Returns the sum of figures that were measured in the same placements of the code."""
     return PlacementBand([sum(values) for values in zip(*(part.values for part in parts), strict=False)])
 
 
 def _have_same_conditions(one: PointId, other: PointId) -> bool:
-    """Whether two points have the same kernel, board, cores and configuration."""
+    """Whether two measured points have the same kernel, board, cores and configuration."""
     return (one.kernel, one.board, one.cores, one.config) == (other.kernel, other.board, other.cores, other.config)
 
 
 def _cycles_per_count(point: MeasuredPoint) -> float | None:
-    """Returns a point's cycles per count on one core, without those of the empty loop.
-    None where they were not measured.
-    """
+    """Returns the cycles per count on core 0, without those of an empty loop. None if the empty loop was not
+    measured."""
     effect = probe_effect(point)
     count = sum(
         counter.count for counter in point.counters if counter.index in point.metric_tasks and counter.core == 0

@@ -12,7 +12,7 @@ LOOP_ROUNDS = 100
 
 @dataclass(frozen=True, slots=True)
 class EmptyMeasurementCost:
-    """The cost of one empty measurement on one core: statistics of its repeats."""
+    """The cost of one empty measurement (such as two timer reads) on one core: statistics of its repeats."""
 
     name: str
     core: int
@@ -26,7 +26,7 @@ class EmptyMeasurementCost:
 
 
 def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
-    """Returns the cost of every empty measurement of a point."""
+    """Returns the cost of every empty measurement that a point's image made: what the measuring itself takes."""
     return [
         EmptyMeasurementCost(
             ruler.name,
@@ -44,7 +44,8 @@ def empty_measurement_costs(point: MeasuredPoint) -> list[EmptyMeasurementCost]:
 
 @dataclass(frozen=True, slots=True)
 class ProbeEffect:
-    """The length of a window by two instruments: the firmware's timer and the virtual board's cycle count."""
+    """The length of a measurement window by two instruments: the firmware's timer and the virtual board's cycle
+    count."""
 
     timer_us: float
     observed_us: float
@@ -53,14 +54,13 @@ class ProbeEffect:
 
     @property
     def difference_us(self) -> float:
-        """Returns the window by the firmware's timer minus the window by the virtual board.
-        It is no more exact than the timer's resolution.
-        """
+        """Returns the window's length by the firmware's timer minus that by the virtual board, in microseconds. It is
+        no more exact than the timer."""
         return self.timer_us - self.observed_us
 
 
 def probe_effect(point: MeasuredPoint) -> ProbeEffect | None:
-    """Returns the length of a point's window by both instruments. None on a real board."""
+    """Returns the length of a point's measurement window by both instruments. None on a real board."""
     if point.virtual is None:
         return None
     costs = {

@@ -26,7 +26,7 @@ BEST_FIRST = ("probe", "counter", "pin")
 
 @dataclass(frozen=True, slots=True)
 class SampleStatistics:
-    """Statistics of samples, in the samples' unit."""
+    """Statistics of the samples of a latency benchmark, in the samples' unit."""
 
     n: int
     minimum: float
@@ -45,7 +45,7 @@ class SampleStatistics:
 
 
 def sample_spread(samples: ArrayLike) -> SampleStatistics:
-    """Returns the statistics of at least one sample."""
+    """Returns the statistics of samples, of which there must be at least one."""
     taken = np.asarray(samples)
     ordered = np.sort(taken)
     n, half = len(ordered), len(ordered) // 2
@@ -84,7 +84,7 @@ def histogram(samples: ArrayLike, bins: int = MAX_BINS) -> list[Bin]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NetSamples(Sequence[float]):
-    """The samples of a series in cycles, less the cost of the instrument and of a contained series.
+    """The samples of a measured series in cycles, less the cost of the instrument and of a contained series.
 
     They are computed on each access, because a long window has millions of them.
     """
@@ -113,7 +113,7 @@ class NetSamples(Sequence[float]):
 
 @dataclass(frozen=True, slots=True)
 class SeriesLatency:
-    """The latency of one series of one point by the point's instrument, in cycles of the core's clock."""
+    """The latency in one measured series of a point (one kind of interval), by the point's instrument, in cycles."""
 
     point: MeasuredPoint
     series: SeriesSamples
@@ -130,26 +130,27 @@ class SeriesLatency:
 
     @property
     def net_samples(self) -> "NetSamples":
-        """Returns the samples less the instrument's cost and a contained series, in their order.
-        They are per round if an interval has several.
-        """
+        """Returns the samples in cycles, less the cost of the instrument and of a contained series. If an interval
+        repeats its operation, they are per repetition."""
         return NetSamples(self.series, self.instrument_cost, self.overhead)
 
     @property
     def instrument(self) -> str:
-        """Returns the name of the instrument."""
+        """Returns the name of the instrument that measured the series: `counter`, `pin` or `probe`."""
         return self.series.instrument
 
     @property
     def residual_median(self) -> float | None:
-        """Returns how much the net median exceeds that between the marks: the instrument's remaining cost."""
+        """Returns the remaining cost of the instrument: by how many cycles the net median exceeds that between the
+        marks. None on a real board."""
         if self.mark_spread is None:
             return None
         return self.spread.median * self.series.rounds + self.overhead - self.mark_spread.median
 
     @property
     def between_marks(self) -> float | None:
-        """Returns the median of the same intervals between their marks, with no instrument inside."""
+        """Returns the median in cycles of the same intervals between their marks, as the virtual board saw them. None
+        on a real board."""
         return None if self.mark_spread is None else self.mark_spread.median
 
     def to_microseconds(self, cycles: float) -> float:
@@ -162,7 +163,8 @@ class SeriesLatency:
 
 
 def latencies(point: MeasuredPoint) -> list[SeriesLatency]:
-    """Returns the latencies of a point's series, without the empty one and those its instrument cannot measure."""
+    """Returns the latencies of a measured point, without the empty interval and those that its instrument cannot
+    measure."""
     raw = {samples.id: samples for samples in point.series}
     cost = median(raw[EMPTY_SERIES].cycles) if EMPTY_SERIES in raw else 0.0
     return [
@@ -175,7 +177,7 @@ def latencies(point: MeasuredPoint) -> list[SeriesLatency]:
 def _series_latency(
     point: MeasuredPoint, series: SeriesSamples, cost: float, raw: dict[str, SeriesSamples]
 ) -> SeriesLatency:
-    """Returns the latency of one series of a point."""
+    """Returns the latency in one series of a measured point. `cost` is that of the instrument in cycles."""
     overhead = median(raw[series.overhead].cycles) - cost if series.overhead is not None else 0.0
     return SeriesLatency(
         point=point,
@@ -190,7 +192,7 @@ def _series_latency(
 
 @dataclass(frozen=True, slots=True)
 class SeriesComparison:
-    """One series under the same conditions, measured by several instruments."""
+    """One measured series under the same conditions, by several instruments."""
 
     point: PointId
     """The conditions, without the instrument."""
@@ -201,24 +203,25 @@ class SeriesComparison:
 
     @property
     def least_disturbed(self) -> SeriesLatency:
-        """Returns the latency by the instrument that disturbs least, among those used."""
+        """Returns the latency by that instrument which disturbs least: the probe, else the counter, else the pin."""
         return next(self.by_instrument[name] for name in BEST_FIRST if name in self.by_instrument)
 
     @property
     def disagreement_cycles(self) -> float | None:
-        """Returns the difference between the largest and the smallest median of the instruments. None for only one."""
+        """Returns the difference in cycles between the largest and the smallest median of the instruments. None for
+        only one."""
         medians = [latency.spread.median for latency in self.by_instrument.values()]
         return max(medians) - min(medians) if len(medians) > 1 else None
 
 
 def without_instrument(point: PointId) -> PointId:
-    """Returns a point's axes without the instrument and the number of samples."""
+    """Returns the identity of a measured point without the instrument and the number of samples."""
     config = {key: value for key, value in point.config.items() if key not in {"instrument", "samples"}}
     return point.model_copy(update={"config": config})
 
 
 def series_comparisons(points: Iterable[MeasuredPoint]) -> list[SeriesComparison]:
-    """Returns every series under each condition, with the instruments that measured it."""
+    """Groups the latencies of all points by series and conditions, each with the instruments that measured it."""
     by_key: dict[tuple[str, str, str], SeriesComparison] = {}
     for point in points:
         alike = without_instrument(point.point)
@@ -239,7 +242,7 @@ def series_comparisons(points: Iterable[MeasuredPoint]) -> list[SeriesComparison
 
 @dataclass(frozen=True, slots=True)
 class AbsentSeries:
-    """A series that a kernel cannot serve under some conditions, and why."""
+    """A kind of interval that cannot be measured with a kernel, and why, such as a missing service."""
 
     point: PointId
     """The conditions, without the instrument."""
@@ -248,7 +251,7 @@ class AbsentSeries:
 
 
 def absent_series(points: Iterable[MeasuredPoint]) -> list[AbsentSeries]:
-    """Returns every series that a measured point's kernel cannot serve, in the points' order."""
+    """Returns the kinds of intervals that could not be measured, with their reasons, in the order of the points."""
     by_series = {
         (without_instrument(point.point).model_dump_json(), series.id): AbsentSeries(
             without_instrument(point.point), series.title, series.reason
@@ -261,14 +264,14 @@ def absent_series(points: Iterable[MeasuredPoint]) -> list[AbsentSeries]:
 
 @dataclass(frozen=True, slots=True)
 class InstrumentCost:
-    """The cycles that an instrument adds to every sample, from the empty interval of one point."""
+    """The cycles that an instrument adds to every sample, from the empty intervals of one point."""
 
     point: MeasuredPoint
     spread: SampleStatistics
 
 
 def instrument_costs(points: Iterable[MeasuredPoint]) -> list[InstrumentCost]:
-    """Returns the cost of each point's instrument, from its empty interval, in the points' order."""
+    """Returns the cost of each point's instrument, from its empty intervals, in the order of the points."""
     return [
         InstrumentCost(point, sample_spread(samples.cycles))
         for point in points

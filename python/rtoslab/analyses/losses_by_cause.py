@@ -13,7 +13,7 @@ from rtoslab.results import MeasuredPoint
 
 @dataclass(frozen=True, slots=True)
 class CountCost:
-    """The cycles of one core for one count, by cause."""
+    """The cycles of one core for one count of a benchmark, by cause."""
 
     parts: dict[str, float]
     """Keyed by cause, in the order of PARTS."""
@@ -29,9 +29,8 @@ class CountCost:
 
 
 def count_cost(point: MeasuredPoint) -> CountCost | None:
-    """Returns the cycles for one count of a point, by cause. None if they are unknown.
-    None on a real board, which cannot report it, and where nothing was counted.
-    """
+    """Returns the cycles for one count of a measured point, by cause. None on a real board, which cannot report them,
+    and if nothing was counted."""
     counting = [share for share in cycle_use_of_cores(point) if share.core in point.metric_cores]
     counts = sum(core_share.counts for core_share in counting)
     if not counts or point.virtual is None:
@@ -46,7 +45,7 @@ def count_cost(point: MeasuredPoint) -> CountCost | None:
 
 @dataclass(frozen=True, slots=True)
 class BusiestLock:
-    """The hardware spinlock that is held longest, with shares of time and waits."""
+    """The hardware spinlock that is held longest in a measured point, with shares of time and waits."""
 
     name: str
     held_part: float
@@ -60,7 +59,7 @@ class BusiestLock:
 
 
 def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
-    """Returns the lock that is held longest. None if no lock was taken."""
+    """Returns the spinlock that is held longest in a measured point. None if no lock was taken."""
     if point.virtual is None:
         return None
     candidates = []
@@ -83,7 +82,7 @@ def busiest_lock(point: MeasuredPoint) -> BusiestLock | None:
 
 @dataclass(frozen=True, slots=True)
 class MulticoreLoss:
-    """The loss of a benchmark on several cores against one core."""
+    """The loss of a benchmark on several cores against the same benchmark on one core."""
 
     gain: CoreGain
     one_core: CountCost
@@ -97,7 +96,8 @@ class MulticoreLoss:
 
 
 def core_losses(points: Iterable[MeasuredPoint]) -> list[MulticoreLoss]:
-    """Returns the loss of each benchmark that was measured on one core and on several, if the causes are known."""
+    """Returns the loss of each benchmark that was measured on one core and on several, if the causes of its cycles are
+    known."""
     result = []
     for pair in core_gains(points):
         one, many = count_cost(pair.one_core.point), count_cost(pair.many_cores.point)

@@ -12,7 +12,8 @@ from rtoslab.results import FailedPoint, MeasuredPoint, NotApplicable, PointId
 
 @dataclass(frozen=True, slots=True)
 class PlacedPoint:
-    """A point in one or several placements of its code, represented by the middle one."""
+    """A measured point in one or several placements (addresses) of its code, represented by the one with the median
+    figure."""
 
     middle: MeasuredPoint
     """The placement whose first leading figure is the median, the lower one of two. Its axes without the placement."""
@@ -22,7 +23,8 @@ class PlacedPoint:
 
     @property
     def figure_ranges(self) -> list[tuple[NamedFigure, PlacementBand]]:
-        """Returns each leading figure with its range over the placements. Empty for a point in one placement."""
+        """Returns each leading figure (cycles per count, median of a series) with its range over the placements of the
+        code. Empty for one placement."""
         if len(self.placements) == 1:
             return []
         figures = [{metric.id: metric for metric in leading_metrics(point)} for point in self.placements]
@@ -32,16 +34,15 @@ class PlacedPoint:
 
 
 def placed_points(points: Iterable[MeasuredPoint]) -> list[PlacedPoint]:
-    """Groups points that differ only in the placement of their code, in the order of the points.
-    A point in one placement stays as it is.
-    """
+    """Groups measured points that differ only in the placement of their code, in the order of the points."""
     return [_join_placements(group) for group in group_placements(points)]
 
 
 def points_without_number(
     absent: Iterable[FailedPoint | NotApplicable], measured: Iterable[MeasuredPoint]
 ) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
-    """Groups failed and not applicable points by axes. Placements are together if all have none for one reason."""
+    """Groups failed and not applicable points by identity. Placements are one group if all of them lack a figure for
+    the same reason."""
     alike: dict[tuple[str, str], list[FailedPoint | NotApplicable]] = {}
     count = Counter(without_placement(item.point).model_dump_json() for item in measured)
     for item in absent:
@@ -56,7 +57,7 @@ def points_without_number(
 
 
 def _join_placements(group: Sequence[MeasuredPoint]) -> PlacedPoint:
-    """Returns the placements of one point as one point."""
+    """Returns the placements of one measured point as one `PlacedPoint`."""
     if len(group) == 1:
         return PlacedPoint(group[0], group)
     ordered = sorted(group, key=_leading_value)
@@ -67,5 +68,5 @@ def _join_placements(group: Sequence[MeasuredPoint]) -> PlacedPoint:
 
 
 def _leading_value(point: MeasuredPoint) -> float:
-    """Returns the value of a point's first leading figure, or 0."""
+    """Returns the value of a point's first leading figure, or 0 if it has none."""
     return next((metric.value for metric in leading_metrics(point)), 0.0)

@@ -24,7 +24,7 @@ _FIGURES = ("minimum", "median", "p99", "maximum")
 
 @dataclass(frozen=True, slots=True)
 class NamedFigure:
-    """One figure of a point, with its stable name and unit. Less is better."""
+    """One figure of a measured point (such as a median latency), with its stable name and unit. Less is better."""
 
     id: str
     unit: str
@@ -39,27 +39,27 @@ class NamedFigure:
 
 
 def placement_band(figures: Sequence[NamedFigure]) -> PlacementBand:
-    """Returns the range of one figure over its placements."""
+    """Returns the range of one figure over the placements of its code."""
     return PlacementBand([figure.value for figure in figures], max(figure.resolution for figure in figures))
 
 
 def metric_unit(metric_id: str) -> str:
-    """Returns the unit of a figure by its name."""
+    """Returns the unit of a figure by its name: bytes for memory, else cycles."""
     return BYTES if metric_id.partition(".")[0] in _MEMORY else CYCLES
 
 
 def point_metrics(point: MeasuredPoint) -> list[NamedFigure]:
-    """Returns all figures of a point that may get better or worse: time, then memory."""
+    """Returns all figures of a measured point that may get better or worse: time, then memory."""
     return [*_time_metrics(point), *_memory_metrics(point)]
 
 
 def leading_metrics(point: MeasuredPoint) -> list[NamedFigure]:
-    """Returns the figures of a point's speed: cycles per count, or the median of each series."""
+    """Returns the figures of a measured point's speed: cycles per count, or the median of each series."""
     return [metric for metric in _time_metrics(point) if metric.id == COUNTS or metric.samples]
 
 
 def _time_metrics(point: MeasuredPoint) -> list[NamedFigure]:
-    """Returns a point's figures of time."""
+    """Returns a measured point's figures of time, in cycles."""
     metrics = []
     if point.counters and not point.is_latency:
         # The window is as long as the board's timer says, whose phase against the kernel's tick is by chance: it moves
@@ -72,13 +72,13 @@ def _time_metrics(point: MeasuredPoint) -> list[NamedFigure]:
 
 
 def _latency_metric(latency: SeriesLatency, name: str) -> NamedFigure:
-    """Returns one statistic of a latency as a figure."""
+    """Returns one statistic of a latency as a figure. `name` is such as `median`."""
     value = float(getattr(latency.spread, name))
     return NamedFigure(f"{latency.series.id}.{name}", CYCLES, value, latency.net_samples if name == "median" else ())
 
 
 def _memory_metrics(point: MeasuredPoint) -> list[NamedFigure]:
-    """Returns a point's figures of memory: stacks, heap, image."""
+    """Returns a measured point's figures of memory in bytes: stacks, heap, image."""
     used: dict[str, int] = {}
     for stack in point.stacks:
         used[stack.name] = max(used.get(stack.name, 0), stack.used_bytes)

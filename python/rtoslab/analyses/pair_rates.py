@@ -47,19 +47,19 @@ class KernelPair:
 
     @property
     def configuration_text(self) -> str:
-        """Returns the configuration as text, without what makes it a pair. Empty for the default one."""
+        """Returns the pair's settings as text, without those that make it a pair. Empty for the default settings."""
         config = self.cores[0].point.config
         return ", ".join(f"{key}={value}" for key, value in config.items() if key not in {BESIDE, CORE})
 
     @property
     def rates_hz(self) -> tuple[float, float]:
-        """Returns the counts per second of each core."""
+        """Returns the counts per second of the kernels on core 0 and core 1."""
         one, other = (throughput(point).total_hz for point in self.cores)
         return one, other
 
     @property
     def rate_parts(self) -> tuple[float | None, float | None]:
-        """Returns each kernel's rate divided by its rate on one core alone. None where that was not measured."""
+        """Returns each kernel's rate divided by its rate with the board to itself. None if that was not measured."""
         one, other = (
             throughput(point).total_hz / throughput(single).total_hz if single is not None else None
             for point, single in zip(self.cores, self.single, strict=True)
@@ -68,13 +68,14 @@ class KernelPair:
 
     @property
     def gain(self) -> float | None:
-        """Returns the work of both cores in units of one core alone: 2 is perfect. None if one was not measured."""
+        """Returns the work of both kernels in units of one core alone: 2 is perfect. None if one was not measured
+        alone."""
         one, other = self.rate_parts
         return None if one is None or other is None else one + other
 
     @property
     def shared_gain(self) -> float | None:
-        """Returns the work of one kernel on both cores, in units of one core alone. None if one was not measured."""
+        """Returns the work of one kernel on both cores, in units of one core alone. None if that was not measured."""
         single = self.single[0]
         if self.shared is None or single is None:
             return None
@@ -82,14 +83,13 @@ class KernelPair:
 
     @property
     def over_shared(self) -> float | None:
-        """Returns the rate of both kernels divided by that of one kernel on both cores.
-        None if that was not measured.
-        """
+        """Returns the rate of both kernels divided by that of one kernel on both cores. None if that was not
+        measured."""
         return None if self.shared is None else sum(self.rates_hz) / throughput(self.shared).total_hz
 
 
 def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
-    """Returns each two points that were measured at the same time on the two cores of a board."""
+    """Returns the pairs of measured points whose kernels ran at the same time on the two cores of a board."""
     measured = list(points)
     pairs = []
     for point in measured:
@@ -105,7 +105,7 @@ def kernel_pairs(points: Iterable[MeasuredPoint]) -> list[KernelPair]:
 
 
 def count_cycles(point: MeasuredPoint) -> CountCycles | None:
-    """Returns a point's cycles for one count, mean over the cores. None for a real board, which cannot tell."""
+    """Returns a measured point's cycles for one count, mean over the cores. None for a real board."""
     shares = cycle_use_of_cores(point)
     counts = sum(share.counts for share in shares)
     if not counts:
@@ -119,17 +119,17 @@ def count_cycles(point: MeasuredPoint) -> CountCycles | None:
 
 
 def _find_point(points: Sequence[MeasuredPoint], identity: PointId) -> MeasuredPoint | None:
-    """Returns the point with this identity, or None."""
+    """Returns the measured point with this identity. None if it was not measured."""
     return next((point for point in points if point.point == identity), None)
 
 
 def _on_other_core(point: PointId) -> PointId:
-    """Returns the identity of the kernel on core 1 beside a kernel on core 0."""
+    """Returns the identity of the kernel on core 1 that ran beside the kernel of `point` on core 0."""
     config = {**point.config, BESIDE: point.kernel, CORE: "1"}
     return point.model_copy(update={"kernel": point.config[BESIDE], "config": dict(sorted(config.items()))})
 
 
 def _on_cores(point: PointId, cores: int) -> PointId:
-    """Returns the identity of the same kernel without the other one, on this number of cores."""
+    """Returns the identity of the same kernel without the kernel beside it, on this number of cores."""
     config = {key: value for key, value in point.config.items() if key not in _PAIR_KEYS}
     return point.model_copy(update={"cores": cores, "config": config})

@@ -21,10 +21,8 @@ _ON_WORDS: Final = {"-O2", "-O3", "-Ofast"}
 
 
 def place_matters(manifest: Mapping[str, Any]) -> bool:
-    """Whether the addresses of the code may change a point's figures, by its manifest.
-
-    It does not on one core without caches that fetches without waiting. A missing axis counts as if it did.
-    """
+    """Whether the addresses of the code may change the figures of a measured point, by its manifest. They do not on one
+    core without caches that fetches without waiting. If the manifest lacks a setting, they may."""
     build, board = manifest.get("build"), manifest.get("board")
     if not isinstance(build, Mapping) or not isinstance(board, Mapping) or build.get("cores") != 1:
         return True
@@ -37,7 +35,7 @@ def place_matters(manifest: Mapping[str, Any]) -> bool:
 
 
 def _are_on_words(build: Mapping[str, Any]) -> bool:
-    """Whether the compiler aligned all functions to words. An export of a kernel was compiled by other flags."""
+    """Whether the compiler aligned all functions to words. `build` is the manifest's table of that name."""
     compiler, calls = build.get("compiler"), build.get("calls")
     flags = {"*.c": {OPTIONS: build.get("flags", [])}}  # of a build whose calls were not recorded
     levels = optimisation_levels(calls if isinstance(calls, Mapping) else {"groups": flags, "files": {}})
@@ -46,7 +44,7 @@ def _are_on_words(build: Mapping[str, Any]) -> bool:
 
 
 def place_dependent_results(points: Iterable[StoredPoint]) -> frozenset[int]:
-    """Returns the identities (`id`) of the results whose figures may depend on the place of their code."""
+    """Returns the Python ids of those measured results whose figures may depend on the addresses of their code."""
     return frozenset(
         id(point.result)
         for point in points

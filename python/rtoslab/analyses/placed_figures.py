@@ -10,7 +10,7 @@ from rtoslab.results import MeasuredPoint
 
 
 class PlacementLookup:
-    """Finds all placements of a point by the one that represents them. An unknown point is in one placement."""
+    """Finds all placements (addresses of code) of a measured point by the point that represents them."""
 
     def __init__(self, placed: Iterable[PlacedPoint] = ()) -> None:
         self._place = {id(point.middle): point for point in placed}
@@ -18,36 +18,37 @@ class PlacementLookup:
 
     @property
     def has_several(self) -> bool:
-        """Whether any point is in more than one placement."""
+        """Whether any point was measured in more than one placement of its code."""
         return any(len(point.placements) > 1 for point in self._place.values())
 
     def placements_of(self, point: MeasuredPoint) -> Sequence[MeasuredPoint]:
-        """Returns the point in all its placements."""
+        """Returns the results of a point in all placements of its code. An unknown point is returned alone."""
         placed = self._place.get(id(point))
         return placed.placements if placed is not None else [point]
 
     def figure_band(self, point: MeasuredPoint, figure: Callable[[MeasuredPoint], float]) -> PlacementBand:
-        """Returns the range of a point's figure over its placements."""
+        """Returns the range of a point's figure over the placements of its code."""
         return PlacementBand([figure(item) for item in self.placements_of(point)])
 
     def series_band(self, latency: SeriesLatency, figure: Callable[[SeriesLatency], float]) -> PlacementBand:
-        """Returns the range of a series' figure over its placements."""
+        """Returns the range of a latency's figure over the placements of its code."""
         series = [self._latencies_by_series(item).get(latency.series.id) for item in self.placements_of(latency.point)]
         return PlacementBand([figure(item) for item in series if item is not None])
 
     def marks_band(self, latency: SeriesLatency | None) -> PlacementBand | None:
-        """Returns the range of a series' median between marks, with no instrument inside. None on a real board."""
+        """Returns the range of a latency's median between marks, as the virtual board saw it. None on a real board."""
         if latency is None or latency.mark_spread is None:
             return None
         return self.series_band(latency, lambda latency: latency.between_marks or 0.0)
 
     def gain_ratio(self, pair: CoreGain) -> FigureRatio:
-        """Returns the total throughput with all cores divided by that with one, over all placements."""
+        """Returns the total rate with all cores divided by that with one, with its range over placements of the
+        code."""
         many, one = (self.figure_band(point.point, _total_rate_hz) for point in (pair.many_cores, pair.one_core))
         return many.ratio_to(one)
 
     def _latencies_by_series(self, point: MeasuredPoint) -> Mapping[str, SeriesLatency]:
-        """Returns the latencies of a point by series id."""
+        """Returns the latencies of a measured point by series id."""
         if id(point) not in self._latencies:
             self._latencies[id(point)] = {latency.series.id: latency for latency in latencies(point)}
         return self._latencies[id(point)]

@@ -14,7 +14,7 @@ PLACEMENT = "placement"
 
 @dataclass(frozen=True, slots=True)
 class PlacedTime:
-    """One leading figure of one point as a time, in all placements of its code."""
+    """One leading figure of a measured point as a time, with its range over the placements of the code."""
 
     point: PointId
     """Without its placement."""
@@ -22,12 +22,12 @@ class PlacedTime:
     seconds: PlacementBand
 
     def ratio_to(self, other: "PlacedTime") -> FigureRatio:
-        """Returns this time divided by the other one."""
+        """Returns the ratio of this time to another one, with its range."""
         return self.seconds.ratio_to(other.seconds)
 
 
 def mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
-    """Returns the geometric mean of some ratios."""
+    """Returns the geometric mean of some ratios and of the ends of their ranges."""
     return FigureRatio(
         geometric_mean([ratio.value for ratio in ratios]),
         geometric_mean([ratio.smallest for ratio in ratios]),
@@ -37,10 +37,10 @@ def mean_ratio(ratios: Sequence[FigureRatio]) -> FigureRatio:
 
 
 def placed_times(points: Iterable[MeasuredPoint], place_dependent: Collection[int] = ()) -> Iterator[PlacedTime]:
-    """Yields the leading figures of points as times over all placements, in the order of the points.
-    Figures that are 0 are left out: no ratio can be made of them.
+    """Yields the leading figures of measured points as times with their range over placements, in the order of the
+    points. Figures that are 0 are left out, because no ratio can be made of them.
 
-    `place_dependent`: which points' figures may depend on where their code lies, by identity
+    `place_dependent` has the Python ids of the results whose figures may depend on the addresses of their code
     (`place_dependent_results`).
     """
     for group in group_placements(points):
@@ -48,7 +48,7 @@ def placed_times(points: Iterable[MeasuredPoint], place_dependent: Collection[in
 
 
 def group_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint]]:
-    """Groups points that differ only in their placement, in the order of the points."""
+    """Groups measured points that differ only in the placement of their code, in the order of the points."""
     groups: dict[str, list[MeasuredPoint]] = {}
     for point in points:
         groups.setdefault(without_placement(point.point).model_dump_json(), []).append(point)
@@ -56,7 +56,8 @@ def group_placements(points: Iterable[MeasuredPoint]) -> list[list[MeasuredPoint
 
 
 def _group_times(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[PlacedTime]:
-    """Yields the leading figures of one point in all its placements."""
+    """Yields the leading figures of one point as times. `group` has its placements. `is_known` is false if another
+    placement might give other times."""
     figures = [{metric.id: metric for metric in leading_metrics(point)} for point in group]
     for name in figures[0]:
         if all(name in figure and figure[name].value > 0 for figure in figures):
@@ -66,11 +67,11 @@ def _group_times(group: Sequence[MeasuredPoint], *, is_known: bool) -> Iterator[
 
 
 def without_placement(point: PointId) -> PointId:
-    """Returns a point's axes without its placement."""
+    """Returns the identity of a measured point without the placement of its code."""
     config = {key: value for key, value in point.config.items() if key != PLACEMENT}
     return point.model_copy(update={"config": config})
 
 
 def placement_number(point: PointId) -> str:
-    """Returns the number of a point's placement, as text."""
+    """Returns the number of a point's placement as text, `0` for the linker's own order."""
     return point.config.get(PLACEMENT, "0")

@@ -15,19 +15,21 @@ ValueName = tuple[str, str, str, int]
 
 @dataclass(frozen=True)
 class PlacedValues:
-    """The numbers of a point in each placement of its code, by name. The linker's own order is first."""
+    """The numbers of a measured point in each placement of its code, by name. The linker's own order is first."""
 
     run_id: str
     """The run id of the point in the linker's own order."""
     by_name: Mapping[ValueName, Sequence[float]] = field(default_factory=dict)
 
     def values_of(self, value: MeasuredValue, occurrence: int = 0) -> Sequence[float]:
-        """Returns the numbers of a value in all placements. Empty if they are not stored."""
+        """Returns the numbers of a value in all placements of the code. Empty if they are not stored. `occurrence`
+        tells several values of one name apart."""
         return self.by_name.get((value.metric, value.stat, value.unit, occurrence), ())
 
 
 def values_over_placements(points: Iterable[PlacedPoint]) -> list[MeasuredValue]:
-    """Returns the values of every point, each over all placements that the point is in."""
+    """Returns the values of every measured point. A value is the median over all placements of the code, with its
+    range."""
     result = []
     for point in points:
         known = placement_values(point.placements)
@@ -42,10 +44,8 @@ def values_over_placements(points: Iterable[PlacedPoint]) -> list[MeasuredValue]
 
 
 def placement_values(points: Sequence[MeasuredPoint]) -> PlacedValues:
-    """Returns the numbers of one point in all its placements.
-
-    A value that a placement lacks is left out: a band of fewer placements would not say so.
-    """
+    """Returns the numbers of one measured point in all placements of its code. A number that one placement lacks is
+    left out."""
     by_placement: list[dict[ValueName, float]] = []
     for point in points:
         times: Counter[tuple[str, str, str]] = Counter()

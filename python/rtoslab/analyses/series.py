@@ -12,7 +12,8 @@ UNPINNED: Final = "param.pinned"
 
 
 def short_test_name(point: PointId) -> str:
-    """Returns a short name of a point's test: `T1`, `P2-3` or `P5c` if the title begins so, else the benchmark's id."""
+    """Returns a short name of a point's benchmark: `T1`, `P2-3` or `P5c` if its title begins so, else the benchmark's
+    id."""
     first = point.title.split()[0] if point.title else ""
     return first if re.fullmatch(r"[A-Z]+[0-9]+(-[0-9]+)?[a-z]?", first) else point.benchmark
 
@@ -25,7 +26,7 @@ def pinning_text(point: PointId) -> str:
 
 
 def cores_text(point: PointId) -> str:
-    """Returns the cores and the pinning as text: `1 core`, `2 cores (pinned)`."""
+    """Returns a point's cores and whether tasks are bound to them, as text: `1 core`, `2 cores (pinned)`."""
     return (
         f"{count_text(point.cores, 'core')} ({pinning_text(point)})"
         if pinning_text(point)
@@ -34,7 +35,7 @@ def cores_text(point: PointId) -> str:
 
 
 def pinning_note(points: Iterable[PointId]) -> str:
-    """Returns a sentence on the pinning of tasks on several cores. Empty if no point has several."""
+    """Returns a sentence on whether tasks are bound to cores. Empty if no point has several cores."""
     pinnings = {pinning_text(point) for point in points} - {""}
     if pinnings == {"pinned"}:
         return "With several cores each task is pinned to its core."
@@ -48,17 +49,15 @@ def pinning_note(points: Iterable[PointId]) -> str:
 
 
 def series_names(points: Sequence[PointId], *, with_cores: bool = True) -> list[str]:
-    """Returns a name for each point, made of the axes that differ among them.
-
-    A benchmark's own parameter differs if it does among that benchmark's points: the others do not have it.
-    """
+    """Returns a name for each measured point, made of the settings that differ among the points. A benchmark's
+    parameter differs if it does among the points of that benchmark."""
     several_kernels = len({point.kernel for point in points}) > 1
     several_boards = len({point.board for point in points}) > 1
     several_windows = len({point.window_ms for point in points}) > 1
     keys = sorted({key for point in points for key in point.config})
 
     def has_several_values(key: str, point: PointId) -> bool:
-        """Whether the points differ in the configuration key of this point."""
+        """Whether points differ in the configuration key. Of a parameter, only points of the same benchmark count."""
         own = key.startswith("param.")
         among = (point_id for point_id in points if not own or point_id.benchmark == point.benchmark)
         return len({point_id.config.get(key) for point_id in among}) > 1

@@ -31,9 +31,7 @@ class TickResidual:
 
 @dataclass(frozen=True, slots=True)
 class TickModel:
-    """A cost model of the tick handler: cycles for the tick itself, and for each task that it releases.
-    `share` and `mode` are the paper's partition, the rest is the fit.
-    """
+    """A cost model of the kernel's tick handler: cycles for the tick itself, and for each task that it releases."""
 
     n: int
     base: float
@@ -49,25 +47,26 @@ class TickModel:
 
     @property
     def share(self) -> float | None:
-        """Returns the cycles per task of the longest tick above the mode. None if the tick released none."""
+        """Returns the cycles per released task in the longest tick, above the most frequent tick without a release.
+        None if the longest tick released none."""
         return (self.worst - self.mode) / self.worst_count if self.worst_count else None
 
     @property
     def remainder(self) -> float:
-        """Returns the cycles of the longest tick that the model does not explain."""
+        """Returns the cycles of the longest tick that the fitted model does not explain."""
         return self.worst - self.mode - self.per_task * self.worst_count
 
 
 def cycles_by_released_tasks(point: MeasuredPoint) -> dict[int, Sequence[int]]:
-    """Returns the cycles of the tick handler by the number of released tasks. Empty if they are unknown.
-    Empty if the point does not show it.
-    """
+    """Returns the cycles of each run of the tick handler, grouped by the number of tasks that the tick released. Empty
+    if the benchmark does not measure this."""
     mine = [samples for samples in point.series if samples.id.startswith(_RELEASED)]
     return {int(samples.id.removeprefix(_RELEASED)): samples.cycles for samples in mine}
 
 
 def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
-    """Fits the cost model of the tick handler. None unless ticks with and without a release were observed."""
+    """Fits the cost model of the tick handler to cycles by number of released tasks. None unless ticks with and without
+    a release were observed."""
     if 0 not in samples or len(samples) < 2:
         return None
     counts = np.concatenate([np.full(len(cycles), count) for count, cycles in samples.items()])
@@ -99,10 +98,8 @@ def fit_tick_model(samples: Mapping[int, Sequence[int]]) -> TickModel | None:
 
 
 def choices_by_loops(point: MeasuredPoint) -> dict[int, list[SeriesSamples]]:
-    """Returns the durations of the kernel's choice of the next task, by the number of loops of its search.
-
-    The rule counts one loop where the search takes no step, that is upwards.
-    """
+    """Returns the durations of the kernel's search for the next task, by the number of the search's loops. A search
+    without a step counts as one loop."""
     by_loops_: dict[int, list[SeriesSamples]] = {}
     for samples in point.series:
         if samples.id.startswith(_SELECT) and samples.steps is not None:

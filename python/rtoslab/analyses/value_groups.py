@@ -20,7 +20,7 @@ AXES: Final = (
 
 
 def differing_axes(values: Sequence[MeasuredValue], allowed: Collection[str] = ()) -> dict[str, list[str]]:
-    """Returns the axes on which the values differ, except those in `allowed`, with their coordinates."""
+    """Returns the axes on which the values differ, except those in `allowed`, with the values' coordinates there."""
     keys = dict.fromkeys([*AXES, *(key for value in values for key in value.point.config)])
     axes = {}
     for axis in keys:
@@ -33,7 +33,8 @@ def differing_axes(values: Sequence[MeasuredValue], allowed: Collection[str] = (
 def group_by(
     values: Sequence[MeasuredValue], drawn: Sequence[str], joined: Collection[str] = (), subject: str = "a figure"
 ) -> dict[tuple[str, ...], list[MeasuredValue]]:
-    """Groups values by their coordinates on the `drawn` axes, in the order of the values.
+    """Groups measured values by their coordinates on the `drawn` axes, such as benchmark and kernel, in the order of
+    the values.
 
     Raises ReportError, naming `subject` and the axes, if the values at one place differ on an axis that is neither
     drawn nor joined, or if several values have the same place on all axes.

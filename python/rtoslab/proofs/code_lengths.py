@@ -25,7 +25,7 @@ _SAME_CODE_GROUPS: Final = ("feature.", "timing.")
 
 
 class CodeLength(NamedTuple):
-    """The least and the most instructions that were seen on a family of chips."""
+    """The fewest and the most instructions of a benchmark's own code that were executed on a family of chips."""
 
     least: int
     most: int
@@ -44,21 +44,22 @@ class CodeLengths(StrictModel):
 
 
 def length_key(kernel: str, chip: str, core: int, cores: int, instrument: str) -> str:
-    """Returns the key of the length of the code that one of several cores executes. The chips of one family have the
-    same code (`stm32f4`). `instrument` is that of a latency benchmark, with the number of samples, which is a constant
-    in the code. It is empty for a benchmark that counts."""
+    """Returns the key of a code length in `code_lengths.toml`: kernel, chip family, core and instrument. The chips of
+    one family have the same code (`stm32f4`). `instrument` is the instrument and number of samples of a latency
+    benchmark, because the number is a constant in the code. It is empty for a benchmark that counts."""
     family = chip[:_FAMILY_CHARS] if chip.startswith("stm32") else chip
     one_of_several = [f"core {core} of {cores}"] if cores > 1 else []
     return " ".join([kernel, family, *one_of_several, *([instrument] if instrument else [])])
 
 
 def keeps_code(settings: Mapping[str, str]) -> bool:
-    """Whether a point with this configuration executes the code that the lengths were measured with."""
+    """Whether a benchmark with these settings executes the same code as when the code lengths were measured."""
     return all(key in _SAME_CODE or key.startswith(_SAME_CODE_GROUPS) for key in settings)
 
 
 def known_length(benchmark: str, key: str, compiler: str) -> CodeLength | None:
-    """Returns the length of a benchmark's own code, or None if it is not known for this compiler."""
+    """Returns the measured length of a benchmark's own code in instructions. None if it was not measured with this
+    compiler."""
     table = _read_lengths()
     return table.lengths.get(benchmark, {}).get(key) if compiler == table.compiler else None
 

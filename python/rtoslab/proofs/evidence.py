@@ -45,7 +45,8 @@ class RuleParams(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything that proofs examine of a run: the firmware's records, the probes' observations, and known facts."""
+    """Everything that the proofs of one run examine: the firmware's records, the probes' observations, and known
+    facts."""
 
     decoded: DecodedRun
     observed: WindowObservations | None
@@ -73,15 +74,16 @@ class Evidence:
 
     @property
     def compared_groups(self) -> list[tuple[str, list[int]]]:
-        """Returns the groups of cores whose counts are compared: each core for pinned tasks, else all together, because
-        a task that counts may run on any."""
+        """Returns the name and the cores of each group of cores whose counts are compared: each core alone if tasks are
+        pinned to cores, else all cores together, because a task may run on any of them."""
         if self.is_pinned:
             return [(f"core {core}", [core]) for core in self.metric_cores]
         return [("all cores", list(self.cores))]
 
     @property
     def counting_groups(self) -> list[tuple[str, int]]:
-        """Returns the groups of tasks that count together: each core's for pinned tasks, else all."""
+        """Returns the name and the core of each group of tasks that count together: one group per core if tasks are
+        pinned to cores, else one with `ALL_CORES`."""
         if self.is_pinned or len(self.cores) == 1:
             return [(f"core {core}", core) for core in self.cores]
         return [("all cores", ALL_CORES)]
@@ -93,46 +95,47 @@ class Evidence:
 
     @property
     def known_code(self) -> KnownCode:
-        """Returns the known limits of the benchmark's own code, which were found by measuring."""
+        """Returns the measured limits of the benchmark's own code, such as its instructions per round."""
         return known_code(self.benchmark.id)
 
     def known_instructions(self) -> float | None:
-        """Returns the most instructions of the benchmark's own code in a round, or None if there is no limit.
-        None if the kernel has no limit, or if a setting changes the code of the benchmark and the port.
-        """
+        """Returns the most instructions of the benchmark's own code in one round of its loop. None if the kernel has no
+        known limit, or if a setting changes the code of the benchmark and the port."""
         return self._known_limit(self.known_code.instructions)
 
     def known_own_cycles(self) -> float | None:
-        """Returns the most cycles of the benchmark's own code between two steps, or None if there is no limit.
-        None without a limit, or if a setting changes code or pace.
-        """
+        """Returns the most cycles of the benchmark's own code between two kernel calls or switches. None if the kernel
+        has no known limit, or if a setting changes the code or its speed."""
         return self._known_limit(self.known_code.own_cycles) if self.has_usual_pace() else None
 
     def executed_instructions(self, core: int) -> int:
-        """Returns how many instructions of the benchmark's own code a core executed at least once in the window."""
+        """Returns how many instructions of the benchmark's own code a core executed at least once in the measurement
+        window."""
         own = self.observed.own if self.observed else ()
         return sum(part.instructions for function in own if function.core == core for part in function.stretches)
 
     def known_code_length(self, core: int) -> CodeLength | None:
-        """Returns how many instructions of the benchmark's own code a core has to execute at least once, or None if
-        it is not known. None beside another kernel, which changes the course of both."""
+        """Returns the fewest and the most instructions of the benchmark's own code that a core should execute. None if
+        they were not measured for these settings, or if a second kernel runs on the other core."""
         if self.beside is not None or self.observed is None or not keeps_code(self.settings):
             return None
         return known_length(self.benchmark.id, self.code_length_key(core), self.observed.compiler)
 
     def code_length_key(self, core: int) -> str:
-        """Returns the key of a core of this run in the table of code lengths."""
+        """Returns the key of this run's code on a core in the table of code lengths."""
         is_latency = self.benchmark.kind == "latency"
         instrument = f"{self.decoded.params.get('instrument')} {self.samples} samples" if is_latency else ""
         return length_key(self.kernel.id, self.board.chip, core, len(self.cores), instrument)
 
     def has_usual_pace(self) -> bool:
-        """Whether no setting of the point changes how long an instruction takes."""
+        """Whether no setting of the run changes how long an instruction takes, such as clock or wait states."""
         return not any(key in _PACE_SETTINGS or key.startswith(_PACE_GROUPS) for key in self.settings)
 
     def _known_limit(self, of_kernels: Mapping[str, float]) -> float | None:
-        """Returns the kernel's limit from a table of limits, or None if it does not hold for this run.
-        None beside another kernel, which takes the bus and the cache now and then, and for an image that was built
+        """Returns this kernel's limit from a table of limits per kernel. None if there is none, or if it does not hold
+        for this run.
+
+        It does not hold if a second kernel on the other core uses the bus and the cache, or for an image that was built
         elsewhere with unknown options.
         """
         known = self.known_code
@@ -144,7 +147,8 @@ class Evidence:
         return of_kernels[self.kernel.id] * (int(self.decoded.params[known.per]) if known.per else 1)
 
     def meets_condition(self, condition: Condition) -> bool:
-        """Whether a condition of a rule holds in this run. Raises CatalogueError for an unknown name."""
+        """Whether a condition of a proof, such as `cores > 1`, holds in this run. Raises CatalogueError for an unknown
+        name."""
         name, sign, number = condition.split()
         tasks = int(any(task.handle for task in self.decoded.tasks))
         sliced = int(self.kernel.time_slice_ticks > 0)
@@ -169,7 +173,8 @@ class Evidence:
         return int(value) == int(number) if sign == "=" else int(value) > int(number)
 
     def count_collisions(self, core: int, service: str) -> int | None:
-        """Returns how many attempts of a core found the object in use. None without probes.
+        """Returns how many calls of a service on a core found their object in use by another task or core. None without
+        probes.
 
         In a kernel whose functions do not report them, these are the switches out of a call of `service` to a task not
         under test.
@@ -186,34 +191,37 @@ class Evidence:
         )
 
     def called_objects(self, core: int, service: str) -> set[int]:
-        """Returns the addresses of the objects (first arguments) with which a core called a watched service."""
+        """Returns the addresses of the objects (first arguments) with which a core called a kernel service in the
+        window."""
         assert self.observed is not None
         return {value for where, name, value in self.observed.objects if (where, name) == (core, service)}
 
     @property
     def max_time_slices(self) -> int:
-        """Returns how many switches among equal tasks on a core may come from the tick, if the kernel slices time."""
+        """Returns the most switches in the window, among equal tasks of a core, that the kernel's time slicing may
+        cause."""
         period = self.kernel.time_slice_ticks
         return (self.window_ticks + 1) // period if period else 0
 
     @property
     def window_ticks(self) -> int:
-        """Returns the number of kernel ticks in the window, by its stamps."""
+        """Returns the number of kernel ticks in the measurement window, by the firmware's time stamps of its two
+        ends."""
         begin, (window, *_) = self.decoded.begin, self.decoded.windows
         return (window.close_ticks - window.open_ticks) * int(self.decoded.params["tick_hz"]) // begin.timer_hz
 
     def metric_count(self, core: int) -> int:
-        """Returns the sum of the counts on one core that belong to the benchmark's result."""
+        """Returns the sum of those task counters on one core that make up the benchmark's result."""
         return sum(count.count for count in self.decoded.counts if count.core == core and self._is_metric(count))
 
     def metric_counters(self, core: int) -> dict[int, int]:
-        """Returns the counts on one core that belong to the benchmark's result, by task index."""
+        """Returns those task counters on one core that make up the benchmark's result, by task index."""
         return {
             count.index: count.count for count in self.decoded.counts if count.core == core and self._is_metric(count)
         }
 
     def _is_metric(self, count: WindowCounter) -> bool:
-        """Whether a count belongs to the benchmark's result."""
+        """Whether a task's counter is part of the benchmark's result."""
         return count.index in self.benchmark.metric.tasks and self.benchmark.metric.counts_on(count.core)
 
     def task_handle(self, core: int, index: int) -> int | None:
@@ -224,11 +232,13 @@ class Evidence:
         return handles[0] if handles else None
 
     def control_tasks(self) -> set[int]:
-        """Returns the control blocks of the tasks that are not under test, such as the one that opens the window."""
+        """Returns the control blocks of the runner's tasks that are not under test, such as the one that opens the
+        window."""
         return {task.handle for task in self.decoded.tasks if task.index >= self.benchmark.tasks_per_core}
 
     def task_switches(self, core: int) -> Counter[TaskSwitch]:
-        """Returns the switches of one core that do not enter or leave a control task."""
+        """Returns how often each context switch happened on one core, without switches into or out of a control
+        task."""
         assert self.observed is not None
         controls = self.control_tasks()
         return Counter(
@@ -240,7 +250,7 @@ class Evidence:
         )
 
     def switches_into(self) -> defaultdict[int | None, Counter[int]]:
-        """Returns how often each task was switched to, by its control block and by core."""
+        """Returns how often each core switched to each task: the task's control block, then the core."""
         switches: defaultdict[int | None, Counter[int]] = defaultdict(Counter)
         for core in self.cores:
             for switch, count in self.task_switches(core).items():
@@ -248,7 +258,8 @@ class Evidence:
         return switches
 
     def code_slowdown(self) -> float:
-        """Returns how many times slower this board is than a Pico with -O2, where the limits were found. At least 1.
+        """Returns how many times slower this board is than a Pico with -O2, on which the limits of code were measured.
+        At least 1.
 
         It is measured by the image's calibration loop, which only counts.
         """
@@ -258,15 +269,17 @@ class Evidence:
         return max(1.0, max(loops, default=0) / LOOP_100_CYCLES)
 
     def own_cycle_limit(self, cycles: float) -> int:
-        """Returns the limit of the benchmark's own cycles between two calls on this board and these cores.
-        `cycles` is the limit on the fewest cores that the benchmark supports.
+        """Returns the most cycles of the benchmark's own code between two kernel calls on this board. `cycles` is the
+        limit with the fewest cores that the benchmark supports.
 
-        Cores that run from one cache push each other's lines out, and what one of them reads anew waits for the others.
+        The limit grows with the number of cores: cores that share a cache evict each other's lines and wait for each
+        other's misses.
         """
         return int(cycles * self.code_slowdown() * len(self.cores) / self.benchmark.min_cores)
 
     def own_code_pace(self, core: int) -> float:
-        """Returns how many times as long as usual an instruction of the benchmark took on a core. At least 1.
+        """Returns how many times longer than usual an instruction of the benchmark's own code took on a core. At least
+        1.
 
         If the kernel's code drives it out of the cache in each round, an instruction takes ten cycles or twenty.
         """
@@ -277,33 +290,32 @@ class Evidence:
 
     @property
     def bounds_instructions(self) -> bool:
-        """Whether another proof of the benchmark limits its own instructions in a round."""
+        """Whether another proof of the benchmark limits the instructions of its own code in a round."""
         bounds = [table for table in self.benchmark.proof if "instructions" in table]
         return any(all(map(self.meets_condition, table.get("when", ()))) for table in bounds)
 
     def check_values(self, core: int) -> dict[str, int]:
-        """Returns the values that the firmware reported about itself on one core, by name."""
+        """Returns the values of the firmware's self-checks on one core, by name."""
         return {check.name: check.value for check in self.decoded.checks if check.core == core}
 
 
 def make_finding(rule: str, demands: str, problems: list[str], observations: list[str]) -> ProofFinding:
-    """Returns the finding of a proof that was judged. It holds if there are no problems."""
+    """Returns the finding of a proof that was judged. The proof holds if there are no problems. `demands` says what the
+    proof requires. `problems` and `observations` are sentences for the report."""
     verdict = ProofVerdict.FAILS if problems else ProofVerdict.HOLDS
     return ProofFinding(rule=rule, demands=demands, saw="; ".join(problems or observations), verdict=verdict)
 
 
 def unseen_finding(rule: str, demands: str, reason: str = "this target has no probes") -> ProofFinding:
-    """Returns the finding of a proof that could not be judged, with the reason."""
+    """Returns the finding of a proof that could not be judged on this target, with the reason."""
     return ProofFinding(rule=rule, demands=demands, saw=reason, verdict=ProofVerdict.UNSEEN)
 
 
 def compare_count(
     where: str, counted: str, value: int, required: float, tolerance: float, extra: int = 0
 ) -> tuple[str, bool]:
-    """Returns a sentence that compares `value` with `required`, and whether they agree. Up to `extra` more may have
-    another cause.
-
-    A value of 0 never agrees."""
+    """Returns a sentence that compares a count of events with the required one, and whether they agree. Up to `extra`
+    events more are accepted. A count of 0 never agrees."""
     more = f" and up to {extra} by time slices" if extra else ""
     sentence = f"{where}: {value} {counted}, {required:g} expected{more}"
     return sentence, value > 0 and -tolerance <= value - required <= tolerance + extra

@@ -17,13 +17,12 @@ class ExpectedCount:
     slack: int
 
     def expected_number(self, evidence: Evidence) -> int:
-        """Returns the expected number of events."""
+        """Returns the expected number of events in an interval of this run, with the parameter's value filled in."""
         return self.count * (int(evidence.decoded.params[self.per]) if self.per is not None else 1)
 
     def accepts_number(self, evidence: Evidence, count: int, extra: int = 0, spared: int = 0) -> bool:
-        """Whether `count` events are as expected.
-        Up to `extra` more may have another cause, and up to `spared` may be missing.
-        """
+        """Whether an observed number of events is as expected. Up to `extra` events more and up to `spared` events
+        fewer are accepted beside the usual slack."""
         return -self.slack - spared <= count - self.expected_number(evidence) <= self.slack + extra
 
     def describe_number(self, evidence: Evidence, one: str, several: str) -> str:
@@ -34,9 +33,7 @@ class ExpectedCount:
 
 
 def sample_intervals(evidence: Evidence, series: str) -> list[MarkedInterval]:
-    """Returns the observed intervals of a series that became samples.
-    Raises UnknownNameError if the benchmark has no such series.
-    """
+    """Returns the observed intervals of a measured series that became samples, without the surplus ones."""
     ids = evidence.benchmark.series_ids
     if series not in ids:
         raise UnknownNameError(f"series of {evidence.benchmark.id}", series, ids)

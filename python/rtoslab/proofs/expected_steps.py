@@ -40,7 +40,7 @@ _ACTORS = {ISR, ANY, OTHER}
 
 @dataclass(frozen=True, slots=True)
 class ExpectedStep:
-    """One expected step of a benchmark's round, such as a call or a switch."""
+    """One expected step of a benchmark's round (a pass of its loop), such as a kernel call or a switch."""
 
     text: str
     kind: str
@@ -60,7 +60,8 @@ class ExpectedStep:
 
 
 def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple[str, ...]:
-    """Returns the texts of a round's steps that are for these services or for all, without the services' names."""
+    """Returns the texts of a round's steps that apply with these kernel services, without the prefix that names a
+    service."""
     steps = []
     for text in texts:
         match = _BOUND.match(text)
@@ -71,12 +72,13 @@ def steps_for_services(texts: Sequence[str], services: Collection[str]) -> tuple
 
 
 def parse_steps(texts: Sequence[str], params: Mapping[str, str]) -> tuple[ExpectedStep, ...]:
-    """Parses the steps of a benchmark's round. Raises CatalogueError for an invalid step."""
+    """Parses the steps of a benchmark's round from benchmark.toml. `params` are the benchmark's parameters, whose names
+    may occur in a step. Raises CatalogueError for an invalid step."""
     return tuple(_parse_repeated_step(text, params) for text in texts)
 
 
 def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedStep:
-    """Parses a step and the number of times that it may be repeated."""
+    """Parses one step of a round and its suffix (`?`, `*` or `+5`), which says how often the step may occur."""
     match = _OFTEN.match(text)
     assert match is not None
     often = match["often"] or ""
@@ -87,7 +89,7 @@ def _parse_repeated_step(text: str, params: Mapping[str, str]) -> ExpectedStep:
 
 
 def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedStep:  # noqa: PLR0911 (a return a kind)
-    """Parses a step without its repetition."""
+    """Parses one step of a round without its suffix of repetition. `text` is the whole step, for the error message."""
     if words.startswith("( ") and words.endswith(" )"):
         return ExpectedStep(text, "group", parts=parse_steps(words[2:-2].split(", "), params))
     if " | " in words:
@@ -112,12 +114,12 @@ def _parse_step(words: str, text: str, params: Mapping[str, str]) -> ExpectedSte
 
 
 def _is_actor(word: str) -> bool:
-    """Whether a word of a step names a task, a handler, or any of them."""
+    """Whether a word of a step names who acts: a task's index, a handler, or any of them."""
     return word.isdecimal() or word in _ACTORS
 
 
 def _fill_parameters(text: str, params: Mapping[str, str]) -> str:
-    """Returns a step's text with the parameters' values in place of their names."""
+    """Returns a step's text with the values of the benchmark's parameters in place of their names."""
     try:
         return text.format(**params)
     except (KeyError, IndexError, ValueError):

@@ -29,7 +29,7 @@ PAIR_PROOFS: Final[tuple[dict[str, Any], ...]] = ({"rule": "windows_overlap"},)
 
 
 def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
-    """Returns the services whose calls must be recorded for the benchmark's proofs."""
+    """Returns the kernel services whose calls the virtual board must record for the benchmark's proofs."""
     names: dict[str, None] = {}
     for module, params in _parse_proofs(benchmark):
         if hasattr(module, "watched_services"):
@@ -38,9 +38,8 @@ def services_to_watch(benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def judge_all(evidence: Evidence) -> tuple[ProofFinding, ...]:
-    """Returns the finding of every proof of the benchmark, in its order.
-    Raises CatalogueError for a benchmark without proofs, which would prove nothing.
-    """
+    """Returns the finding of every proof of a benchmark run, in the order of benchmark.toml, the implied proofs
+    last."""
     parsed = _parse_proofs(evidence.benchmark)
     if not parsed:
         raise CatalogueError(
@@ -56,14 +55,15 @@ def judge_all(evidence: Evidence) -> tuple[ProofFinding, ...]:
 
 
 def _parse_proofs(benchmark: Benchmark) -> Sequence[tuple[ModuleType, Any]]:
-    """Returns the rule's module and parameters for each proof of a benchmark, the implied ones included."""
+    """Returns the rule's module and the checked parameters for each proof of a benchmark, the implied ones included."""
     rules = {rule.get("rule") for rule in benchmark.proof}
     implied = [rule for rule in IMPLIED_PROOFS[benchmark.kind] if rules and rule["rule"] not in rules]
     return _parse_tables(benchmark, (*benchmark.proof, *implied))
 
 
 def _parse_tables(benchmark: Benchmark, tables: Iterable[dict[str, Any]]) -> list[tuple[ModuleType, Any]]:
-    """Returns the rule's module and parameters for each `[[proof]]` table. Raises CatalogueError, UnknownNameError."""
+    """Returns the rule's module and the checked parameters for each `[[proof]]` table. Raises CatalogueError,
+    UnknownNameError."""
     parsed = []
     for table in tables:
         name = str(table.get("rule", ""))

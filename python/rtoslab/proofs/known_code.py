@@ -38,7 +38,7 @@ class KnownCode(StrictModel):
 
 
 def known_code(benchmark: str) -> KnownCode:
-    """Returns the measured limits of a benchmark's own code. Empty if there are none."""
+    """Returns the measured limits of a benchmark's own code. They are empty if none were measured."""
     return _read_all().get(benchmark, KnownCode())
 
 

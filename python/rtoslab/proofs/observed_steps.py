@@ -20,9 +20,7 @@ _WORD: Final = 0xFFFF_FFFF
 
 
 def judged_steps(evidence: Evidence) -> tuple[RunStep, ...]:
-    """Returns the observed steps of a run that proofs examine.
-    Those of a latency benchmark end when the last series has its samples, because the tasks end then.
-    """
+    """Returns the observed steps of a run (kernel calls, switches, marks) that proofs examine."""
     assert evidence.observed is not None
     steps = _with_sleep_lengths(evidence.kernel.for_cpu(evidence.board.cpu), evidence.observed.steps)
     if evidence.benchmark.kind != "latency":
@@ -39,14 +37,14 @@ def judged_steps(evidence: Evidence) -> tuple[RunStep, ...]:
 
 
 def are_steps_cut(evidence: Evidence) -> bool:
-    """Whether a latency benchmark ran on after the limit of recorded steps. A round of 100 000 loops is longer."""
+    """Whether a latency benchmark had more steps than the virtual board recorded."""
     return evidence.benchmark.kind == "latency" and evidence.observed is not None and evidence.observed.steps_cut
 
 
 def _with_sleep_lengths(kernel: Kernel, steps: Sequence[RunStep]) -> tuple[RunStep, ...]:
-    """Returns the steps with each sleep's length, for a kernel whose calls take the tick at which the sleep ends.
-    The read of the clock just before by the same task is dropped. A sleep without one stays as it is.
-    """
+    """Returns the observed steps with the length of each sleep as argument, for a kernel whose sleep call takes the
+    tick at which the sleep ends. The length is that tick minus the clock that the same task read just before, and the
+    read is dropped."""
     if END_TICK not in kernel.observed_arguments("sleep_ticks"):
         return tuple(steps)
     sleeps, clocks = kernel.symbols.get("sleep_ticks", ()), kernel.symbols.get("tick_now", ())

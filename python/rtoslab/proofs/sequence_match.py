@@ -55,7 +55,7 @@ class _PatternStep:
 
 
 def _prepare_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
-    """Returns an expected step of a call sequence together with the functions that compare observed steps with it."""
+    """Returns an expected step of a benchmark's round with the functions that compare observed steps with it."""
     may = matcher.possible_step_test(step) if step.kind != "group" and step.least else lambda _: True
     parts = tuple(_prepare_step(matcher, one) for one in step.parts) if step.kind == "group" else ()
     return _PatternStep(step.text, step.kind, step.least, step.repeated, matcher.step_test(step), may, parts)
@@ -64,10 +64,9 @@ def _prepare_step(matcher: StepMatcher, step: ExpectedStep) -> _PatternStep:
 def match_rounds(
     matcher: StepMatcher, steps: Sequence[RunStep], rounds: Sequence[Round], *, only_inside: bool
 ) -> MatchResult:
-    """Counts the rounds in the observed steps. Each round may be any of the alternatives. They may begin anywhere.
-
-    `only_inside`: keep only own cycles inside intervals.
-    """
+    """Matches observed steps (calls, switches, marks) with a benchmark's round and counts the whole rounds. `rounds`
+    are alternatives, and the first round may begin anywhere. With `only_inside`, own cycles are counted inside measured
+    intervals only."""
     sequence = _SequenceMatcher(matcher, steps, only_inside)
     result = MatchResult()
     names = RoundNames()
@@ -120,7 +119,7 @@ class _SequenceMatcher:
     only_inside: bool
 
     def find_round(self, at: int, rounds: Sequence[_Parts], names: RoundNames) -> int | None:
-        """Returns the index of the next whole round near index `at`. None if there is none."""
+        """Returns the index of the next whole round at or near index `at`. None if there is none near enough."""
         for start in range(at, len(self.steps)):
             likely = [round_ for round_ in rounds if round_[0].may_match(self.steps[start])]
             tries = [self.match_round(start, round_, names.copy(), None) for round_ in likely]
@@ -131,12 +130,12 @@ class _SequenceMatcher:
         return None
 
     def is_partial_round(self, rounds: Sequence[_Parts]) -> bool:
-        """Whether the observed steps are only the beginning of a round."""
+        """Whether the observed steps are only the beginning of one of the rounds."""
         tries = [self.match_round(0, round_, RoundNames(), None) for round_ in rounds]
         return any(0 < round_.end == len(self.steps) and not round_.expected for round_ in tries)
 
     def no_round_text(self, rounds: Sequence[_Parts]) -> str:
-        """Returns a sentence on where the best attempt to match a round ended."""
+        """Returns a sentence that says no round matched, and where the best attempt ended."""
         tries = [
             self.match_round(start, round_, RoundNames(), None)
             for start in range(min(_PREAMBLE, len(self.steps)))
@@ -146,7 +145,8 @@ class _SequenceMatcher:
         return f"no whole round in {len(self.steps)} steps; {problem}"
 
     def mismatch_text(self, attempt: _AttemptResult) -> str:
-        """Returns a sentence on the step that ended an attempt. Empty if every step matched."""
+        """Returns a sentence on the observed step at which an attempt to match a round failed. Empty if every step
+        matched."""
         return (
             f"{self.matcher.describe_step(self.steps[attempt.end])} instead of `{attempt.expected}`"
             if attempt.expected
@@ -154,7 +154,8 @@ class _SequenceMatcher:
         )
 
     def match_round(self, at: int, parts: _Parts, names: RoundNames, own: _Own | None) -> _AttemptResult:
-        """Matches the observed steps from an index on with one round."""
+        """Matches the observed steps from index `at` on with the parts of one round. `own` collects the own cycles
+        before each step."""
         steps, counts_everywhere, inside = self.steps, not self.only_inside, False
         for index, item in enumerate(parts):
             times, least = 0, item.least
@@ -182,7 +183,8 @@ class _SequenceMatcher:
         return _AttemptResult(at, whole=True)
 
     def _match_group(self, at: int, parts: _Parts, names: RoundNames, own: _Own | None) -> int | None:
-        """Returns the index after one occurrence of a group of steps. None if it does not match."""
+        """Returns the index after one occurrence of a group of steps that begins at index `at`. None if it does not
+        match."""
         trial = _RoundAttempt(self, at, parts, names)
         ran_out = trial.result.end == len(self.steps) and not trial.result.expected
         if not (trial.result.whole or ran_out) or trial.result.end == at:
@@ -193,7 +195,7 @@ class _SequenceMatcher:
         return trial.result.end
 
     def _follows_dispatcher(self, at: int) -> bool:
-        """Whether the kernel's dispatcher ran just before this first step of a handler."""
+        """Whether the kernel's own interrupt dispatcher ran just before the handler's first step at index `at`."""
         before = self.steps[at - 1] if at else None
         dispatches = self.matcher.dispatches and self.steps[at].who == HANDLER
         return dispatches and before is not None and before.kind == INTERRUPT

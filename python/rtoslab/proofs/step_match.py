@@ -30,7 +30,7 @@ class KernelService:
         self._nonzero = [at for at, word in operands if word in _POINTER_ARGUMENTS]
 
     def matches_call(self, step: RunStep) -> bool:
-        """Whether an observed call may be one of this service, by its function and its fixed arguments."""
+        """Whether an observed call may be one of this kernel service, by its function and its fixed arguments."""
         if step.name not in self._functions:
             return False
         if not self._fixed and not self._nonzero:
@@ -41,7 +41,8 @@ class KernelService:
 
 @dataclass(slots=True)
 class RoundNames:
-    """What the names (capital letters) in a round stand for, and the heap blocks that the benchmark has."""
+    """The values that the names (capital letters) in a benchmark's round are bound to, and the heap blocks that the
+    benchmark holds."""
 
     values: dict[str, int] = field(default_factory=dict)
     blocks: dict[int, int] = field(default_factory=dict)
@@ -51,11 +52,11 @@ class RoundNames:
     elsewhere."""
 
     def copy(self) -> "RoundNames":
-        """Returns a copy, which an attempt to match a round can change."""
+        """Returns a copy of the bound names, which an attempt to match a round may change."""
         return RoundNames(dict(self.values), dict(self.blocks), list(self.unlocated))
 
     def adopt_names(self, tried: "RoundNames") -> None:
-        """Takes over the names from a copy with which a round was matched."""
+        """Takes over the bound names from a copy with which a round was matched."""
         self.values, self.blocks, self.unlocated = tried.values, tried.blocks, tried.unlocated
 
     def match_held_block(self, block: int, size: int) -> bool:
@@ -77,8 +78,8 @@ class RoundNames:
         return bool(self.unlocated) and self.unlocated.pop() is not None
 
     def bind_name(self, name: str, value: int) -> bool:
-        """Binds a name to `value` if it is not bound. Returns whether the name stands for it, and no other name
-        does."""
+        """Binds a round's name to `value` if it is unbound. Returns whether the name, and no other one, now has this
+        value."""
         if name in self.values:
             return self.values[name] == value
         if value in self.values.values():
@@ -91,7 +92,7 @@ StepTest = Callable[[RunStep, RoundNames], bool]
 
 
 class StepMatcher:
-    """Compares observed steps with expected ones, on one core."""
+    """Compares observed steps of one core (calls, switches, marks) with the expected steps of a benchmark's round."""
 
     def __init__(self, evidence: Evidence, core: int) -> None:
         self._kernel = evidence.kernel.for_cpu(evidence.board.cpu)
@@ -152,9 +153,8 @@ class StepMatcher:
         return step.who in self._others or (step.kind in {seen.START, seen.STOP} and step.first == 0)
 
     def step_test(self, expected: ExpectedStep) -> StepTest:
-        """Returns a function that tells whether an observed step is the expected one, and binds the round's names.
-        It is built once for thousands of steps.
-        """
+        """Returns a function that tells whether an observed step is the expected one. The function binds the round's
+        names."""
         is_expected_switch = self.possible_step_test(expected)
         if expected.kind == "call":
             return self._call_test(expected, is_expected_switch)
@@ -169,7 +169,8 @@ class StepMatcher:
         return lambda step, _: is_expected_switch(step)
 
     def possible_step_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
-        """Returns a function that tells whether a step can be the expected one, whatever the names stand for."""
+        """Returns a function that tells whether a step can be the expected one, whatever values the round's names
+        have."""
         if expected.kind == "either":
             parts = [self.possible_step_test(part) for part in expected.parts]
             return lambda step: any(part(step) for part in parts)
@@ -179,7 +180,8 @@ class StepMatcher:
         return lambda step: step.kind == kind and is_so(step) and is_whose(step.who)
 
     def _detail_test(self, expected: ExpectedStep) -> Callable[[RunStep], bool]:
-        """Returns a function that compares the details of an observed step with the expected ones."""
+        """Returns a function that compares an observed step's function, pin level, interrupt line or series with the
+        expected one."""
         match expected.kind:
             case "call":
                 return self._service(expected.name).matches_call
@@ -195,7 +197,7 @@ class StepMatcher:
         return lambda _: True
 
     def describe_step(self, step: RunStep) -> str:
-        """Returns an observed step in words."""
+        """Returns an observed step in words, for messages."""
         who = self._task_name(step.who)
         if step.kind == seen.CALL:
             gave = f" giving {step.result:#x}" if step.result is not None else ""
@@ -215,7 +217,8 @@ class StepMatcher:
         return f"task {indices[0]}" if indices else "another task"
 
     def _actor_test(self, who: str) -> Callable[[int], bool]:
-        """Returns a function that tells whether a control block is the task that a round names."""
+        """Returns a function that tells whether a control block belongs to the actor that a round names: a task, a
+        handler, any."""
         if who == ISR:
             return lambda block: block == HANDLER
         if who == OTHER:
@@ -240,7 +243,8 @@ class StepMatcher:
         return is_expected_switch
 
     def _call_test(self, expected: ExpectedStep, may: Callable[[RunStep], bool]) -> StepTest:
-        """Returns a function that tells whether an observed step is the expected call, and binds its names."""
+        """Returns a function that tells whether an observed step is the expected call. The function binds the round's
+        names."""
         success, operands = self._service(expected.name).success, self._operand_tests(expected)
         name, fails = expected.name, expected.fails
 
@@ -258,7 +262,8 @@ class StepMatcher:
         return is_expected_call
 
     def _operand_tests(self, expected: ExpectedStep) -> Sequence[tuple[int, Callable[[int, RoundNames], bool]]]:
-        """Returns the position and the comparison of each argument that an expected call names."""
+        """Returns, for each argument that an expected call names, its position (0 or 1) and the function that compares
+        it."""
         operands = self._service(expected.name).observed_arguments[:2]
         named = [
             (at, word) for at, word in enumerate(operands) if isinstance(word, str) and word not in _POINTER_ARGUMENTS
@@ -268,7 +273,8 @@ class StepMatcher:
         ]
 
     def _operand_test(self, operand: str, word: str) -> Callable[[int, RoundNames], bool]:
-        """Returns a function that compares an observed argument with an operand of the round."""
+        """Returns a function that compares an observed argument with an operand of the round. `word` is the argument's
+        name in kernel.toml."""
         due: int | None
         if operand.isdecimal():
             due = int(operand)

@@ -38,14 +38,14 @@ _EXAMPLES: Final = "i2c1:0x50=eeprom, spi1:PA4=loopback, uart2=loopback, i2c1:0x
 
 @dataclass(frozen=True, slots=True)
 class BoardBus:
-    """A bus or port: its kind (spi, i2c, uart, pins), and its number in the manual. An LPUART is UART 0."""
+    """A bus or port of a board: its kind (spi, i2c, uart, pins), and its number in the manual. An LPUART is UART 0."""
 
     kind: str
     number: int
 
 
 def parse_bus(text: str) -> BoardBus | None:
-    """Returns the bus that a text such as `i2c1` or `lpuart1` names, or None if it names none."""
+    """Returns the bus of a board that a text such as `i2c1` or `lpuart1` names. None if it names none."""
     match = _BUS.fullmatch(text.lower())
     if match is None:
         return None
@@ -55,7 +55,7 @@ def parse_bus(text: str) -> BoardBus | None:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """A device that is to be attached. Each board gets an object of its own."""
+    """A user's request to attach a device to a bus. Each board gets a device object of its own."""
 
     text: str
     """As it was written, for messages."""
@@ -67,7 +67,8 @@ class DeviceRequest:
     make_device: Callable[[Board], object]
 
     def attach_device(self, machine: Any, board: Board) -> None:
-        """Makes the device and attaches it. Raises PlanError: another pin, bus or address, or an error of the class."""
+        """Makes the requested device and attaches it to a virtual board. Raises PlanError for an unsuitable pin, bus or
+        address, or an error of the device's class."""
         select = None if self.select is None else parse_pin(board, self.select)
         device = _NamedDevice(self.make_device(board), self.text)
         try:
@@ -78,7 +79,8 @@ class DeviceRequest:
 
 
 def parse_device(text: str, folder: Path = Path()) -> DeviceRequest:
-    """Returns the device that a text asks for. A file in it is relative to the folder. Raises PlanError."""
+    """Returns the device that a text such as `i2c1:0x50=eeprom` requests. `folder` is the base of relative file names
+    in it. Raises PlanError."""
     where, sign, what = text.partition("=")
     name, colon, place = where.strip().partition(":")
     bus = parse_bus(name)
@@ -92,6 +94,7 @@ def parse_device(text: str, folder: Path = Path()) -> DeviceRequest:
 
 
 def _parse_address(text: str, place: str) -> int:
+    """Returns the 7-bit I2C address in `place`. Raises PlanError, which quotes `text`."""
     try:
         return parse_integer(place, 0, _LONGEST_I2C_ADDRESS)
     except ValueError:
@@ -99,7 +102,8 @@ def _parse_address(text: str, place: str) -> int:
 
 
 def _find_maker(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[Board], object]:
-    """Returns the function that makes the device. Raises PlanError for a device that the bus cannot have."""
+    """Returns the function that makes the requested device. `what` is the text after `=`, such as `lm75:21.5`. Raises
+    PlanError for a device that the bus cannot have."""
     own = _OWN_CLASS.fullmatch(what)
     if own is not None:
         return _load_class(text, bus, folder / own["file"], own["name"], own["argument"])
@@ -123,6 +127,7 @@ def _find_maker(text: str, bus: BoardBus, what: str, folder: Path) -> Callable[[
 
 
 def _make_eeprom(argument: str) -> Eeprom:
+    """Returns an EEPROM by its part number, such as `24c256`. Raises ValueError for an unknown part."""
     part = argument.lower().replace("lc", "c").replace("aa", "c") or "24c256"
     if part not in EEPROMS:
         raise ValueError(f"there is no EEPROM {quote_text(argument)}; give {', '.join(EEPROMS)}")
@@ -131,6 +136,8 @@ def _make_eeprom(argument: str) -> Eeprom:
 
 
 def _make_sensor(argument: str) -> TemperatureSensor:
+    """Returns an LM75 sensor with a fixed temperature in degrees Celsius, 25 if the text is empty. Raises
+    ValueError."""
     try:
         celsius = float(parse_decimal(argument or "25"))
     except ValueError as cause:
@@ -141,7 +148,8 @@ def _make_sensor(argument: str) -> TemperatureSensor:
 
 
 def _loopback_maker(text: str, bus: BoardBus, argument: str) -> Callable[[Board], object]:
-    """Returns what makes a wire: on pins from one to the other, with their names after the colon."""
+    """Returns the function that makes a loopback device: a wire from output to input. `argument` names the two pins of
+    a loopback on pins. Raises PlanError."""
     if bus.kind != "pins":
         if argument:
             raise PlanError(
@@ -155,7 +163,8 @@ def _loopback_maker(text: str, bus: BoardBus, argument: str) -> Callable[[Board]
 
 
 def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str | None) -> Callable[[Board], object]:
-    """Returns what makes an object of a user's class. Raises PlanError if there is none, or none for this bus."""
+    """Returns the function that makes an object of a user's device class. Raises PlanError if the file has no such
+    class, or the class no method for this bus."""
     if not is_file(file):
         raise PlanError(f"{quote_text(text)}: there is no file {path_text(file)}; check the path.")
     spec = importlib.util.spec_from_file_location(f"_rtoslab_device_{file.stem}", file)
@@ -180,6 +189,7 @@ def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str |
         )
 
     def make_device(_: Board) -> object:
+        """Returns an object of the user's class. Raises PlanError if its constructor fails."""
         try:
             return made() if argument is None else made(argument)
         except Exception as cause:  # noqa: BLE001 (what a user's class raises)
@@ -189,7 +199,7 @@ def _load_class(text: str, bus: BoardBus, file: Path, name: str, argument: str |
 
 
 class _NamedDevice:
-    """A device whose errors name the device, in one sentence."""
+    """A device object whose errors name the device, in one sentence."""
 
     def __init__(self, device: object, text: str) -> None:
         self._device, self._text = device, text
@@ -201,6 +211,7 @@ class _NamedDevice:
         method, text = getattr(self._device, name), self._text
 
         def call_with_errors(*arguments: Any) -> Any:
+            """Calls the device's method. Raises RunError in place of the method's own error."""
             try:
                 return method(*arguments)
             except Exception as cause:
@@ -222,7 +233,7 @@ class _NamedDevice:
 
 
 def _error_text(cause: BaseException, file: Path) -> str:
-    """Returns the kind of an error, its message, and the last line of a file that it passed through."""
+    """Returns an error as text: its kind, its message, and the line of `file` in which it was raised."""
     lines = [frame for frame in traceback.extract_tb(cause.__traceback__) if Path(frame.filename) == file]
     lines = lines or [
         item for item in traceback.extract_tb(cause.__traceback__) if Path(item.filename).name == file.name
@@ -234,4 +245,5 @@ def _error_text(cause: BaseException, file: Path) -> str:
 
 
 def _error_clause(message: str) -> str:
+    """Returns an error message in one line, without the full stop."""
     return " ".join(message.split()).removesuffix(".")

@@ -86,7 +86,8 @@ def make_machine(board: Board, *, cores: int, strict: bool = False) -> VirtualMa
 
 
 def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
-    """Loads an ELF or UF2 image into a board. Raises ImageFileError naming the file."""
+    """Loads an ELF or UF2 image into a virtual board. Raises ImageFileError naming the file and the boards that it
+    fits."""
     try:
         machine.load(image, name)
     except simulator_module().SimError as cause:
@@ -96,7 +97,7 @@ def load_image(machine: VirtualMachine, image: bytes, name: str) -> None:
 
 
 def fitting_boards(image: bytes, name: str) -> list[str]:
-    """Returns the ids of the checkout's boards into whose memories an image can be loaded, its variables included."""
+    """Returns the ids of the known boards into whose memories an image can be loaded, its variables included."""
     sim, boards = simulator_module(), []
     variables = _variable_addresses(image)
     for board in read_boards(find_root()).values():
@@ -112,7 +113,8 @@ def fitting_boards(image: bytes, name: str) -> list[str]:
 
 
 def _variable_addresses(image: bytes) -> list[int]:
-    """Returns where the sections of an ELF image begin that have no content in the file, such as `.bss`."""
+    """Returns the start addresses of those sections of an ELF image that have no content in the file, such as
+    `.bss`."""
     try:
         sections = ElfFile(image).sections if image.startswith(MAGIC) else ()
     except ValueError:
@@ -125,7 +127,8 @@ def _variable_addresses(image: bytes) -> list[int]:
 
 
 def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
-    """Sets timing parameters by key, with or without their `timing.` prefix."""
+    """Sets timing settings of a virtual board by key, with or without their `timing.` prefix. Raises UnknownNameError,
+    SettingError."""
     known = {key for key, *_ in machine.settings()}
     for name, value in values.items():
         candidates = (name, name.removeprefix("timing."), f"timing.{name}")
@@ -141,7 +144,7 @@ def apply_settings(machine: VirtualMachine, values: Mapping[str, int]) -> None:
 
 
 def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
-    """Returns the address of a symbol, or the number of a `0x` address. Drops the Thumb bit. Raises SymbolError."""
+    """Returns the address of a symbol, or of a text such as `0x08000100`, without the Thumb bit. Raises SymbolError."""
     if symbol_or_address.lower().startswith("0x"):
         try:
             number = int(symbol_or_address, 16)
@@ -159,7 +162,7 @@ def find_address(machine: VirtualMachine, symbol_or_address: str) -> int:
 
 
 def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]]) -> int:
-    """Returns the address of the only function called `name`, whatever its parameters. Raises SymbolError."""
+    """Returns the address of the only C++ function called `name`, whatever its parameters. Raises SymbolError."""
     variants = (f"{name}(", f"{name} const")
     fitting = {symbol: address for address, _, symbol in symbols if symbol.startswith(variants)}
     if len(set(fitting.values())) == 1:
@@ -173,7 +176,8 @@ def _find_without_parameters(name: str, symbols: Sequence[tuple[int, int, str]])
 
 
 def first_symbol_per_address(symbols: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Returns the first of the symbols at each address, in the order of addresses. The board lists weak ones last."""
+    """Returns one symbol (address, size, name) for each address, in the order of addresses. Of several, the first one
+    is returned, because the board lists weak symbols last."""
     names: dict[int, tuple[int, int, str]] = {}
     for symbol in symbols:
         names.setdefault(symbol[0], symbol)
@@ -194,7 +198,8 @@ class SymbolIndex:
         self._starts = [address for address, _, _ in self._rows]
 
     def find_symbol(self, address: int) -> tuple[int, int, str] | None:
-        """Returns the symbol that contains an address. One without a size reaches to the next symbol."""
+        """Returns the symbol (address, size, name) that contains an address. None if there is none. A symbol without a
+        size reaches to the next one, but at most 4096 bytes."""
         index = bisect_right(self._starts, address) - 1
         if index < 0:
             return None
@@ -215,12 +220,13 @@ def parse_cycle_count(text: str) -> int | None:
 
 
 def pin_number(pin: int | str) -> int:
-    """Returns the number of a board.toml's pin in the virtual board's events. Each lettered port has 16."""
+    """Returns the number that a pin of board.toml (`PA8` or 2) has in the virtual board's events. Each lettered port
+    has 16."""
     return pin if isinstance(pin, int) else (ord(pin[1]) - ord("A")) * 16 + int(pin[2:])
 
 
 def require_cores(board: Board, cores: int | None) -> None:
-    """Raises PlanError if the board has fewer cores than asked for."""
+    """Raises PlanError if the board has fewer cores than the user requests. None requests no number."""
     if cores is not None and cores > board.cores:
         raise PlanError(
             f"The board {board.id} has {board.cores} cores, not {cores}; choose --cores 1 to {board.cores}."
@@ -228,7 +234,8 @@ def require_cores(board: Board, cores: int | None) -> None:
 
 
 def parse_pin(board: Board, name: str) -> int:
-    """Returns the number of a pin that a user names: `PB0`; on a chip without ports `GP5` or `5`. Raises PlanError."""
+    """Returns the number of a pin from the user's text: `PB0`, or on a chip without ports `GP5` or `5`. Raises
+    PlanError."""
     is_ported = not isinstance(board.pins.out, int)
     match = re.fullmatch(r"P([A-K])([0-9]|1[0-5])" if is_ported else r"(GP)?([0-9]|[12][0-9])", name.upper())
     if match is None:
@@ -238,14 +245,14 @@ def parse_pin(board: Board, name: str) -> int:
 
 
 def _suggest_symbol(name: str, names: Iterable[str]) -> str:
-    """Returns the end of a sentence that suggests the most similar symbol, or an empty text."""
+    """Returns the end of an error sentence that suggests the most similar symbol, or another way to name an address."""
     near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else "give a 0x address, or an image that was not stripped."
 
 
 @contextmanager
 def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
-    """Converts errors of the simulator inside the block to `kind`, with their message."""
+    """Converts errors of the simulator inside a `with` block to exceptions of `kind`, with their message."""
     try:
         yield
     except (simulator_module().SimError, SymbolError) as cause:
@@ -259,21 +266,24 @@ def simulator_errors(kind: type[RtoslabError]) -> Iterator[None]:
 
 @cache
 def simulator_fingerprint() -> str:
-    """Returns a hash of the simulator's binary, so that results that one build cached are not taken for another's."""
+    """Returns a hash of the simulator's binary, for the keys of cached results."""
     return hashlib.sha256(Path(simulator_module().__file__).read_bytes()).hexdigest()[:8]
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether an error is a panic of the simulator: a failed assertion, an index beyond an array.
+    """Whether an error is a panic of the simulator, such as a failed assertion. The virtual board must not be used
+    after one.
 
-    It is no `Exception`, so that no handler takes it for a result. The machine must not be used afterwards."""
+    It is no `Exception`, so that no handler takes it for a result.
+    """
     loaded = sys.modules.get("rtoslab._sim")
     kind = getattr(loaded, "PanicException", None)
     return kind is not None and isinstance(error, kind)
 
 
 def simulator_module() -> Any:
-    """Returns the module `_sim`. Raises ToolMissingError if it is not built, StaleSimulatorError if it lacks a name."""
+    """Returns the Python module of the simulator, `_sim`. Raises ToolMissingError if it is not built,
+    StaleSimulatorError if it lacks a name."""
     module = native_module()
     _require_complete(module)
     return module
@@ -281,7 +291,8 @@ def simulator_module() -> Any:
 
 @cache
 def _require_complete(module: ModuleType) -> None:
-    """Raises StaleSimulatorError if the binary lacks a name that is used. An old one may even lack its version."""
+    """Raises StaleSimulatorError if the simulator's module lacks a name that rtoslab uses, because it was built
+    earlier."""
     parts = {
         module: _REQUIRED_NAMES,
         getattr(module, "Machine", None): [name for name in vars(VirtualMachine) if name[0] != "_"],

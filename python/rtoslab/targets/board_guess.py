@@ -36,7 +36,7 @@ _CORES_BY_FLOAT_UNIT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BoardTrial:
-    """The start of an image on a board."""
+    """The result of starting an image on a board for a short time, to see whether the image is for this board."""
 
     board: str
     strangeness: int
@@ -45,18 +45,15 @@ class BoardTrial:
 
 
 def same_core_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
-    """Returns those of the boards that have a core for which the image was compiled. All if it does not say, or if no
-    board has. Raises ImageFileError for damaged build attributes.
-    """
+    """Returns those of the boards whose core is one that the image was compiled for. Returns all boards if the image
+    does not name its core, or if no board has it. Raises ImageFileError for damaged build attributes."""
     cores, catalogue = image_cores(image, name), Catalogue(find_root())
     return [board for board in boards if catalogue.board(board).facts.core in cores] or list(boards)
 
 
 def likely_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
-    """Returns those of the boards on which the image starts best. If it prints on some of them, those alone.
-
-    `boards` are those that it can be loaded into. Empty if it starts on none without a fault or a sign of another
-    chip."""
+    """Returns those of the boards on which the image starts with the fewest signs of another chip, and of these only
+    those on which it prints, if there are any. Empty if it starts properly on none."""
     catalogue = Catalogue(find_root())
     names = same_core_boards(image, name, boards)
     trials = [_try_board(image, name, catalogue.board(board).facts) for board in names]
@@ -67,8 +64,7 @@ def likely_boards(image: bytes, name: str, boards: Sequence[str]) -> list[str]:
 
 
 def image_cores(image: bytes, name: str) -> frozenset[str]:
-    """Returns the cores that an ELF image was compiled for, by its build attributes. Empty if it does not say.
-
+    """Returns the names of the cores that an ELF image was compiled for, by its build attributes. Empty if it has none.
     Raises ImageFileError for damaged attributes."""
     if not image.startswith(MAGIC):
         return frozenset()
@@ -87,7 +83,7 @@ def image_cores(image: bytes, name: str) -> frozenset[str]:
 
 
 def _try_board(image: bytes, name: str, board: Board) -> BoardTrial:
-    """Runs the image on a board for a short virtual time."""
+    """Runs an image on a board for 50 ms of virtual time and returns what speaks against this board."""
     machine = make_machine(board, cores=board.cores)
     load_image(machine, image, name)
     output = strangeness = 0
@@ -101,5 +97,6 @@ def _try_board(image: bytes, name: str, board: Board) -> BoardTrial:
 
 
 def _strangeness(warning: str) -> int:
-    """Returns 1 for a feature of the chip that is not modelled, 2 for all that speaks of another chip."""
+    """Returns 1 for a warning about a feature that is not modelled, 2 for any other warning, which speaks for another
+    chip."""
     return 1 if "not modelled" in warning and "belongs to no block" not in warning else _UNFIT

@@ -29,7 +29,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Probe:
-    """A probe on an instruction or a word of memory, with the hits recorded so far."""
+    """A probe on an instruction or a word of memory, with the recorded hits: executions or writes."""
 
     place: str
     address: int
@@ -37,7 +37,7 @@ class Probe:
 
     @property
     def cycles(self) -> list[int]:
-        """Returns the cycle of each hit."""
+        """Returns the cycle of each hit of the probe."""
         return [hit.cycle for hit in self.hits]
 
 
@@ -65,7 +65,7 @@ class ExceptionEvent:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The number of runs of the code from one address to another, and their cycles."""
+    """Statistics of the cycles that the code took from one address to another, over all its runs."""
 
     count: int
     minimum_cycles: int | None

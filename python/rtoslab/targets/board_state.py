@@ -111,9 +111,8 @@ _ALIASES: Final[Mapping[str, tuple[int, ...]]] = {"rp2040": (0, 0x1000, 0x2000, 
 
 
 def setting_registers(board: Board) -> dict[int, str]:
-    """Returns the registers that affect the speed of code, by address: caches, wait states, clocks, MPU and FPU.
-    The urgencies of interrupts are not among them, because a benchmark may enable its line late.
-    """
+    """Returns the names of the registers that affect the speed of code, by address: caches, wait states, clocks, MPU
+    and FPU. Interrupt priorities are not among them, because a benchmark may enable its line late."""
     core = [(field.address, name) for name, field in _core_fields(board).items() if not name.startswith(_URGENCY)]
     chip = [(field.address, name) for name, field in _chip_entry(_CHIPS, board).items()]
     chip += [(address, "clock") for address in _chip_entry(_CLOCKS, board)]
@@ -125,9 +124,8 @@ def setting_registers(board: Board) -> dict[int, str]:
 
 
 def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:
-    """Returns the board's settings (clocks, caches, wait states and others) by name.
-    Those of another core than 0 begin with it (`core1.mpu`).
-    """
+    """Returns the board's settings (clocks, caches, wait states, interrupt priorities and others) by name, as its
+    registers have them. Names of other cores than 0 begin with the core (`core1.mpu`)."""
     state = {"clock_hz": machine.clock_hz()}
     for core in range(cores):
         before = f"core{core}." if core else ""
@@ -136,7 +134,7 @@ def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, i
 
 
 def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[str, int]:
-    """Returns the settings of one core. Core 0 also has those of the chip."""
+    """Returns the settings of one core by name, as its registers have them. Core 0 also has those of the chip."""
     fields = _core_fields(board)
     if not core:
         fields.update(_chip_entry(_CHIPS, board))
@@ -155,24 +153,26 @@ def _read_core_state(machine: VirtualMachine, board: Board, core: int) -> dict[s
 
 
 def _core_fields(board: Board) -> dict[str, _RegisterField]:
-    """Returns the register fields that contain the settings of each core, by name."""
+    """Returns the register fields with the settings of each core, by the setting's name."""
     v7m = _ARMV7M if board.cpu == "armv7m" else {}
     return {**_CORE, **v7m, **(_M7 if board.core == "cortex-m7" else {})}
 
 
 def _chip_entry(table: Mapping[str, Entry], board: Board) -> Entry:
-    """Returns the table's first entry whose key is the beginning of the chip's name."""
+    """Returns the table's first value whose key is the beginning of the board's chip name."""
     return next(entry for name, entry in table.items() if board.chip.startswith(name))
 
 
 def interrupt_registers(lines: int) -> list[int]:
-    """Returns the addresses of the interrupt controller's registers that `enabled_priorities` needs."""
+    """Returns the addresses of the registers of the interrupt controller (NVIC) that `enabled_priorities` needs, for a
+    number of lines."""
     enabled = (_ENABLED + 4 * word for word in range(-(-lines // _LINES_IN_WORD)))
     return [*enabled, *(_PRIORITIES + line for line in range(0, lines, 4))]
 
 
 def enabled_priorities(words: Sequence[int | None], lines: int) -> dict[int, int]:
-    """Returns the priority byte of each enabled line. `words`: the content of `interrupt_registers`, in their order."""
+    """Returns the priority byte of each enabled interrupt line, by line. `words` are the contents of
+    `interrupt_registers`, in the same order."""
     known = [word or 0 for word in words]
     first = -(-lines // _LINES_IN_WORD)
     return {

@@ -27,9 +27,7 @@ _WORD: Final = 4
 
 
 class _CoreView:
-    """One core of a board with two images, with the interface of a board that has this core alone.
-    All else is that machine's.
-    """
+    """One core of a board on which each core runs an image of its own, shown as a board that has this core alone."""
 
     def __init__(self, machine: VirtualMachine, core: int, symbols_of: VirtualMachine) -> None:
         """`symbols_of`: a board that knows the symbols of the core's own image, and is not run."""
@@ -38,7 +36,7 @@ class _CoreView:
         self._symbols_of = symbols_of
 
     def __getattr__(self, name: str) -> Any:
-        """Returns what is the same on all cores."""
+        """Returns an attribute of the real board that is the same for all cores."""
         return getattr(self._machine, name)
 
     def symbol(self, name: str) -> int | None:
@@ -50,7 +48,7 @@ class _CoreView:
         return self._symbols_of.symbols()
 
     def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
-        """Records writes to a word, which is given by its address in the core's image."""
+        """Records an event at writes to a word, which is given by its address in the core's image."""
         self._machine.watch_write(to_striped_address(address), ident, stop)
 
     def read(self, address: int, length: int) -> bytes:
@@ -110,9 +108,8 @@ def to_striped_address(address: int) -> int:
 def core_view(
     machine: VirtualMachine, core: int, image: bytes, started: bytes, name: str, board: Board
 ) -> VirtualMachine:
-    """Returns one core of a board that runs two images, as a board with this core alone. `image`: the core's own.
-    `started`: the one that contains both.
-    """
+    """Returns one core of a board that runs two images, as a board that has this core alone. `image` is the core's own
+    image, and `started` the one that contains both."""
     idle_board = make_machine(board, cores=1)
     load_image(idle_board, started, name)  # its boot block, without which no board takes an image
     load_image(idle_board, image, name)
@@ -120,7 +117,8 @@ def core_view(
 
 
 def last_address(machine: VirtualMachine) -> int:
-    """Returns the address at which the images of both cores have ended. Raises RunError."""
+    """Returns the address at which the images of both cores have ended. Raises RunError if the image has no such
+    symbol."""
     address = machine.symbol(OTHER_DONE_SYMBOL)
     if address is None:
         raise RunError(f"Core 0's image has no symbol {OTHER_DONE_SYMBOL}; build both images again.")

@@ -28,7 +28,8 @@ _CORES: Final = 2
 
 
 class NoTaskFilter:
-    """Removes the events in which the kernel says that no task runs, so that a switch leads from task to task.
+    """Removes the events in which the kernel writes "no task" to its current-task variable, so that each switch leads
+    from task to task.
 
     If the kernel enters its idling code, one such write stays: the kernel switches to no task, and back. Takes chunks
     in the order of time.
@@ -40,7 +41,7 @@ class NoTaskFilter:
         """Core -> whether it has idled since a task was named."""
 
     def feed(self, raw: bytes) -> bytes:
-        """Returns a chunk of packed events without those that say that no task runs."""
+        """Returns a chunk of packed events without the writes that say that no task runs."""
         if not self._no_task or not raw:
             return raw
         events = np.frombuffer(raw, dtype=EVENT)
@@ -59,7 +60,8 @@ class NoTaskFilter:
         return task_events[~(none | labels) | begins].tobytes()
 
     def _first_idle_turns(self, core: int, idles: NDArray[np.bool_], named: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Returns a mask of the idling loop's turns that are the first since a task was named."""
+        """Returns a mask of the passes of the kernel's idle loop on a core that are the first since a task was
+        named."""
         at = np.flatnonzero(idles | named)
         is_start = np.zeros(len(idles), dtype=np.bool_)
         is_start[at] = _differs_from_previous(idles[at], before=self._idles.get(core, False)) & idles[at]
@@ -69,7 +71,7 @@ class NoTaskFilter:
 
 
 class SupersededChoiceFilter:
-    """Removes the events in which the kernel chose a task and then another one before it switched.
+    """Removes the events in which the kernel chose a task, and then another one before it switched.
 
     Such a kernel writes its word whenever it chooses. A tick that wakes three tasks may write it three times, and one
     switch follows, to the task named last. Takes chunks in the order of time, and holds a choice back until a switch
@@ -83,7 +85,8 @@ class SupersededChoiceFilter:
         """Events since a choice that no switch has followed yet."""
 
     def feed(self, raw: bytes) -> bytes:
-        """Returns the events without superseded choices. A choice that may be superseded comes with the next chunk."""
+        """Returns a chunk of packed events without superseded choices. A choice at the end is held back for the next
+        chunk."""
         raw = self._waiting + raw
         events = np.frombuffer(raw, dtype=EVENT)
         is_last = np.ones(len(events), dtype=np.bool_)
@@ -116,7 +119,8 @@ class SwitchReader:
         self._last_named = SupersededChoiceFilter(switching_exceptions(kernel)) if named_before else None
 
     def feed(self, raw: bytes, *, is_end: bool = False) -> bytes:
-        """Returns the next chunk of packed events, filtered. `is_end`: also those that were held back."""
+        """Returns the next chunk of packed events, in which each write of the current-task variable is a switch. With
+        `is_end`, held-back events are included."""
         fresh = self._tasks_only.feed(raw)
         if self._last_named is None:
             return fresh
@@ -125,10 +129,8 @@ class SwitchReader:
 
 
 def last_running_tasks(raw: bytes, no_task: Collection[int], now: dict[int, int]) -> dict[int, int]:
-    """Returns, for each core, the running task, or the one that ran last if none runs.
-
-    `raw`: the events until now, read by `NoTaskFilter`; `now`: core -> the word's present value.
-    """
+    """Returns the control block of the task that runs on each core, or that ran last if none runs. `raw` are the packed
+    events so far, and `now` has the current-task variable of each core."""
     events = np.frombuffer(raw, dtype=EVENT)
     writes = events[_is_task_write(events)]
     tasks = dict(now)
@@ -146,18 +148,18 @@ def _is_task_write(events: NDArray[np.void]) -> NDArray[np.bool_]:
 
 
 def _is_idle_label(events: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Returns a mask of the events in which the kernel's idle code begins or ends."""
+    """Returns a mask of the events at which the kernel's idle code begins or ends."""
     is_idle = (events["id"] == IDENT_IDLE) | (events["id"] == IDENT_IDLE_OVER)
     return np.asarray((events["kind"] == KIND_EXEC) & is_idle, dtype=np.bool_)
 
 
 def _differs_from_previous(values: NDArray[np.bool_], *, before: bool) -> NDArray[np.bool_]:
-    """Returns a mask of the values that differ from the value before. `before`: the one before the first."""
+    """Returns a mask of the values that differ from their predecessor. `before` is the predecessor of the first."""
     return np.asarray(values != np.concatenate(([before], values[:-1])) if len(values) else values, dtype=np.bool_)
 
 
 class HandlerIdleFilter:
-    """Reports idling inside an exception handler as a return from the handler, and its end as a new entry.
+    """Replaces idling inside an exception handler in a stream of events by a return from the handler and a new entry.
 
     Takes chunks in the order of time. The labels' own events are left out.
     """
@@ -171,7 +173,7 @@ class HandlerIdleFilter:
         """Core -> whether the last label was the one at which idling begins."""
 
     def feed(self, events: NDArray[np.void]) -> NDArray[np.void]:
-        """Returns a chunk of events with idling inside a handler replaced by a return and an entry."""
+        """Returns a chunk of events in which idling inside a handler is replaced by a return and an entry."""
         labels = _is_idle_label(events)
         handlers = (events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)
         if not labels.any():
@@ -189,9 +191,7 @@ class HandlerIdleFilter:
         return np.asarray(returns[is_kept])
 
     def _label_changes(self, events: NDArray[np.void], labels: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Returns a mask of the events in which idling begins or ends, without repeats of the same.
-        The rest are further turns of the same loop.
-        """
+        """Returns a mask of the events at which idling begins or ends, without the further passes of the idle loop."""
         turns = np.zeros(len(events), dtype=np.bool_)
         for core in range(_CORES):
             at = np.flatnonzero(labels & (events["core"] == core))
@@ -202,9 +202,8 @@ class HandlerIdleFilter:
         return turns
 
     def _equivalent_event(self, core: int, *, idles: bool) -> tuple[int, int] | None:
-        """Returns the event (kind, exception number) that replaces the begin or end of idling.
-        None outside a handler.
-        """
+        """Returns the event (kind, exception number) that replaces the begin or end of idling on a core. None outside a
+        handler."""
         stack = self._open.setdefault(core, [])
         if idles and core not in self._idle and stack:
             self._idle[core] = stack.pop()
@@ -215,7 +214,7 @@ class HandlerIdleFilter:
         return None
 
     def _track_exceptions(self, events: NDArray[np.void]) -> None:
-        """Notes which exception handlers are active after these events."""
+        """Updates which exception handlers are active, from these events."""
         for kind, core, number in zip(*(events[name].tolist() for name in ("kind", "core", "id")), strict=True):
             stack = self._open.setdefault(core, [])
             if kind == KIND_EXCEPTION_ENTER:
@@ -225,5 +224,6 @@ class HandlerIdleFilter:
 
 
 def idle_label_at(ranges: Sequence[tuple[int, int, str]], address: int) -> str | None:
-    """Returns the label of the kernel's idle code that contains an address. None elsewhere."""
+    """Returns the label of the kernel's idle code that contains an address. None for other code. `ranges` are begin,
+    end and label."""
     return next((name for begin, end, name in ranges if begin <= address < end), None)

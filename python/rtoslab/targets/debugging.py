@@ -32,12 +32,13 @@ def serve_gdb(
     note: Callable[[str], None] = lambda _: None,
     tasks: Callable[["Snapshot"], Sequence[TaskRow]] = lambda _: (),
 ) -> None:
-    """Runs an image on a virtual board and serves gdb on `listen` ("HOST:PORT") until gdb kills the board.
+    """Runs an image on a virtual board and serves gdb on `listen` ("HOST:PORT") until gdb kills the board. Raises
+    DebuggerError, ImageFileError, PlanError, SymbolError.
 
     With `until`, a symbol or a 0x address, the board runs up to there before the server waits for gdb. `ready` gets the
-    address on which the server listens, `on_text` the firmware's output, and the channel (empty for a UART),
-    `note` sentences for the user. `devices` are attached to the board. `tasks` gives the tasks of a board that stands
-    so. Raises DebuggerError, ImageFileError, PlanError, SymbolError.
+    address on which the server listens, `on_text` the firmware's output and its channel (empty for a UART), `note`
+    sentences for the user. `devices` are attached to the board. `tasks` returns the kernel's tasks in a given state of
+    the board.
     """
     machine: Any = make_machine(board, cores=cores or board.cores, strict=strict)
     apply_settings(machine, settings or {})

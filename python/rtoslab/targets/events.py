@@ -15,7 +15,7 @@ EVENT: Final = np.dtype(
 
 
 def sorted_distinct(values: NDArray[Integer]) -> NDArray[Integer]:
-    """Returns each value once, in ascending order.
+    """Returns the distinct values of an array, in ascending order.
 
     `np.unique` without counts checks for masked arrays, and loads `numpy.ma` for that, which takes longer than many a
     window.
@@ -24,8 +24,6 @@ def sorted_distinct(values: NDArray[Integer]) -> NDArray[Integer]:
 
 
 def event_tuples(events: NDArray[np.void]) -> Iterator[tuple[Any, ...]]:
-    """Yields the fields of each event as a tuple of Python integers.
-    Going by columns takes half the time of numpy's records.
-    """
+    """Yields the fields of each event of the virtual board as a tuple of Python integers."""
     names = events.dtype.names or ()
     return zip(*(events[name].tolist() for name in names), strict=True)

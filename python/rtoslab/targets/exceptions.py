@@ -23,19 +23,20 @@ _CORE_EXCEPTIONS: Final = {"nmi": NMI, "pendsv": PENDSV, "systick": SYSTICK}
 
 
 def switching_exceptions(kernel: "Kernel") -> frozenset[int]:
-    """Returns the numbers of the exceptions in whose handlers the kernel switches tasks, as kernel.toml says."""
+    """Returns the numbers of the exceptions in whose handlers the kernel switches tasks, such as PendSV, from
+    kernel.toml."""
     return frozenset(_SWITCHING_BY_NAME[exception] for exception in kernel.behaviour.switch_exceptions)
 
 
 def exception_name(number: int) -> str:
-    """Returns an exception's name as a user gives it: `irq5`, `systick`. The number if it has none."""
+    """Returns an exception's name as a user writes it: `irq5`, `systick`. `exception 7` if it has none."""
     if number >= FIRST_EXTERNAL:
         return f"irq{number - FIRST_EXTERNAL}"
     return next((name for name, known in _CORE_EXCEPTIONS.items() if known == number), f"exception {number}")
 
 
 def parse_exception(name: str, board: "Board") -> int:
-    """Returns the number of an exception that a user names: `irq5`, `systick`. Raises PlanError."""
+    """Returns the number of the exception that a user's text names: `irq5`, `systick`. Raises PlanError."""
     text = name.lower()
     if text in _CORE_EXCEPTIONS:
         return _CORE_EXCEPTIONS[text]

@@ -14,7 +14,7 @@ from rtoslab.targets.introduction import read_introduction
 
 @dataclass(frozen=True, slots=True)
 class ExternalImage:
-    """A user's ELF file, with what it reported about itself at the start."""
+    """An ELF file that the user built, with the records that it sent about itself at its start."""
 
     path: Path
     content: bytes
@@ -22,17 +22,17 @@ class ExternalImage:
 
     @property
     def file_sha256(self) -> str:
-        """Returns the SHA-256 of the file, which stands for its unknown sources and flags."""
+        """Returns the SHA-256 of the ELF file, which replaces that of its unknown sources and flags."""
         return hashlib.sha256(self.content).hexdigest()
 
     @property
     def expected_identity(self) -> ExpectedIdentity:
-        """Returns the run id and manifest that all its records must contain."""
+        """Returns the run id and manifest that all records of the image must contain."""
         return ExpectedIdentity(self.introduction.begin.run, self.introduction.begin.manifest)
 
 
 def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Mapping[str, int]) -> ExternalImage:
-    """Reads an image, and runs it until it has sent its begin record and parameters.
+    """Reads a user's image, and runs it until it has sent its begin record and parameters.
 
     Raises ImageFileError, RunError for an image without our runner, SettingError for another board's image.
     """
@@ -50,9 +50,8 @@ def read_external_image(catalogue: Catalogue, path: Path, board: str, timing: Ma
 
 
 def with_kernel(catalogue: Catalogue, kernel: str, cores: int) -> Catalogue:
-    """Returns the catalogue with the kernel added if no folder declares it.
-    Such a kernel gets every service, and no symbols: only its name is known.
-    """
+    """Returns the catalogue with the kernel added, if the catalogue does not know it. The added kernel has every
+    service, and no symbols."""
     if kernel in catalogue.kernels:
         return catalogue
     services = {service for entry in catalogue.kernels.values() for service in entry.facts.services}

@@ -39,20 +39,20 @@ _BREAKPOINT: Final = 0xBE00
 
 @dataclass(frozen=True, slots=True)
 class MemoryCopy:
-    """A copy of a part of the memory."""
+    """A copy of a part of the board's memory."""
 
     start: int
     content: bytes
 
     def read_word(self, address: int) -> int | None:
-        """Returns the word at an address. None outside the copy."""
+        """Returns the word at an address in the copy. None outside the copy."""
         at = address - self.start
         return int.from_bytes(self.content[at : at + 4], "little") if 0 <= at <= len(self.content) - 4 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault (such as a HardFault) and the state of its core, as the handler begins."""
+    """A fault of the firmware (such as a HardFault) and the state of its core, as the fault's handler begins."""
 
     core: int
     exception: int
@@ -77,12 +77,13 @@ class Fault:
 
 
 def fault_entries(events: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yields core, exception number and cycle of each entry into a fault handler, from packed events."""
+    """Yields core, exception number and cycle of each entry into a fault handler, from packed events of the board."""
     yield from _fault_events(events, KIND_EXCEPTION_ENTER)
 
 
 def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
-    """Returns the cycle of the first return from each fault handler, by core and exception, from packed events."""
+    """Returns the cycle of the first return from each fault handler, by core and exception number, from packed
+    events."""
     returns: dict[tuple[int, int], int] = {}
     for core, number, cycle in _fault_events(events, KIND_EXCEPTION_EXIT):
         returns.setdefault((core, number), cycle)
@@ -90,7 +91,8 @@ def fault_returns(events: bytes) -> dict[tuple[int, int], int]:
 
 
 def _fault_events(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
-    """Yields core, exception number and cycle of the events of one kind that belong to a fault."""
+    """Yields core, exception number and cycle of the packed events of one kind (entry or return) that belong to a
+    fault."""
     for match in _FAULT_IDENT.finditer(events[_IDENT_AT :: _EVENT.size]):
         cycle, ident, its_kind, core = _EVENT.unpack_from(events, match.start() * _EVENT.size)
         if its_kind == kind and ident in FAULT_NAMES:
@@ -98,7 +100,7 @@ def _fault_events(events: bytes, kind: int) -> Iterator[tuple[int, int, int]]:
 
 
 def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -> Fault:
-    """Returns the fault of a core that is about to execute the first instruction of the fault's handler."""
+    """Returns the state of a core that is about to execute the first instruction of a fault's handler."""
     now = machine.registers(core)
     exc_return = now["lr"]
     frame = now["psp"] if exc_return & _ON_PROCESS_STACK else now["msp"]
@@ -114,17 +116,17 @@ def read_fault(machine: VirtualMachine, core: int, exception: int, cycle: int) -
 
 
 def core_state(machine: VirtualMachine, core: int) -> Fault:
-    """Returns the present state of a core in the form of a fault without a cause, for its call path."""
+    """Returns the present state of a core as a `Fault` without a cause, so that its call path can be shown."""
     registers = machine.registers(core)
     stacks = tuple(_read_stack(machine, registers[name]) for name in ("msp", "psp"))
     return Fault(core, 0, machine.cycle(), {**registers, "pc": registers["pc"] & ~1}, stacks, {}, 0)
 
 
 def frame_registers(stacks: Iterable[MemoryCopy], frame: int, exc_return: int) -> dict[str, int]:
-    """Returns the registers that an exception stacked at address `frame`, and the sp after it.
-
-    `exc_return` is the handler's LR, which says whether the frame has floating-point registers. Empty if the frame is
+    """Returns the registers that an exception stacked at address `frame`, and the sp above them. Empty if the frame is
     outside `stacks`.
+
+    `exc_return` is the handler's LR, which says whether the frame has floating-point registers.
     """
     for stack in stacks:
         words = [stack.read_word(frame + 4 * number) for number in range(len(_FRAME))]
@@ -147,7 +149,7 @@ def _read_status(machine: VirtualMachine, core: int) -> dict[str, int]:
 
 
 def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
-    """Returns `count` words of memory. Empty outside memory."""
+    """Returns `count` words of the board's memory. Empty outside memory."""
     try:
         content = machine.read(address, 4 * count)
     except (simulator_module().SimError, OverflowError):
@@ -156,7 +158,7 @@ def _read_words(machine: VirtualMachine, address: int, count: int) -> list[int]:
 
 
 def _read_stack(machine: VirtualMachine, pointer: int) -> MemoryCopy:
-    """Copies memory from the stack pointer upwards, as far as there is memory."""
+    """Returns a copy of the memory from a stack pointer upwards, at most 16 KiB and as far as there is memory."""
     content = b""
     with suppress(simulator_module().SimError, OverflowError):
         while len(content) < _STACK_BYTES:

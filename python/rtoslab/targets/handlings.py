@@ -38,7 +38,7 @@ UNKNOWN: Final = -1
 
 @dataclass(slots=True)
 class HandlerRuns:
-    """Columns with the runs of exception handlers in a window, in the order of their return."""
+    """The runs of exception handlers in a measurement window as columns, in the order of their return."""
 
     exception: list[int] = field(default_factory=list)
     start_cycle: list[int] = field(default_factory=list)
@@ -72,7 +72,7 @@ class _OpenRun:
 
 
 class HandlerReader:
-    """Turns the events of one core in a window into runs of exception handlers."""
+    """Turns the events of core 0 in a measurement window into runs of exception handlers."""
 
     def __init__(
         self, current: int, top: int = UNKNOWN, switching: Collection[int] = frozenset({SVCALL, PENDSV})
@@ -89,7 +89,7 @@ class HandlerReader:
         self.runs = HandlerRuns()
 
     def feed(self, raw: bytes) -> None:
-        """Reads the next chunk of packed events, in the order of time."""
+        """Adds the next chunk of packed events, which must come in the order of time."""
         events = np.frombuffer(raw, dtype=EVENT)
         # Where one handler follows another without a return between, the board reports the entry before the return.
         events = self._idling.feed(events[np.argsort(events["cycle"], kind="stable")])
@@ -107,15 +107,13 @@ class HandlerReader:
                 self._note_selection(ident, cycle)
 
     def _note_entry(self, cycle: int, latency: int, exception: int) -> None:
-        """Records the entry into an exception handler."""
+        """Records the entry into an exception handler. `latency` are the cycles from the exception's recognition."""
         for handler in self._open:
             handler.interrupted += 1
         self._open.append(_OpenRun(exception, cycle, latency, self._runs, self._top))
 
     def _note_return(self, cycle: int, exception: int) -> None:
-        """Records the return from an exception handler. Its run is stored if the handler is the kernel's.
-        Keeps it if it is one of the kernel's own.
-        """
+        """Records the return from an exception handler. Its run is stored if it is a handler of the kernel."""
         if not self._open or self._open[-1].exception != exception:
             self._open.clear()  # it was entered before the window opened
             return
@@ -136,7 +134,7 @@ class HandlerReader:
         handlings.interrupted.append(done.interrupted)
 
     def _note_write(self, ident: int, value: int) -> None:
-        """Records a new current task, or how many priorities the kernel's search for the next task has passed."""
+        """Records a write of the current-task variable, or of the word with the most urgent ready priority."""
         if ident == IDENT_CURRENT:
             self._current = value
         elif ident == IDENT_TOP:
@@ -145,7 +143,7 @@ class HandlerReader:
             self._top = value
 
     def _note_selection(self, ident: int, cycle: int) -> None:
-        """Records the begin or end of the kernel's choice of the next task."""
+        """Records the begin or end of the kernel function that chooses the next task."""
         inside = self._open[-1] if self._open else None
         if inside is None:
             return
@@ -156,10 +154,8 @@ class HandlerReader:
 
 
 def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None:
-    """Sets probes on the code with which the kernel chooses the next task.
-
-    Returns the address of the word with the most urgent ready priority. None where the kernel has none.
-    """
+    """Sets probes on the code with which the kernel chooses the next task. Returns the address of the kernel's word
+    with the most urgent ready priority, None if it has none."""
     probes = kernel.probes
     if probes is None:
         return None
@@ -178,7 +174,8 @@ def attach_handler_probes(machine: VirtualMachine, kernel: Kernel) -> int | None
 
 
 def call_return_addresses(machine: VirtualMachine, caller: str, callee: int) -> list[int]:
-    """Returns the addresses after the calls (BL) of the function at `callee` in the function named `caller`."""
+    """Returns the addresses after those calls (BL) in the function named `caller` that call the function at
+    `callee`."""
     start = find_address(machine, caller)
     size = next((size for address, size, name in machine.symbols() if name == caller and address == start), 0)
     code = machine.read(start, size & ~1)
@@ -197,7 +194,8 @@ def call_return_addresses(machine: VirtualMachine, caller: str, callee: int) -> 
 
 
 def _branch_offset(high: int, low: int) -> int:
-    """Returns the offset of a BL, encoding T1 (ARMv7-M Architecture Reference Manual, A7.7.18; ARMv6-M, A6.7.13)."""
+    """Returns the offset of a BL instruction from its two halfwords (ARMv7-M Architecture Reference Manual, A7.7.18;
+    ARMv6-M, A6.7.13)."""
     sign = high >> 10 & 1
     i1, i2 = (~((low >> bit & 1) ^ sign) & 1 for bit in (13, 11))
     value = sign << 24 | i1 << 23 | i2 << 22 | (high & 0x3FF) << 12 | (low & 0x7FF) << 1

@@ -17,7 +17,7 @@ _MOST_PIECES: Final = 1 << 16
 
 
 def count_free_pieces(machine: VirtualMachine, read_word: ReadWord, image: bytes, kernel: Kernel) -> dict[str, int]:
-    """Returns the number of free pieces under HEAP_PIECES. Empty where it is unknown.
+    """Returns the number of free pieces in the kernel's heap, under the key HEAP_PIECES. Empty if it is unknown.
 
     It is unknown if kernel.toml describes no list, the image has none, or the list is not in the order of addresses,
     as that of another allocator.
@@ -32,7 +32,7 @@ def count_free_pieces(machine: VirtualMachine, read_word: ReadWord, image: bytes
 
 
 class _Heap:
-    """Reads a kernel's heap in the board's memory: its variables, and members of its blocks."""
+    """Reads a kernel's heap in the board's memory: variables, and members of the heap's blocks."""
 
     def __init__(self, machine: VirtualMachine, word: ReadWord, image: bytes, structure: str) -> None:
         self._machine = machine
@@ -40,22 +40,23 @@ class _Heap:
         self.read_word = word
 
     def symbol_address(self, symbol: str) -> int | None:
-        """Returns a symbol's address. None if the image does not have it."""
+        """Returns the address of a symbol. None if the image does not have it."""
         return self._machine.symbol(symbol) if symbol else None
 
     def read_variable(self, symbol: str) -> int | None:
-        """Returns a variable's value. None if the image does not have it."""
+        """Returns the value of a variable of the heap. None if the image does not have it."""
         address = self.symbol_address(symbol)
         return None if address is None else self.read_word(address)
 
     def read_member(self, block: int, name: str) -> int | None:
-        """Returns the value of a member of the heap block at `block`. None if there is no such member, or no memory."""
+        """Returns the value of a member of the heap block at address `block`. None if there is no such member, or no
+        memory."""
         place = self._members.get(name)
         return place.read_member(self.read_word, block) if place is not None else None
 
 
 def _count_free_list(heap: _Heap, facts: FreeList) -> int | None:
-    """Returns the number of pieces in a heap's list of free memory. None where it is unknown."""
+    """Returns the number of pieces in a heap's linked list of free memory. None if it is unknown."""
     head = heap.symbol_address(facts.head)
     if head is None:
         return None
@@ -65,7 +66,8 @@ def _count_free_list(heap: _Heap, facts: FreeList) -> int | None:
 
 
 def _listed_addresses(heap: _Heap, head: int, member: str, mask: int) -> Iterator[int]:
-    """Yields the addresses in a linked list of free memory. The last one marks the end and is no free piece."""
+    """Yields the addresses in a linked list of free memory. The last one marks the end and is no free piece. `mask` is
+    combined with each pointer by XOR."""
     address = head
     for _ in range(_MOST_PIECES):
         following = heap.read_member(address, member)
@@ -76,7 +78,7 @@ def _listed_addresses(heap: _Heap, head: int, member: str, mask: int) -> Iterato
 
 
 def _count_free_in_chain(heap: _Heap, facts: BlockChain) -> int | None:
-    """Returns the number of free blocks in a heap that chains all its blocks. None where it is unknown."""
+    """Returns the number of free blocks in a heap that chains all its blocks, used or free. None if it is unknown."""
     first, last = heap.read_variable(facts.first), heap.read_variable(facts.last)
     block, pieces = first, 0
     while first and last and block is not None and block < last:

@@ -12,11 +12,12 @@ _FIRST_INSTRUCTION_CYCLES: Final = 24
 
 
 def count_held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries: NDArray[np.void]) -> int:
-    """Returns the number of memory blocks still allocated: the calls that take one less those that give one back.
+    """Returns the number of memory blocks that are still allocated: the calls that take one less the calls that give
+    one back.
 
-    `entries` are entries of exceptions. A call whose first instruction an exception cut off is seen again after the
-    handler. Not every such call can be recognised, so the number is the one nearest to zero that these calls allow. All
-    three are arrays of `targets.events.EVENT`.
+    `entries` are entries of exceptions. A call whose first instruction an exception interrupted is recorded again after
+    the handler. Not every such call can be recognised, so the number is the one nearest to zero that these calls allow.
+    All three are arrays of `targets.events.EVENT`.
     """
     most = len(takes) - len(gives)
     if most > 0:
@@ -25,7 +26,7 @@ def count_held_blocks(takes: NDArray[np.void], gives: NDArray[np.void], entries:
 
 
 def _may_be_interrupted(calls: NDArray[np.void], entries: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Returns a mask of the calls that began when an exception was recognised on their core, or just before."""
+    """Returns a mask of the calls whose first instruction an exception on their core may have interrupted."""
     is_cut = np.zeros(len(calls), dtype=np.bool_)
     for core in sorted_distinct(calls["core"]):
         mine = calls["core"] == core

@@ -34,7 +34,8 @@ EDGE_CYCLES: Final = 64
 
 @dataclass(slots=True)
 class MarkedInterval:
-    """One measured interval between its begin mark and its end mark, in cycles of the core's clock."""
+    """One measured interval of a latency benchmark, between its begin mark and its end mark, in cycles of the core's
+    clock."""
 
     series: int
     start_cycle: int
@@ -53,7 +54,7 @@ class MarkedInterval:
 
 @dataclass(frozen=True, slots=True)
 class MarkedIntervals:
-    """The measured intervals of a window, and the events beside them, in the order of time."""
+    """The measured intervals of a latency benchmark's window, and the events beside them, in the order of time."""
 
     intervals: tuple[MarkedInterval, ...]
     pulses: tuple[int, ...]
@@ -67,14 +68,11 @@ class MarkedIntervals:
     `bench_keep`."""
 
     def of_series(self, series: int) -> list[MarkedInterval]:
-        """Returns the intervals of one series."""
+        """Returns the intervals of one measured series, by its number."""
         return [interval for interval in self.intervals if interval.series == series]
 
     def pulses_of(self, series: int) -> list[int]:
-        """Returns the lengths of the pin pulses of one series.
-
-        Each interval has one pulse, because intervals do not overlap.
-        """
+        """Returns the lengths in cycles of the pin pulses of one measured series, which has one pulse per interval."""
         pairs = zip(self.intervals, self.pulses, strict=False)
         return [pulse for interval, pulse in pairs if interval.series == series]
 
@@ -86,10 +84,11 @@ def find_intervals(
     pin: int | None,
     stamping: int | None = None,
 ) -> MarkedIntervals:
-    """Returns the measured intervals in a window's packed events.
+    """Returns the measured intervals in the packed events of a window.
 
-    `current`: core -> running task as it opens; `pin`: number of the measurement's pin; `stamping`: number of the
-    exception whose recognition starts the intervals of stamped series. Of several ticks the last before the end does.
+    `current` is the running task of each core as the window opens. `pin` is the number of the measurement's pin.
+    `stamping` is the number of the exception whose recognition starts the intervals of stamped series. Of several
+    ticks, the last one before the end starts the interval.
     """
     reader = _IntervalReader(services, dict(current), stamping)
     events = np.frombuffer(raw, dtype=EVENT)
@@ -142,13 +141,13 @@ class _IntervalReader:
     samples: list[tuple[int, int]] = field(default_factory=list)
 
     def start_stamped_interval(self, cycle: int) -> None:
-        """Begins an interval at an interrupt. Its series is known only from its end mark."""
+        """Begins an interval at an interrupt's event. Its series is known only from its end mark."""
         if self.open is not None and (self.stamping != SYSTICK or self.open.series != STAMPED):
             self.disorder.append("a timer's event came before the one before it was stamped")
         self.open = MarkedInterval(STAMPED, cycle)
 
     def note_mark(self, cycle: int, tag: int) -> None:
-        """Begins or ends an interval at a mark."""
+        """Begins or ends an interval at a mark in the code. `tag` is twice the series' number, plus 1 for an end."""
         series, is_end = tag >> 1, bool(tag & 1)
         if is_end:
             if self.open is not None and self.open.series == STAMPED:
@@ -174,7 +173,7 @@ class _IntervalReader:
             self.high_since = None
 
     def note_event(self, kind: int, cycle: int, ident: int, value: int, core: int) -> None:
-        """Counts a task switch, call or exception for the interval in progress."""
+        """Counts a task switch, a call or an exception in the interval in progress."""
         interval = self.open
         if kind == KIND_WRITE:
             switched = self.current.get(core) != value

@@ -17,10 +17,8 @@ _FIRST_LINES: Final = (b" begin ", b" param ")
 def read_introduction(
     image: bytes, name: str, board: Board, settings: Mapping[str, int], constants: WireConstants
 ) -> DecodedRun:
-    """Runs an image until it has sent its begin record and parameters, and returns them.
-
-    Raises RunError for an image that sends no begin record of rtoslab's runner.
-    """
+    """Runs an image until it has sent its begin record and its parameters, and returns these records. Raises RunError
+    for an image that sends no begin record of rtoslab's runner."""
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, name)
@@ -43,6 +41,7 @@ def read_introduction(
 
 
 def _has_all_parameters(output: bytes) -> bool:
-    """Whether the serial output contains all `param` records of the image, that is, another record after them."""
+    """Whether the serial output contains all `param` records of the image, which is so if another record follows
+    them."""
     lines = output.split(b"\n")[:-1]
     return any(not any(word in line for word in _FIRST_LINES) for line in lines if line.startswith(b"@"))

@@ -8,7 +8,8 @@ from functools import cache
 def kernel_address_test(
     symbols: Sequence[tuple[int, int, str]], is_kernel_function: Callable[[str], bool]
 ) -> Callable[[int], bool]:
-    """Returns a function that says whether an address is in a kernel function.
+    """Returns a function that tells whether an address is in a function of the kernel. `symbols` are address, size and
+    name.
 
     `symbols`: address, size and name; `is_kernel_function`: whether a name is of the kernel.
     """
@@ -17,7 +18,7 @@ def kernel_address_test(
 
     @cache
     def is_in_kernel(address: int) -> bool:
-        """Whether an address is in a kernel function."""
+        """Whether an address is in a function of the kernel."""
         index = bisect_right(starts, address) - 1
         return index >= 0 and address < ordered[index][0] + max(ordered[index][1], 2)
 

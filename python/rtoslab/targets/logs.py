@@ -29,18 +29,18 @@ class LogLine:
     module: str | None
 
     def __str__(self) -> str:
-        """The line as people read it."""
+        """Returns the log line as people read it: time, level, message, place in the source."""
         parts = (self.timestamp, (self.level or "").upper().ljust(5) if self.level else None, self.message)
         place = f" ({self.file}:{self.line})" if self.file else ""
         return " ".join(part for part in parts if part is not None) + place
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the line as the JSON object of `rtoslab sim --json`."""
+        """Returns the log line as the JSON object of `rtoslab sim --json`."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 class DefmtLog:
-    """The defmt log of one image, decoded as its bytes arrive."""
+    """The defmt log of one image (a compact log over RTT), decoded as its bytes arrive."""
 
     def __init__(self, decoder: "LogDecoder") -> None:
         """`find_logs` makes one."""
@@ -49,7 +49,7 @@ class DefmtLog:
         """All lines so far."""
 
     def decode_log_bytes(self, data: bytes) -> bytes:
-        """Decodes log bytes that came over RTT. Returns the text of the lines that they complete."""
+        """Decodes the next bytes of the log. Returns the text of the lines that they complete."""
         fresh = [
             LogLine(level, timestamp, message, place[0] if place else None, place[1] if place else None, module)
             for level, timestamp, message, place, module in self._decoder.feed(data)
@@ -59,9 +59,8 @@ class DefmtLog:
 
 
 def find_logs(image: bytes) -> DefmtLog | None:
-    """Returns the defmt log of an image. None if it does not use defmt.
-    Raises ImageFileError if its tables are damaged.
-    """
+    """Returns the decoder of an image's defmt log. None if the image does not use defmt. Raises ImageFileError if its
+    tables are damaged."""
     if not image.startswith(_ELF) or _SECTION not in image:
         return None
     sim = simulator_module()

@@ -23,9 +23,8 @@ class IntervalMark:
 
 
 def read_marks(image: bytes, name: str) -> tuple[IntervalMark, ...]:
-    """Returns the addresses at which an image's measured intervals begin and end, in the order of their section.
-    Empty without one. Raises ImageFileError.
-    """
+    """Returns the addresses at which an image's measured intervals begin and end, from its section `.bench_marks`.
+    Empty without this section. Raises ImageFileError."""
     try:
         elf = ElfFile(image)
         section = elf.find_section(SECTION)

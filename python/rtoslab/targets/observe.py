@@ -19,10 +19,8 @@ from rtoslab.targets.steps import RunStep
 
 @dataclass(frozen=True, slots=True)
 class TaskSwitch:
-    """A task switch: the core, the tasks before and after (control blocks), and the service called before it.
-
-    `cause` is the last watched service called on that core since its switch before. Empty if none was.
-    """
+    """A context switch: the core, the control blocks of the tasks before and after, and the kernel service that caused
+    it. `cause` is the last watched service that was called on that core since its previous switch, or empty."""
 
     core: int
     before: int
@@ -32,7 +30,7 @@ class TaskSwitch:
 
 @dataclass(frozen=True, slots=True)
 class BlockingCalls:
-    """Counts of the calls of one core in a window that had to wait, by service."""
+    """Counts of the calls of one core in the measurement window that had to wait for their object."""
 
     collided: int
     """Calls that did not find their object free."""
@@ -44,7 +42,7 @@ class BlockingCalls:
 
 @dataclass(frozen=True, slots=True)
 class CriticalCycles:
-    """The number and the cycles of the critical sections of one core in a window.
+    """The number and the cycles of the kernel's critical sections on one core in the measurement window.
 
     The kernel counts once it has its locks, so the waiting for them is outside. A switch that the window's end cuts off
     is left out.
@@ -57,7 +55,7 @@ class CriticalCycles:
 
 @dataclass(frozen=True, slots=True)
 class CoreLoad:
-    """The cycles of one core in a window: all, idle, and the executed instructions."""
+    """The cycles of one core in the measurement window: all, idle, and the executed instructions."""
 
     cycles: int
     idle_cycles: int
@@ -72,7 +70,7 @@ ALL_CORES: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class CodeSpan:
-    """Adjacent instructions that were executed equally often, with their cycles."""
+    """Adjacent instructions that were executed equally often, with their number and cycles."""
 
     address: int
     instructions: int
@@ -84,7 +82,8 @@ class CodeSpan:
 
 @dataclass(frozen=True, slots=True)
 class OwnFunction:
-    """A function of the benchmark itself, as one core executed it: its spans and calls."""
+    """A function of the benchmark itself (not of kernel or library), as one core executed it: its spans of code and its
+    calls."""
 
     core: int
     name: str
@@ -97,7 +96,8 @@ class OwnFunction:
 
 @dataclass(slots=True)
 class WindowObservations:
-    """Everything that the virtual board counted during the window. Exceptions are per core: number -> entries."""
+    """Everything that the virtual board observed during the measurement window. Exceptions are per core: number ->
+    entries."""
 
     switches: Counter[TaskSwitch] = field(default_factory=Counter)
     calls: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -148,7 +148,7 @@ class WindowObservations:
 
 
 class WindowObserver:
-    """Counts task switches, service calls and critical sections in the events of a window."""
+    """Counts task switches, service calls and critical sections in the events of a measurement window."""
 
     def __init__(
         self,
@@ -166,12 +166,13 @@ class WindowObserver:
         self._tally = simulator_module().EventTally(calls, IDENT_CURRENT, IDENT_NESTING, dict(current), self._depths)
 
     def feed(self, raw: bytes) -> None:
-        """Counts the next chunk of packed events, in the order of time."""
+        """Counts the next chunk of packed events, which must come in the order of time."""
         self._digest.update(raw)
         self._tally.feed(raw)
 
     def finish(self, exceptions: dict[int, dict[int, int]]) -> WindowObservations:
-        """Returns the counts of the window. `exceptions`: exception entries by core and number, which are added."""
+        """Returns the counts of the measurement window. `exceptions` are the exception entries by core and number,
+        which are added."""
         tally = self._tally
         observed = WindowObservations(
             exceptions=exceptions, event_count=tally.event_count(), event_digest=self._digest.hexdigest()
@@ -184,5 +185,5 @@ class WindowObserver:
         return observed
 
     def _service_of(self, ident: int) -> str:
-        """Returns the service that a probe's identity stands for."""
+        """Returns the kernel service that a probe's number belongs to."""
         return self._services[ident - IDENT_CALL]

@@ -26,7 +26,7 @@ def timing_version() -> int:
 
 @cache
 def simulator_sources(root: Path) -> str:
-    """Returns SHA-256 of the simulator's sources, 64 hex digits.
+    """Returns the SHA-256 of the sources that the simulator was built from, as 64 hex digits.
 
     Raises StaleSimulatorError if the checkout `root` holds other sources, ToolMissingError without a simulator.
     """
@@ -56,5 +56,5 @@ def _require_same_sources(own: str, root: Path) -> None:
 
 
 def _is_built_from(path: Path) -> bool:
-    """Whether a source file of the simulator is compiled into its binary. Tests (`tests/`, `tests.rs`) are not."""
+    """Whether a source file of the simulator is compiled into its binary. Test files (`tests/`, `tests.rs`) are not."""
     return "tests" not in {*path.parts, path.stem}

@@ -47,8 +47,9 @@ def own_functions(
 ) -> tuple[OwnFunction, ...]:
     """Returns the benchmark's own functions that each core executed, and those of all cores together.
 
-    Own is what was compiled from the firmware's files, but for a port's functions that do the kernel's work. `idling`:
-    (begin, end, name) of code that idles outside a task. `read` gives the bytes of code at an address.
+    Own is what was compiled from the firmware's files, but for a port's functions that do the kernel's work. `profiles`
+    are the packed profiles by core. `idling` is (begin, end, name) of the code that idles outside a task. `read`
+    returns the bytes of code at an address.
     """
     places = _SymbolIndex(symbols)
     ours = FirmwareCode(image, with_port=kernel.services.get("tasks", True))
@@ -89,14 +90,13 @@ def _is_idling(address: int, idling: Sequence[Symbol]) -> bool:
 
 
 def _is_own(name: str, kernel: Kernel) -> bool:
-    """Whether a function is the benchmark's own, and not the kernel's work or a linker's veneer.
-    What only has a library's name is own: it comes from no library.
-    """
+    """Whether a function is the benchmark's own, and not the kernel's or a linker's veneer. A function whose name only
+    looks like a library's is own."""
     return function_kind(name, kernel) in {APPLICATION, LIBRARY} and not name.endswith(_VENEER)
 
 
 class FirmwareCode:
-    """The addresses of the code that was compiled from the firmware's files."""
+    """The address ranges of the code that was compiled from the firmware's files."""
 
     def __init__(self, image: bytes, *, with_port: bool = True) -> None:
         """Reads the image's debug information. An image that is no ELF file has none. `with_port` includes the code
@@ -115,14 +115,14 @@ class FirmwareCode:
 
 
 class _SymbolIndex:
-    """Finds functions by address."""
+    """Finds the functions of an image by address."""
 
     def __init__(self, symbols: Sequence[Symbol]) -> None:
         self._symbols = sorted(symbols)
         self._starts = [address for address, _, _ in self._symbols]
 
     def find_function(self, address: int) -> Symbol | None:
-        """Returns the function that contains an address. None outside functions."""
+        """Returns the function (address, size, name) that contains an address. None outside functions."""
         index = bisect_right(self._starts, address) - 1
         if index < 0:
             return None
@@ -138,7 +138,8 @@ def _make_own_function(
     places: _SymbolIndex,
     read: Callable[[int, int], bytes],
 ) -> OwnFunction:
-    """Returns a function of the benchmark with its spans of equally often executed instructions, and its calls."""
+    """Returns one of the benchmark's functions with its spans of equally often executed instructions, and its calls.
+    `executed` and `cycles` are by address."""
     stretches: list[CodeSpan] = []
     calls: Counter[str] = Counter()
     behind = -1
@@ -158,10 +159,12 @@ def _make_own_function(
 
 
 def _called_name(address: int, code: bytes, place: Symbol, places: _SymbolIndex) -> str | None:
-    """Returns the name of the function that an instruction calls or jumps to. None if it stays in its function.
+    """Returns the name of the function that an instruction calls or jumps to. None if it stays in its own function,
+    which is `place`.
 
     Encodings: ARMv6-M Architecture Reference Manual, A6.7.10 (B), A6.7.13 (BL), A6.7.14 (BLX), A6.7.15 (BX), A6.7.68
-    (SVC)."""
+    (SVC).
+    """
     first = int.from_bytes(code[:2], "little")
     if first >= _WIDE:
         target = branch_target(address, code)
@@ -197,11 +200,13 @@ def call_distance(
     symbols: Sequence[Symbol],
     read: Callable[[int, int], bytes],
 ) -> int:
-    """Returns the sum of the distances between the marks of intervals and the calls that they measure.
+    """Returns the number of instructions between the marks of intervals and the calls that these measure, summed over
+    all marks.
 
     The distance of a begin is the number of executed instructions up to the next call, and of an end that from the call
     before it. Without a call the distance is that to the next mark, or to the function's begin or end. An instruction
-    that was moved into an interval makes the sum larger, one that was moved out of it makes it smaller."""
+    that was moved into an interval makes the sum larger, one that was moved out of it makes it smaller.
+    """
     places = _SymbolIndex(symbols)
     at_marks = {mark.address for mark in marks}
     total = 0

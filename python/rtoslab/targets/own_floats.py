@@ -48,7 +48,8 @@ def functions_with_floats(image: bytes) -> tuple[str, ...]:
 
 
 def _has_float_instruction(start: int, code: bytes, pools: "_DataRanges") -> bool:
-    """Whether the code from `start` on contains a floating-point calculation."""
+    """Whether the code from address `start` on contains a floating-point calculation. `pools` are data between
+    instructions."""
     at = 0
     while at + 2 <= len(code):
         first = int.from_bytes(code[at : at + 2], "little")

@@ -13,17 +13,19 @@ EventRow = tuple[int, int, int, int, int, int, int]
 
 
 def event_rows(events: bytes) -> Iterator[EventRow]:
-    """Yields the fields of each packed event."""
+    """Yields the fields of each packed event of the virtual board: cycle, value, pc, number of the probe, kind, core,
+    zero."""
     return _EVENT.iter_unpack(events)
 
 
 def order_events(events: bytes, other_than: int | None = None) -> bytes:
-    """Returns packed events in the order of time, without those of the identity `other_than`."""
+    """Returns packed events in the order of time, without those that have the probe number `other_than`."""
     ordered: bytes = simulator_module().order_events(events, other_than)
     return ordered
 
 
 def latest_events(events: bytes, other_than: int | None = None) -> bytes:
-    """Returns the last event of each kind, core and identity, in the order of time: the state that the events leave."""
+    """Returns the last event of each kind, core and probe number, in the order of time, without those with the number
+    `other_than`."""
     latest: bytes = simulator_module().latest_events(events, other_than)
     return latest

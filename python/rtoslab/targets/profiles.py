@@ -40,7 +40,8 @@ _LIBRARY_PREFIXES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class FunctionCycles:
-    """The cycles that one function took on one core in the window. `cycles` includes `wait_cycles` (bus and flash)."""
+    """The cycles that one function took on one core in the measurement window. `cycles` includes `wait_cycles` (bus and
+    flash)."""
 
     core: int
     name: str
@@ -60,7 +61,8 @@ def cycles_by_function(
     kernel: Kernel,
     idling: Sequence[tuple[int, int, str]] = (),
 ) -> tuple[FunctionCycles, ...]:
-    """Returns the cycles of each function that ran, for each core, most cycles first. `idling`: see `idle_ranges`."""
+    """Returns the cycles of each function that ran, sorted by core, most cycles first. `raw` are the packed profiles by
+    core. `idling`: see `idle_ranges`."""
     index = SymbolIndex(symbols)
     labels = {name for _, _, name in idling}
     functions: list[FunctionCycles] = []
@@ -92,7 +94,8 @@ def _function_at(address: int, index: SymbolIndex) -> tuple[str, bool]:
 
 
 def function_kind(name: str, kernel: Kernel) -> str:
-    """Returns the class of a function by its name's prefix: a class of kernel.toml, else library or application."""
+    """Returns the class of a function by its name's prefix: a class that kernel.toml lists, else `library` or
+    `application`."""
     for kind, prefixes in kernel.classes.items():
         if name.startswith(prefixes):
             return kind
@@ -100,17 +103,14 @@ def function_kind(name: str, kernel: Kernel) -> str:
 
 
 def clone_addresses(name: str, symbols: Iterable[tuple[int, int, str]]) -> list[int]:
-    """Returns the addresses of the clones into which the compiler split a function (`f.part.0`, `f.constprop.0`).
-
-    With LTO the image may contain a function that only the kernel calls under such names alone.
-    """
+    """Returns the addresses of the compiler's clones of a function (`f.part.0`, `f.constprop.0`). With LTO the image
+    may contain a function under such names alone."""
     return sorted({code_address(address) for address, _, own in symbols if own.startswith(f"{name}.")})
 
 
 def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Counter[tuple[int, str]]:
-    """Returns how often each service's kernel functions were executed, by (core, service).
-    CORE_INTERRUPT is counted too.
-    """
+    """Returns how often each service's kernel functions were executed, by (core, service). CORE_INTERRUPT, by which
+    cores interrupt each other, is counted too."""
     entries = _EntryCounts(functions)
     counted = dict(kernel.symbols)
     if kernel.several_cores.interrupt:
@@ -127,7 +127,8 @@ def service_calls(functions: tuple[FunctionCycles, ...], kernel: Kernel) -> Coun
 def blocking_calls(
     functions: tuple[FunctionCycles, ...], kernel: Kernel, cores: Iterable[int]
 ) -> dict[int, BlockingCalls]:
-    """Returns each core's calls that found no free object and had to wait. Empty if the kernel does not tell."""
+    """Returns each core's counts of calls that found no free object and had to wait. Empty if the kernel has no
+    functions that show it."""
     if kernel.waits is None:
         return {}
     entries, names = _EntryCounts(functions), kernel.waits
@@ -144,7 +145,8 @@ def blocking_calls(
 def core_loads(
     functions: Iterable[FunctionCycles], asleep: Mapping[int, int], cycles: Mapping[int, int]
 ) -> dict[int, CoreLoad]:
-    """Returns the load of each core: its cycles, idle cycles and instructions."""
+    """Returns the load of each core: its cycles, idle cycles and application instructions. `asleep` are the cycles
+    asleep by core."""
     every = list(functions)
     return {
         core: CoreLoad(
@@ -181,5 +183,5 @@ class _EntryCounts:
             )
 
     def count_entries(self, core: int, names: tuple[str, ...]) -> int:
-        """Returns how often a core entered any of these functions."""
+        """Returns how often a core entered the functions with these names, in total."""
         return sum(self._whole[core, name] or self._clones[core, name] for name in names)

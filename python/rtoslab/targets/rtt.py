@@ -25,7 +25,7 @@ _BYTES_MOST: Final = 1 << 20
 
 @dataclass(slots=True)
 class RttBuffers:
-    """The SEGGER RTT buffers of a running image."""
+    """The SEGGER RTT buffers in the RAM of a running image, as a debug probe reads them."""
 
     machine: VirtualMachine
     block: int
@@ -36,7 +36,8 @@ class RttBuffers:
     """The names of the buffers up that have been read, by number."""
 
     def receive_output(self) -> Iterator[tuple[int, bytes]]:
-        """Yields the new bytes of each buffer from the target, and writes input into the buffer to the target."""
+        """Yields the number and the new bytes of each RTT buffer from the target, and writes waiting input to the
+        target."""
         head = self._read_memory(self.block, _HEAD_BYTES)
         if not head.startswith(_ID):
             return  # before SEGGER_RTT_Init
@@ -49,7 +50,7 @@ class RttBuffers:
             self._fill_down_buffer(self.block + _HEAD_BYTES + ups * _BUFFER_BYTES)
 
     def _read_up_buffer(self, number: int) -> bytes:
-        """Returns the unread bytes of a buffer from the target, and marks them as read."""
+        """Returns the unread bytes of an RTT buffer from the target, by the buffer's number, and marks them as read."""
         at = self.block + _HEAD_BYTES + number * _BUFFER_BYTES
         words = self._read_memory(at, _BUFFER_BYTES)
         name, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
@@ -61,7 +62,8 @@ class RttBuffers:
         return whole[read:write] if read < write else whole[read:] + whole[:write]
 
     def _fill_down_buffer(self, at: int) -> None:
-        """Writes as much waiting input as fits into the buffer to the target at address `at`. One byte stays free."""
+        """Writes as much waiting input as fits into the RTT buffer to the target, whose descriptor is at address
+        `at`."""
         words = self._read_memory(at, _BUFFER_BYTES)
         _, buffer, size, write, read = (_word_at(words, place) for place in range(0, 20, 4))
         if not 0 < size <= _BYTES_MOST or write >= size or read >= size:
@@ -74,12 +76,13 @@ class RttBuffers:
         self.machine.write(at + _WRITE_AT, write.to_bytes(4, "little"))
 
     def _read_name(self, address: int) -> str:
-        """Returns the text of a buffer's name."""
+        """Returns the name of an RTT buffer, which the target's memory has as a C string at this address. Empty for
+        address 0."""
         text = self._read_memory(address, _NAME_MOST).partition(b"\0")[0] if address else b""
         return text.decode("ascii", errors="replace")
 
     def _read_memory(self, address: int, length: int) -> bytes:
-        """Returns bytes of memory. Empty outside memory."""
+        """Returns bytes of the target's memory. Empty outside memory."""
         try:
             return bytes(self.machine.read(address, length))
         except (simulator_module().SimError, OverflowError):
@@ -87,9 +90,8 @@ class RttBuffers:
 
 
 def find_rtt(machine: VirtualMachine, typed: bytes = b"") -> RttBuffers | None:
-    """Returns the RTT buffers of the loaded image. None if it has none.
-    `typed`: input for its first buffer to the target.
-    """
+    """Returns the SEGGER RTT buffers of the loaded image. None if it has none. `typed` is input for its first buffer to
+    the target."""
     block = machine.symbol(SYMBOL)
     return None if block is None else RttBuffers(machine, block & ~1, typed)
 

@@ -36,7 +36,7 @@ _VTOR: Final = 0xE000_ED08
 
 @dataclass(frozen=True, slots=True)
 class PairCycles:
-    """The number of times that execution went from `start` to `end`, and the cycles in between."""
+    """The number of times that execution went from address `start` to address `end`, and the cycles in between."""
 
     start: str
     end: str
@@ -81,7 +81,7 @@ class SimResult:
     """Address, bytes and name of the image's functions and objects, where there was a fault."""
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the object that `rtoslab sim --json` prints."""
+        """Returns the result as the object that `rtoslab sim --json` prints."""
         return {
             "stop": self.stop,
             "detail": self.detail,
@@ -152,10 +152,10 @@ def simulate_image(
     on_output: OnOutput = lambda *_: None,
     machine: VirtualMachine | None = None,
 ) -> SimResult:
-    """Runs `image` on a virtual board until its end, the limit or Ctrl-C.
-    Gives channel and bytes of output to `on_output` at once.
+    """Runs `image` on a virtual board until its end, the limit or Ctrl-C, and returns the result.
 
-    Raises PlanError for a pattern that is no regular expression.
+    `on_output` gets the channel and the bytes of each output at once. Raises PlanError for a pattern that is no regular
+    expression.
     """
     count = cores or board.cores
     machine = machine or make_machine(board, cores=count, strict=request.strict)
@@ -202,7 +202,8 @@ def simulate_image(
 
 
 def _start_notes(machine: VirtualMachine, board: Board) -> list[str]:
-    """Returns a sentence about an image for a boot loader, whose vector table is not where the chip boots."""
+    """Returns a sentence about an image for a boot loader, whose vector table is not where the chip boots. Empty for
+    others."""
     memory = board.memory
     table = machine.read_registers(0, [_VTOR])[0] or 0
     starts = [start for start in (memory.flash_start, memory.flash_itcm_start) if start is not None]
@@ -216,7 +217,7 @@ def _start_notes(machine: VirtualMachine, board: Board) -> list[str]:
 
 
 def _cycle_limit(request: SimRequest, board: Board) -> int:
-    """Returns the cycles since reset after which the run ends at the latest."""
+    """Returns the cycles since reset after which the run ends at the latest, by the user's options."""
     cycle = None if request.until is None else parse_cycle_count(request.until)
     if cycle is not None:
         return min(cycle, MOST_CYCLES)
@@ -234,7 +235,7 @@ def _make_result(
     between: list[PairCycles],
     notes: Sequence[str],
 ) -> SimResult:
-    """Returns the result of a run that has ended."""
+    """Returns the result of a run of `rtoslab sim` that has ended."""
     reason, detail = ended.reason, ended.detail
     if request.expect is not None and reason in {"cycles", TIMEOUT, EXIT}:
         detail += f" The output never matched {request.expect!r}."
@@ -278,7 +279,7 @@ def _has_reached_goal(request: SimRequest, reason: str) -> bool:
 
 
 def _channel_texts(channels: Mapping[str, bytes]) -> dict[str, str]:
-    """Returns the output of each channel as text."""
+    """Returns the output of each channel as text, with invalid UTF-8 replaced."""
     return {name: text.decode("utf-8", errors="replace") for name, text in channels.items()}
 
 
@@ -295,12 +296,13 @@ def _compile_pattern(text: str | None) -> re.Pattern[str] | None:
 
 
 def _is_failure(reason: str, detail: str) -> bool:
-    """Whether a run ended by a failure."""
+    """Whether a run's reason to stop is a failure: a forbidden access, the failing pattern, or a lock-up without
+    BKPT."""
     return reason in {"strict", FAILED} or (reason == "lockup" and "BKPT" not in detail)
 
 
 def _read_pair_cycles(machine: VirtualMachine, start: str, end: str, index: int) -> PairCycles:
-    """Returns the measured cycles between two addresses."""
+    """Returns the cycles that the board measured between two addresses, under the index of `between`."""
     result = machine.between_result(index)
     return PairCycles(start, end, result["count"], result["min_cycles"], result["max_cycles"], result["total_cycles"])
 

@@ -48,7 +48,7 @@ _FIRST_OWN: Final = 15
 
 
 def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
-    """Returns the return addresses of the benchmark's calls of kernel functions, from packed events."""
+    """Returns the addresses to which the benchmark's calls of kernel functions return, from packed events."""
     events = np.frombuffer(raw, dtype=EVENT)
     mine = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
     addresses = {code_address(int(address)) for address in sorted_distinct(events["pc"][mine])}
@@ -57,9 +57,8 @@ def find_return_addresses(raw: bytes, watching: ProbeMeanings) -> list[int]:
 
 
 def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) -> tuple[RunStep, ...]:
-    """Returns the steps (calls, switches, ticks, marks) that packed events contain.
-    `current`: core -> running task as they begin, empty without a kernel.
-    """
+    """Returns the steps of a benchmark's run (calls, switches, ticks, marks) that packed events contain. `current` is
+    the running task of each core at the begin, empty without a kernel."""
     contexts, whose = defaultdict(int, current), defaultdict(int, current)
     reader = _StepReader(watching, dict(current), contexts, whose, probed_returns=frozenset(watching.return_addresses))
     called, returned, behind = reader.note_call, reader.note_return, watching.return_addresses
@@ -91,9 +90,7 @@ def find_steps(raw: bytes, watching: ProbeMeanings, current: Mapping[int, int]) 
 
 @dataclass(slots=True)
 class _StepReader:
-    """Builds steps (calls, switches, ticks, marks) from events.
-    A *context* is a task, by its control block, or a core's handlers: -1 less the core.
-    """
+    """Builds the steps of a benchmark's run (calls, switches, ticks, marks) from events."""
 
     watching: ProbeMeanings
     current: dict[int, int]
@@ -125,11 +122,11 @@ class _StepReader:
     """Context -> function that will be started again, because an interrupt hit its first instruction."""
 
     def note_mark(self, core: int, cycle: int, tag: int) -> None:
-        """Appends the start or end of an interval."""
+        """Appends the start or end of a measured interval. `tag` is twice the series' number, plus 1 for an end."""
         self.add_own_step(RunStep(cycle, core, STOP if tag & 1 else START, self.step_owners[core], first=tag >> 1))
 
     def note_write(self, core: int, cycle: int, ident: int, value: int) -> None:
-        """Records a new current task, or that a heap block was filled to its end."""
+        """Appends a switch to a new current task, or the write to a heap block's last word."""
         if ident == IDENT_CURRENT + core:
             self.note_switch(core, cycle, value)
         elif IDENT_FILL <= ident < IDENT_FILL + len(self.watching.blocks):
@@ -142,7 +139,7 @@ class _StepReader:
         self.last_steps[step.core] = step
 
     def add_own_step(self, step: RunStep) -> None:
-        """Appends a step of a task's or handler's own code, with the own cycles before it."""
+        """Appends a step of a task's or handler's own code, and computes the cycles of own code before it."""
         core = step.core
         context, last = self.contexts[core], self.last_steps.get(core)
         spans = self.kernel_spans.pop(core, None)
@@ -155,7 +152,7 @@ class _StepReader:
         self.last_steps[core] = step
 
     def note_edge(self, core: int, cycle: int, level: int) -> None:
-        """Inserts a pin edge. A store reaches the pin some cycles later, so its edge goes before a following mark."""
+        """Inserts a pin edge into the steps."""
         at = next((at for at in reversed(range(len(self.steps))) if self.steps[at].kind not in {TICK, INTERRUPT}), 0)
         before = self.steps[at] if self.steps else None
         is_behind = before is not None and before.kind == STOP and cycle - before.cycle <= _TO_THE_PIN_CYCLES
@@ -163,13 +160,15 @@ class _StepReader:
         self.steps.insert(at if is_behind else len(self.steps), RunStep(cycle, core, PIN, who, first=level))
 
     def update_context(self, core: int, *, is_handler: bool) -> None:
-        """Updates which context (a task or a handler) runs on a core."""
+        """Updates which context (a task or the core's handlers) runs on a core."""
         current = self.current.get(core, 0)
         self.contexts[core], self.step_owners[core] = (-1 - core, HANDLER) if is_handler else (current, current)
 
     def note_call(self, core: int, cycle: int, index: int, first: int, second: int, behind: int) -> None:
-        """Appends a call that the benchmark makes. Calls inside the kernel and restarted calls are left out.
-        Leaves out the kernel's own calls, and calls that were started again.
+        """Appends a call of a kernel function that the benchmark makes. Calls inside the kernel and repeated records of
+        one call are left out.
+
+        `index` is the function's number, `first` and `second` are arguments, and `behind` is the return address.
         """
         if self.watching.is_in_kernel(behind):
             return
@@ -190,7 +189,8 @@ class _StepReader:
         self.calls[context] = [(step, behind)]  # whatever it called before has returned
 
     def join_completed_call(self, context: int, name: str, behind: int) -> bool:
-        """Merges a call with the call before it if both are one service. Returns whether it did."""
+        """Merges a call of the function `name` with the call before it if both make up one service. Returns whether it
+        did."""
         last = self.last_own_steps.get(context)
         begun = last is not None and last.kind == CALL and last.name in self.watching.completes[name]
         if last is None or not begun or last is self.completed_calls.get(context):
@@ -201,9 +201,7 @@ class _StepReader:
         return True
 
     def note_return(self, core: int, cycle: int, address: int, value: int) -> None:
-        """Ends the call in progress that returns to this address.
-        A loop may lead to the same address without a call.
-        """
+        """Ends the call in progress that returns to this address, with the returned value."""
         context = self.contexts[core]
         calls = self.calls.get(context)
         if calls and calls[-1][1] == address:
@@ -214,7 +212,7 @@ class _StepReader:
             self.resume_cycles[context] = cycle
 
     def note_switch(self, core: int, cycle: int, task: int) -> None:
-        """Appends a switch, unless the word names the same task again."""
+        """Appends a switch to the task with control block `task`, unless it already runs."""
         before = self.current.get(core, 0)
         if task == before:
             return
@@ -225,16 +223,16 @@ class _StepReader:
         self.add_step(RunStep(cycle, core, SWITCH, before, self.running_function(before), task))
 
     def running_function(self, context: int) -> str:
-        """Returns the kernel function that a context is in.
-        A call without a probed return lasts until its next own step.
-        """
+        """Returns the name of the kernel function that a context is in, or an empty text. A call whose return has no
+        probe counts until the context's next step."""
         for step, behind in reversed(self.calls.get(context, ())):
             if behind in self.probed_returns or self.last_own_steps.get(context) is step:
                 return step.name
         return ""
 
     def note_handler_entry(self, core: int, cycle: int, number: int, recognised: int) -> None:
-        """Appends a tick or interrupt, and notes the call whose first instruction it may have hit."""
+        """Appends a tick or interrupt, and notes the call whose first instruction it may have interrupted. `recognised`
+        is the cycle of the exception's recognition."""
         last = self.last_steps.get(core)
         may_be_hit = (
             last is not None and last.kind == CALL and last.end_cycle is None and last.who == self.step_owners[core]
@@ -255,9 +253,8 @@ class _StepReader:
         self.update_context(core, is_handler=number >= _FIRST_OWN or self.contexts[core] < 0)
 
     def note_handler_return(self, core: int, cycle: int, number: int, address: int | None) -> None:
-        """Records the return from an exception handler. `address`: where the interrupted code continues.
-        None: another handler follows at once.
-        """
+        """Records the return from an exception handler. `address` is where the interrupted code continues, None if
+        another handler follows at once."""
         nested = self.handlers.get(core, [])
         while nested and nested.pop() != number:
             pass  # one that was entered before the first event has no entry here
@@ -273,9 +270,8 @@ class _StepReader:
 
 
 def _span_cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:
-    """Returns the cycles of spans, in the order of time, that are later than cycle `since`.
-    Most spans are before it.
-    """
+    """Returns the cycles of those parts of the spans (begin, end) that are later than cycle `since`. The spans are in
+    the order of time."""
     cycles = 0
     for begin, end in reversed(spans):
         if begin < end <= since:  # only the last span may have no end yet

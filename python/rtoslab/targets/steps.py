@@ -21,7 +21,7 @@ CALL, SWITCH, START, STOP, FILL, TICK, INTERRUPT, PIN = (
 
 @dataclass(slots=True)
 class RunStep:
-    """One event of a benchmark run: a call, switch, mark, interrupt or pin edge on a core."""
+    """One observed step of a benchmark run: a call, switch, mark, interrupt or pin edge on a core."""
 
     cycle: int
     core: int
@@ -46,7 +46,7 @@ class RunStep:
 
 @dataclass(frozen=True, slots=True)
 class ProbeMeanings:
-    """What the identifiers of the probes stand for: functions, addresses, blocks of memory."""
+    """What the numbers of the probes stand for: functions, addresses, blocks of memory."""
 
     functions: Sequence[str]
     """Ordered by IDENT_SYMBOL."""

@@ -18,7 +18,7 @@ _TEXT_MOST_BYTES: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class MemberPlace:
-    """The place of a member in its C structure."""
+    """The place of a member in its C structure: offset, size, bits."""
 
     offset: int
     bytes: int
@@ -28,7 +28,8 @@ class MemberPlace:
     """Of a bit field: its first bit in its first byte, and its width."""
 
     def read_member(self, read_word: ReadWord, base: int) -> int | None:
-        """Returns the value of this member, of four bytes at most, in the structure at `base`. None outside memory."""
+        """Returns the value of this member (of at most four bytes) in the C structure at address `base`. None outside
+        memory."""
         first, width = self.bits or (0, 8 * self.bytes)
         value, beyond = read_word(base + self.offset), 0
         if self.bits and first + width > _WORD_BITS:
@@ -45,7 +46,7 @@ _SHOWN: Final = 12
 
 
 def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
-    """Returns the place of each member of C structures, by structure and member, from the debug information.
+    """Returns the place of each member of C structures, by structure and member, from the image's debug information.
 
     A structure that the image does not have is left out, and all are left out if the debug information is damaged.
     """
@@ -58,7 +59,7 @@ def member_places(image: bytes, structures: Iterable[str]) -> MemberPlaces:
 
 
 def read_text_member(members: Mapping[str, MemberPlace], name: str, base: int, read: ReadBytes) -> str:
-    """Returns the text of a member of the structure at `base`, a character array or a pointer to characters.
+    """Returns the text of a member (a character array or a pointer to characters) of the C structure at address `base`.
 
     Characters end with a zero or where the next member begins: a name that fills its place has no zero. Empty without
     such a member, and where there is no memory.
@@ -77,7 +78,7 @@ def read_text_member(members: Mapping[str, MemberPlace], name: str, base: int, r
 
 
 def _named_members(kernel: Kernel) -> Iterator[tuple[str, str, list[str]]]:
-    """Yields the structure members that kernel.toml names: table, structure, names."""
+    """Yields the C structure members that kernel.toml names: its table, the structure, the members' names."""
     for name, facts in kernel.objects.items():
         yield f"objects.{name}", facts.type, [*facts.members.values(), *facts.nonzero]
     block = kernel.memory.task_block if kernel.memory else None
@@ -108,7 +109,7 @@ def _require_members(kernel: str, table: str, structure: str, names: Iterable[st
 
 
 def _is_nonzero(members: Mapping[str, MemberPlace], name: str, word: ReadWord, address: int) -> int | None:
-    """Returns 1 if a member of the structure at an address is not zero, 0 if it is. None if it cannot be read."""
+    """Returns 1 if a member of the C structure at an address is not zero, 0 if it is. None if it cannot be read."""
     value = members[name].read_member(word, address) if members else None
     return None if value is None else int(value != 0)
 
@@ -129,15 +130,12 @@ class KernelStructures:
             _require_members(kernel.id, table, kind, names, self._members)
 
     def read_priorities(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
-        """Returns the priority of each task control block, in the kernel's numbers.
-        Empty if kernel.toml does not name the member.
-        """
+        """Returns the priority in each task's control block, as the kernel numbers priorities. `word` reads the board's
+        memory."""
         return self._read_member(self._block.priority if self._block else None, word, blocks)
 
     def read_task_numbers(self, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
-        """Returns, for each task control block, the number that calls use for the task.
-        Empty if kernel.toml does not name the member.
-        """
+        """Returns, for each task control block, the number by which the kernel's calls identify the task."""
         return self._read_member(self._block.number if self._block else None, word, blocks)
 
     def _read_member(self, member: str | None, word: ReadWord, blocks: Iterable[int]) -> dict[int, int]:
@@ -149,7 +147,7 @@ class KernelStructures:
         return {block: value for block, value in values.items() if value is not None}
 
     def read_objects(self, word: ReadWord, calls: Mapping[str, Iterable[int]]) -> dict[tuple[str, int], dict[str, int]]:
-        """Returns the members of every kernel object that was an argument of a call, by (kind, address).
+        """Returns the members of every kernel object that was the first argument of a call, by (kind, address).
 
         `calls`: function -> the first arguments of its calls.
         """
@@ -168,6 +166,6 @@ class KernelStructures:
         return objects
 
     def _functions_of_kind(self, kind: str) -> set[str]:
-        """Returns the kernel functions of all services of a kind of object (`semaphore`)."""
+        """Returns the kernel functions of all services of a kind of object, such as `semaphore`."""
         services = self._kernel.symbols.items()
         return {name for service, names in services if service.startswith(f"{kind}_") for name in names}

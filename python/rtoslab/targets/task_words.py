@@ -12,7 +12,7 @@ _MOST_OFFSET: Final = 0xFFFF
 
 
 def find_word_address(machine: VirtualMachine, expression: str) -> int:
-    """Returns the address of a variable given as `symbol` or `symbol+offset`. Raises SymbolError."""
+    """Returns the address of a variable that kernel.toml gives as `symbol` or `symbol+offset`. Raises SymbolError."""
     base, *offsets = expression.split("+")
     return find_address(machine, base.strip()) + sum(
         _parse_offset(machine, offset.strip(), expression) for offset in offsets
@@ -20,7 +20,8 @@ def find_word_address(machine: VirtualMachine, expression: str) -> int:
 
 
 def _parse_offset(machine: VirtualMachine, text: str, expression: str) -> int:
-    """Returns the value of the offset (a number or an absolute symbol) in `symbol+offset`. Raises SymbolError."""
+    """Returns the value of the offset (a number or an absolute symbol) in the expression `symbol+offset`. Raises
+    SymbolError."""
     try:
         offset: int | None = int(text, 0)
     except ValueError:
@@ -34,10 +35,8 @@ def _parse_offset(machine: VirtualMachine, text: str, expression: str) -> int:
 
 
 def current_task_addresses(machine: VirtualMachine, kernel: Kernel, cores: int) -> dict[int, int]:
-    """Returns, for each core, the address of the kernel's pointer to the current task. Empty without tasks.
-
-    Raises SymbolError if the image does not have it.
-    """
+    """Returns, for each core, the address of the kernel's pointer to the current task. Empty for a kernel without
+    tasks. Raises SymbolError if the image does not have it."""
     probes = kernel.probes
     if probes is None:
         return {}
@@ -56,6 +55,6 @@ def watch_idling(machine: VirtualMachine, kernel: Kernel) -> None:
 
 
 def idle_ranges(machine: VirtualMachine, kernel: Kernel) -> list[tuple[int, int, str]]:
-    """Returns (begin, after the end, first label) of the code that idles outside a task."""
+    """Returns (begin, end, first label) of the code in which the kernel idles outside a task."""
     pairs = kernel.probes.idle_labels if kernel.probes else ()
     return [(find_address(machine, begin), find_address(machine, end), begin) for begin, end in pairs]

@@ -30,7 +30,7 @@ def unhandled_exceptions(machine: VirtualMachine, cores: int) -> list[str]:
 
 
 def _describe_core(machine: VirtualMachine, core: int) -> str:
-    """Returns a sentence if a core hangs in a default exception handler. Else an empty text."""
+    """Returns a sentence if a core hangs in a default exception handler, else an empty text."""
     registers = machine.registers(core)
     number = registers["xpsr"] & _EXCEPTION
     if number < _FIRST_HANDLER:
@@ -52,7 +52,8 @@ def _describe_core(machine: VirtualMachine, core: int) -> str:
 
 
 def _is_endless_loop(machine: VirtualMachine, pc: int, handler: int) -> bool:
-    """Whether the next unconditional branch at or after `pc` leads back into the handler, at or before `pc`."""
+    """Whether the code at `pc` is an endless loop: the next unconditional branch leads back into the handler, at or
+    before `pc`."""
     for at in range(0, _LOOP_BYTES, 2):
         opcode = read_number(machine, pc + at, 2)
         if opcode is None:
@@ -66,5 +67,5 @@ def _is_endless_loop(machine: VirtualMachine, pc: int, handler: int) -> bool:
 
 
 def _symbol_name(symbols: Iterable[tuple[int, int, str]], address: int) -> str:
-    """Returns the name of the symbol at an address, or the address."""
+    """Returns the name of the symbol at an address, or the address as text."""
     return next((name for start, _, name in first_symbol_per_address(symbols) if start == address), f"{address:#010x}")

@@ -15,7 +15,7 @@ _MOST_NAMED: Final = 4
 
 
 def read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
-    """Returns a number in memory. None where there is no memory."""
+    """Returns a little-endian number of `size` bytes in memory. None where there is no memory."""
     try:
         return int.from_bytes(machine.read(address, size), "little")
     except (simulator_module().SimError, OverflowError):
@@ -23,16 +23,14 @@ def read_number(machine: VirtualMachine, address: int, size: int) -> int | None:
 
 
 def read_vectors(machine: VirtualMachine, table: int, count: int) -> list[int]:
-    """Returns the vectors of a table, as far as they are in memory."""
+    """Returns up to `count` vectors of the exception table at address `table`, as far as they are in memory."""
     words = (read_number(machine, table + 4 * number, 4) for number in range(count))
     return list(takewhile(lambda word: word is not None, words))  # type: ignore[arg-type]
 
 
 def find_exception(machine: VirtualMachine, board: Board, core: int, name: str) -> int:
-    """Returns the number of an exception by `irq5`, `systick` and so on, or by its handler, a symbol or 0x address.
-
-    The handler's exception is that of its entry in the vector table that the core uses now. Raises PlanError,
-    SymbolError."""
+    """Returns the number of an exception from its name (`irq5`, `systick`), or from its handler as symbol or 0x
+    address. A handler is looked up in the vector table that the core uses now. Raises PlanError, SymbolError."""
     try:
         return parse_exception(name, board)
     except PlanError:

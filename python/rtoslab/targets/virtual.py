@@ -121,9 +121,8 @@ class RunOutput:
 def run_virtual(
     job: VirtualJob, progress: Progress = lambda *_: None, machine: VirtualMachine | None = None
 ) -> RunOutput:
-    """Runs a benchmark image to its end and observes its window.
-    An image that hangs or stops gives a RunOutput with `failure`, never an exception.
-    """
+    """Runs a benchmark image to its end on a virtual board and observes its measurement window (the time in which the
+    benchmark counts). A failure of the image is in the output's `failure`, and raises nothing."""
     machine = machine or make_machine(job.board, cores=job.cores if job.core is None else PAIR_CORES)
     apply_settings(machine, job.settings)
     started = job.started or job.image
@@ -135,7 +134,7 @@ def run_virtual(
 
 
 class _WindowRun:
-    """A run of one benchmark image, with its probes and readers of events."""
+    """A run of one benchmark image, with its probes and the readers of their events."""
 
     def __init__(self, job: VirtualJob, machine: VirtualMachine, progress: Progress, done_address: int | None) -> None:
         """`done_address`: the end of the run. None: that of the image."""
@@ -164,7 +163,7 @@ class _WindowRun:
         self.setting_writes: Counter[str] = Counter()
 
     def run_phases(self) -> RunOutput:
-        """Runs all phases. A failure is in the result."""
+        """Runs set-up, measurement window and sending, and returns the output. A failure is in the output."""
         output = RunOutput(b"")
         try:
             self._attach_probes()
@@ -206,9 +205,8 @@ class _WindowRun:
                 self.top_word = attach_handler_probes(self.machine, self.job.kernel)
 
     def _interval_marks(self) -> list[IntervalMark]:
-        """Returns the begin and end marks of the measured intervals.
-        If messages come from the other core's image, their starts are there.
-        """
+        """Returns the begin and end marks of the measured intervals. If messages come from the other core's image, the
+        begins are in that image."""
         own = read_marks(self.job.image, self.job.name)
         if self.job.sender is None:
             return list(own)
@@ -217,13 +215,13 @@ class _WindowRun:
         return ends + [mark for mark in other if not mark.is_end and mark.series]
 
     def _watch_samples(self) -> None:
-        """Watches the memory in which the image stores its samples."""
+        """Sets a probe on the runner's function that stores a sample."""
         keep_address = self.machine.symbol(KEEP_SYMBOL) if self.job.latency else None
         if keep_address is not None:
             self.machine.watch_call(code_address(keep_address), IDENT_KEEP)
 
     def _watch_service(self, ident: int, names: tuple[str, ...]) -> None:
-        """Sets probes on the kernel functions in which a service ends. An image has those for its number of cores."""
+        """Sets probes with the number `ident` on the kernel functions (`names`) in which a service ends."""
         for name in names:  # none: nothing in the image calls it, and the proofs will say so
             whole = self.machine.symbol(name)
             for address in (
@@ -232,9 +230,8 @@ class _WindowRun:
                 self.machine.watch_exec(address, ident)
 
     def _nesting_addresses(self) -> dict[int, int]:
-        """Returns, for each core, the address of the kernel's count of nested critical sections.
-        Empty where there is none.
-        """
+        """Returns, for each core, the address of the kernel's count of nested critical sections. Empty if the kernel
+        has none."""
         critical = self.job.kernel.critical
         base = next(filter(None, map(self.machine.symbol, critical.nesting if critical else ())), None)
         if critical is None or base is None:
@@ -242,7 +239,7 @@ class _WindowRun:
         return {core: base + core * critical.stride_bytes for core in range(self.job.cores)}
 
     def _open_window(self) -> None:
-        """Reads the board's state and starts all observations of the window."""
+        """Reads the board's state and starts all observations of the measurement window."""
         self._require_clock()
         before = self.switches.feed(self._take_events(), is_end=True)
         self.setting_writes.clear()
@@ -277,7 +274,7 @@ class _WindowRun:
             )
 
     def _close_window(self, output: RunOutput) -> None:
-        """Ends the observations and puts them into `output`."""
+        """Ends the observations of the measurement window and stores them in `output`."""
         assert self.observer is not None
         stats = self.machine.stats()
         self._feed_events(is_end=True)
@@ -322,7 +319,7 @@ class _WindowRun:
             output.observed.handled = self.handlers.runs
 
     def _feed_events(self, *, is_end: bool = False) -> None:
-        """Passes the new events to all readers."""
+        """Passes the board's new events to all readers."""
         assert self.observer is not None
         seen = self._take_events()
         if self.handlers is not None:
@@ -334,7 +331,7 @@ class _WindowRun:
             self.events += fresh
 
     def _take_events(self) -> bytes:
-        """Returns the new events. Writes of clock and cache settings are counted and removed."""
+        """Returns the board's new events. Writes of clock and cache settings are counted and removed."""
         packed = self.machine.take_events()
         if not self.settings:
             return packed
@@ -348,9 +345,8 @@ class _WindowRun:
         return events[~is_setting].tobytes()
 
     def _run_to_window_state(self, state: int, phase: str, limit_s: float) -> None:
-        """Runs until the image says that its window has this state (opened, closed).
-        Raises RunError if it ends, hangs or sets another one.
-        """
+        """Runs until the image sets its window to this state (1 opened, 2 closed). Raises RunError if it ends, hangs or
+        sets another state."""
         while True:
             stop = self._run_phase(phase, limit_s)
             if stop["reason"] == "until":
@@ -362,13 +358,14 @@ class _WindowRun:
                 raise RunError(f"The image set its window state to {window} during its {phase}.")
 
     def _run_to_done(self) -> None:
-        """Runs until the image has sent everything. Raises RunError if it opens another window."""
+        """Runs until the image has sent all its records. Raises RunError if it opens another window."""
         while self._run_phase("sending", self.job.sending_limit_s)["reason"] != "until":
             if self._read_word(find_address(self.machine, WINDOW_SYMBOL)) == 1:
                 raise RunError("The image began a second window, but this version measures one.")
 
     def _run_phase(self, phase: str, limit_s: float) -> "Stop":
-        """Runs until a watched word is written or the run stops. Raises RunError for any other end."""
+        """Runs until a watched word is written or the image ends, within a limit of virtual time. Raises RunError for
+        any other end."""
         start = self.machine.cycle()
         limit = int(limit_s * self.job.clock_hz)
         while (spent := self.machine.cycle() - start) < limit:
@@ -387,7 +384,7 @@ class _WindowRun:
         )
 
     def _positions_text(self) -> str:
-        """Returns the function in which each core is, as the end of a sentence."""
+        """Returns the function in which each core is, as the end of an error sentence."""
         names = {address: (size, name) for address, size, name in first_symbol_per_address(self.machine.symbols())}
         parts = []
         for core in range(self.job.cores):

@@ -77,14 +77,15 @@ class VirtualBoard:
         return cls(board, machine)
 
     def load(self, image: Path | str) -> "VirtualBoard":
-        """Loads an ELF file (for the Pico also UF2) and resets the board. Raises ImageFileError."""
+        """Loads an ELF file (for the Pico also UF2) and resets the board. Returns the board itself. Raises
+        ImageFileError."""
         path = Path(image)
         load_image(self._machine, read_image(path), path.name)
         return self
 
     @property
     def cycle(self) -> int:
-        """Returns the current cycle."""
+        """Returns the current cycle of the virtual board, counted since reset."""
         return self._machine.cycle()
 
     @property
@@ -98,14 +99,12 @@ class VirtualBoard:
         return self._machine.nanoseconds() / NS_PER_S
 
     def address(self, place: Place) -> int:
-        """Returns the address of a symbol or of an address, without the Thumb bit. Raises SymbolError."""
+        """Returns the address of a place (a symbol or an address), without the Thumb bit. Raises SymbolError."""
         return code_address(place) if isinstance(place, int) else find_address(self._machine, place)
 
     def run(self, cycles: int | None = None, *, seconds: float | None = None) -> Stop:
-        """Runs for cycles or for seconds of any clock. Ends earlier for a watch, an `until` or a lock-up.
-
-        A run of seconds ends in the first cycle at or past its time. Raises RunError.
-        """
+        """Runs for a number of cycles, or for virtual seconds. Returns why and where it stopped, which is earlier for a
+        watch, an `until` or a lock-up. Raises RunError."""
         if (cycles is None) == (seconds is None):
             raise RunError("The length of the run is missing; give either cycles or seconds.")
         if cycles is None:
@@ -118,10 +117,8 @@ class VirtualBoard:
         return Stop(stop["reason"], stop["cycle"], stop["core"], stop["address"], stop["detail"])
 
     def run_until(self, place: Place, limit_s: float = DEFAULT_LIMIT_S) -> int:
-        """Runs until the instruction at `place` is about to be executed. Returns the cycle.
-
-        Raises SymbolError. RunError if it does not within `limit_s` of virtual time, or the board stops before.
-        """
+        """Runs until the instruction at `place` is about to be executed. Returns the cycle. Raises SymbolError, and
+        RunError if it is not reached within `limit_s` of virtual time."""
         address = self.address(place)
         finder = self._machine.snapshot().open()
         with simulator_errors(SymbolError):
@@ -150,38 +147,39 @@ class VirtualBoard:
         return int.from_bytes(self.read(place, 4), "little")
 
     def write(self, place: Place, data: bytes | int) -> None:
-        """Writes bytes, or a word, into RAM. Raises RunError."""
+        """Writes bytes, or a 32-bit word, into RAM. Raises RunError outside RAM."""
         content = data.to_bytes(4, "little") if isinstance(data, int) else data
         with simulator_errors(RunError):
             self._machine.write(self._address_of(place), content)
 
     def registers(self, core: int = 0) -> dict[str, int]:
-        """Returns the registers by name: r0 to r12, sp, lr, pc, xpsr, primask and so on."""
+        """Returns the processor registers of a core by name: r0 to r12, sp, lr, pc, xpsr, primask and so on."""
         return self._machine.registers(core)
 
     def set_register(self, name: str, value: int, core: int = 0) -> None:
-        """Sets a register: r0 to r12, sp, lr, pc, apsr, s0 to s31. Raises RunError."""
+        """Sets a processor register: r0 to r12, sp, lr, pc, apsr, s0 to s31. Raises RunError."""
         with simulator_errors(RunError):
             self._machine.set_register(core, name, value)
 
     def probe(self, place: Place) -> Probe:
-        """Records every execution of an instruction from now on. Raises SymbolError."""
+        """Records every execution of the instruction at a place from now on. Returns the probe with its hits. Raises
+        SymbolError."""
         probe = self._new_probe(str(place), self.address(place))
         with simulator_errors(SymbolError):
             self._machine.watch_exec(probe.address, len(self._probes) - 1)
         return probe
 
     def watch(self, place: Place) -> Probe:
-        """Records every write to a word of RAM or to a register from now on. Raises SymbolError."""
+        """Records every write to a word of RAM or to a register from now on. Returns the probe with its hits. Raises
+        SymbolError."""
         probe = self._new_probe(str(place), self._address_of(place) & ~3)
         with simulator_errors(SymbolError):
             self._machine.watch_write(probe.address, len(self._probes) - 1)
         return probe
 
     def between(self, start: Place, end: Place) -> "Between":
-        """Starts to measure the cycles from each execution of one place to the next of the other.
-        Raises SymbolError.
-        """
+        """Starts to measure the cycles from each execution of `start` to the next execution of `end`. Raises
+        SymbolError."""
         with simulator_errors(SymbolError):
             return Between(self._machine, self._machine.between(self.address(start), self.address(end)))
 
@@ -191,12 +189,14 @@ class VirtualBoard:
         self._machine.trace_exceptions(exceptions)
 
     def edges(self, pin: int | str | None = None) -> Iterator[Edge]:
-        """Yields recorded pin edges, in the order of time. `pin` as in board.toml (`PA8`, 2)."""
+        """Yields the recorded edges of one pin, or of all pins, in the order of time. `pin` is written as in board.toml
+        (`PA8`, 2)."""
         number = None if pin is None else pin_number(pin)
         return (edge for edge in self._edges if number is None or edge.pin == number)
 
     def exceptions(self, number: int | None = None) -> Iterator[ExceptionEvent]:
-        """Yields recorded entries and returns of handlers, in the order of time."""
+        """Yields the recorded entries and returns of exception handlers, in the order of time. `number` selects one
+        exception."""
         return (exception for exception in self._exceptions if number is None or exception.number == number)
 
     def inject(self, interrupt: str, *, at: int | None = None, core: int = 0) -> None:
@@ -208,7 +208,7 @@ class VirtualBoard:
             self._machine.inject_exception(self.cycle if at is None else at, number, core)
 
     def drive(self, pin: int | str, level: int, *, at: int | None = None) -> None:
-        """Drives a pin from outside, from cycle `at` on (default: now). Raises RunError."""
+        """Drives a pin from outside to a level (0 or 1), from cycle `at` on (default: now). Raises RunError."""
         with simulator_errors(RunError):
             self._machine.inject_pin(self.cycle if at is None else at, pin_number(pin), bool(level))
 
@@ -230,13 +230,12 @@ class VirtualBoard:
             self._machine.set_analog(parse_pin(self.facts, str(pin)), round(max(volts, 0.0) * 1000))
 
     def snapshot(self) -> Snapshot:
-        """Returns the board's present state."""
+        """Returns the board's present state, for `restore`."""
         return Snapshot(self._machine.snapshot(), tuple(map(len, self._recordings())))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Sets the board to the state of a snapshot. Probes that were set later stay, without hits.
-        Raises RunError for another chip's.
-        """
+        """Sets the board to the state of a snapshot. Probes that were set later stay, without hits. Raises RunError for
+        a snapshot of another chip."""
         with simulator_errors(RunError):
             self._machine.restore(snapshot.machine)
         edges, exceptions = snapshot.seen[-2:]
@@ -245,7 +244,7 @@ class VirtualBoard:
             del recorded[length:]
 
     def output(self, port: int = 0) -> bytes:
-        """Returns what a serial port has sent since the last call."""
+        """Returns the bytes that a serial port has sent since the last call."""
         return self._machine.take_uart(port)
 
     def debug_output(self) -> dict[str, bytes]:
@@ -257,7 +256,7 @@ class VirtualBoard:
 
     @property
     def exit_code(self) -> int | None:
-        """Returns the exit code with which the firmware ended by semihosting. None if it has not."""
+        """Returns the exit code with which the firmware ended by semihosting. None if it has not ended so."""
         return self._machine.exit_code()
 
     def open_itm(self) -> None:
@@ -281,30 +280,30 @@ class VirtualBoard:
         return self._machine.warnings()
 
     def symbols(self) -> list[tuple[int, int, str]]:
-        """Returns (address, size in bytes, name) of functions and objects, by address."""
+        """Returns (address, size in bytes, name) of the image's functions and objects, sorted by address."""
         return self._machine.symbols()
 
     @staticmethod
     def _run_to(machine: "Machine", ns: int) -> "MachineStop":
-        """Runs a machine to a time since power-on. Raises RunError if none passes."""
+        """Runs a machine to a time since power-on, in nanoseconds. Raises RunError for an error of the simulator."""
         with simulator_errors(RunError):
             return machine.run_to_time(ns)
 
     def _address_of(self, place: Place) -> int:
-        """Returns the address of a place, with its Thumb bit if it is a number."""
+        """Returns the address of a place. A number keeps its Thumb bit."""
         return place if isinstance(place, int) else find_address(self._machine, place)
 
     def _new_probe(self, place: str, address: int) -> Probe:
-        """Adds a probe on an address, and returns it."""
+        """Returns a new probe on an address, without hits. `place` is its name for the user."""
         self._probes.append(Probe(place, address))
         return self._probes[-1]
 
     def _recordings(self) -> list[list[Any]]:
-        """Returns all lists to which recording appends: hits by probe, edges, exceptions."""
+        """Returns all lists to which recording appends: the hits of each probe, edges, exceptions."""
         return [*(probe.hits for probe in self._probes), self._edges, self._exceptions]
 
     def _record_events(self) -> None:
-        """Appends the machine's new events to the recordings."""
+        """Appends the board's new events to the recordings."""
         for cycle, value, pc, ident, kind, core, _ in event_tuples(np.frombuffer(self._machine.take_events(), EVENT)):
             if kind in {KIND_EXEC, KIND_WRITE}:
                 self._probes[ident].hits.append(Hit(cycle, core, value, pc))
@@ -331,7 +330,7 @@ class Between:
 
 
 def _time_after(machine: "Machine", seconds: float) -> int:
-    """Returns the time since power-on in so many seconds, in nanoseconds. Raises RunError."""
+    """Returns the time since power-on, in nanoseconds, that is `seconds` from now. Raises RunError."""
     if not 0 <= seconds <= MOST_NS / NS_PER_S:
         raise RunError(f"{seconds:g} seconds are not possible; give 0 to {MOST_NS // NS_PER_S}.")
     return min(machine.nanoseconds() + round(seconds * NS_PER_S), MOST_NS)

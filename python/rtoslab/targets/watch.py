@@ -49,10 +49,8 @@ _NOT_CALLED = ("tick", *_BRACKETS)
 
 
 def _port_functions(image: bytes) -> frozenset[str]:
-    """Returns the functions of the kernel's port (port.c), which count as the kernel's.
-
-    Those of port.h are the benchmark's, also where they are not inlined (-O0).
-    """
+    """Returns the functions of the kernel's port (port.c) in an image, which count as the kernel's. Functions of port.h
+    count as the benchmark's, even if they are not inlined (-O0)."""
     try:
         symbols = list(ElfFile(image).symbols())
     except ValueError:
@@ -61,7 +59,8 @@ def _port_functions(image: bytes) -> frozenset[str]:
 
 
 class StepRecorder:
-    """Records the steps of a benchmark: sets probes on the kernel's functions, and stores the window's first events."""
+    """Records the steps (calls, switches, marks) of a benchmark: sets probes on the kernel's functions, and stores the
+    window's first events."""
 
     def __init__(
         self, machine: VirtualMachine, image: bytes, kernel: Kernel, cores: int, pin: int, most_events: int
@@ -80,9 +79,8 @@ class StepRecorder:
         self._ports = _port_functions(image)
 
     def set_call_probes(self) -> None:
-        """Sets a probe on each kernel function that a service may call, before the image runs.
-        The function that switches gets none.
-        """
+        """Sets a probe on each kernel function that a service may call, before the image runs. The function that
+        switches tasks gets none."""
         switch = self._kernel.probes.switch_symbol if self._kernel.probes else None
         names = {name for service, item in self._kernel.symbols.items() if service not in _NOT_CALLED for name in item}
         for name in sorted((names | self._kernel.completes.keys()) - {switch}):
@@ -94,12 +92,13 @@ class StepRecorder:
                 self._functions[name] = code_address(address)
 
     def _is_third_needed(self, function: str) -> bool:
-        """Whether a function's third argument is recorded in place of the second."""
+        """Whether a kernel function's third argument is recorded in place of the second."""
         services = (service for service, names in self._kernel.symbols.items() if function in names)
         return any(len(self._kernel.arguments.get(item, ())) > 2 for item in services)
 
     def begin_window(self, before: bytes, current: Mapping[int, int]) -> None:
-        """Starts the recording as the window opens. `before`: the events so far; `current`: core -> running task."""
+        """Starts the recording as the measurement window opens. `before` are the events so far, and `current` is the
+        running task of each core."""
         names, addresses = tuple(self._functions), tuple(self._functions.values())
         own = kernel_address_test(self._machine.symbols(), self._is_kernel_function)
         learned = ProbeMeanings(names, addresses, (), (), own)
@@ -123,7 +122,7 @@ class StepRecorder:
         self._at_open.heap_blocks = self._count_held_blocks(before)
 
     def _count_held_blocks(self, before: bytes) -> int:
-        """Returns the number of heap blocks that the benchmark has allocated so far."""
+        """Returns the number of heap blocks that the benchmark holds, by the events so far."""
         events = np.frombuffer(before, dtype=EVENT)
         calls = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)]
         calls = calls[self._is_outside_kernel(calls["pc"])]
@@ -131,17 +130,17 @@ class StepRecorder:
         return count_held_blocks(taking, giving, events[events["kind"] == KIND_EXCEPTION_ENTER])
 
     def _is_call_of(self, events: NDArray[np.void], services: tuple[str, ...]) -> NDArray[np.bool_]:
-        """Returns a mask of the events that are calls of these services."""
+        """Returns a mask of the events that are calls of these kernel services."""
         names = {name for service in services for name in self._kernel.symbols.get(service, ())}
         idents = [IDENT_SYMBOL + index for index, name in enumerate(self._functions) if name in names]
         return np.asarray(np.isin(events["id"], idents), dtype=np.bool_)
 
     def _is_kernel_function(self, name: str) -> bool:
-        """Whether a function is the kernel's or its port's."""
+        """Whether a function belongs to the kernel or its port."""
         return name in self._ports or function_kind(name, self._kernel) not in {APPLICATION, LIBRARY}
 
     def feed(self, raw: bytes) -> None:
-        """Stores the events of the next chunk that are steps of the benchmark, up to a limit."""
+        """Stores the events of the next chunk that make steps of the benchmark, up to the limit."""
         events = np.frombuffer(raw, dtype=EVENT)
         most = self._most_events * EVENT.itemsize
         for first in range(0, len(events), _AT_ONCE):
@@ -152,9 +151,8 @@ class StepRecorder:
             self._raw += some.view(_WHOLE)[self._makes_step(some)].tobytes()[:left]
 
     def _makes_step(self, events: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Returns a mask of the events that are steps of the benchmark.
-        Most calls are the kernel's of its own functions.
-        """
+        """Returns a mask of the events that make steps of the benchmark. Calls that the kernel makes of its own
+        functions are not among them."""
         ident, kind = events["id"], events["kind"]
         known = (kind == KIND_EXEC) & (ident >= IDENT_MARK)
         is_call = known & (ident >= IDENT_SYMBOL) & (ident < IDENT_BEHIND)
@@ -165,7 +163,7 @@ class StepRecorder:
         return np.asarray(known | task | fill | (kind > KIND_WRITE), dtype=np.bool_)
 
     def _is_outside_kernel(self, pcs: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Returns a mask of the addresses outside the kernel's functions."""
+        """Returns a mask of the addresses that are outside the kernel's functions."""
         places, which = np.unique(pcs, return_inverse=True)
         outside = np.array(
             [not self._meanings.is_in_kernel(code_address(int(place))) for place in places], dtype=np.bool_
@@ -173,7 +171,7 @@ class StepRecorder:
         return np.asarray(outside[which], dtype=np.bool_)
 
     def store_steps(self, observed: WindowObservations) -> None:
-        """Writes the recorded steps, and what was read as the window opened, to `observed`."""
+        """Writes the recorded steps, and the kernel's objects as the window opened, to `observed`."""
         observed.steps = find_steps(bytes(self._raw), self._meanings, self._current)
         observed.steps_cut = len(self._raw) >= self._most_events * EVENT.itemsize
         observed.priorities = self._at_open.priorities
@@ -182,14 +180,15 @@ class StepRecorder:
         observed.heap_blocks = self._at_open.heap_blocks
 
     def _tasks_so_far(self, before: bytes) -> set[int]:
-        """Returns the control blocks of the tasks that have run so far."""
+        """Returns the control blocks of the tasks that have run so far. `before` are the packed events."""
         events = np.frombuffer(before, dtype=EVENT)
         writes = (events["kind"] == KIND_WRITE) & (events["id"] >= IDENT_CURRENT)
         mine = writes & (events["id"] < IDENT_CURRENT + self._cores)
         return {int(block) for block in sorted_distinct(events["value"][mine])}
 
     def _first_arguments(self, before: bytes) -> dict[str, set[int]]:
-        """Returns the first arguments of each function's calls so far."""
+        """Returns the first arguments of each kernel function's calls so far, by function. `before` are the packed
+        events."""
         events = np.frombuffer(before, dtype=EVENT)
         calls = (events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_SYMBOL) & (events["id"] < IDENT_BEHIND)
         names = tuple(self._functions)
@@ -199,9 +198,8 @@ class StepRecorder:
         return addresses
 
     def _reused_heap_blocks(self, before: bytes, is_in_kernel: Callable[[int], bool]) -> tuple[tuple[int, int], ...]:
-        """Returns address and size of the heap blocks used so far.
-        Empty unless each was freed before the next was taken.
-        """
+        """Returns address and size of the heap blocks used so far. Empty unless each block was freed before the next
+        was taken."""
         names = tuple(self._functions)
         taking, giving = (frozenset(self._kernel.symbols.get(service, ())) for service in ("malloc", "free"))
         idents = [IDENT_SYMBOL + index for index, name in enumerate(names) if name in taking | giving]

@@ -81,7 +81,7 @@ class WatchedRun:
     """Faults whose handler returned."""
 
     def run_to_end(self) -> RunEnd:
-        """Runs to the end and returns its reason."""
+        """Runs the image to its end and returns the reason why it ended."""
         rtt = find_rtt(self.machine, self.rtt_typed)
         self.machine.trace_exceptions(True)
         looks = any(condition is not None for condition in (rtt, self.expect, self.fail, self.timeout_s))
@@ -115,7 +115,8 @@ class WatchedRun:
         return min(self.limit, self.fault.cycle + int(_AFTER_FAULT_S * self.machine.clock_hz()))
 
     def _run_chunk(self, cycles: int) -> "Stop":
-        """Runs some cycles. After a fault it goes back and runs to the start of the fault's handler."""
+        """Runs some cycles. If a fault occurs in them, goes back and runs to the start of the fault's handler. Returns
+        the stop."""
         before = self.machine.snapshot()
         stop = self.machine.run(cycles)
         events = self.machine.take_events()
@@ -134,7 +135,8 @@ class WatchedRun:
         return self._repeat_run(before, cycles) if entered else stop
 
     def _read_fault(self, before: "Snapshot", core: int, exception: int, cycle: int) -> "Stop | None":
-        """Runs from a snapshot to a fault's handler and records the fault. None for a breakpoint, which is no fault."""
+        """Runs from a snapshot to the begin of a fault's handler and records the fault. Returns None for a breakpoint,
+        which is no fault."""
         self.machine.restore(before)
         stop = self.machine.run(cycle - self.machine.cycle())
         self.machine.take_events()
@@ -145,14 +147,14 @@ class WatchedRun:
         return stop
 
     def _repeat_run(self, before: "Snapshot", cycles: int) -> "Stop":
-        """Restores a snapshot and runs some cycles from it."""
+        """Restores a snapshot and runs some cycles from it again."""
         self.machine.restore(before)
         stop = self.machine.run(cycles)
         self.machine.take_events()
         return stop
 
     def _end_by_timeout(self, elapsed_s: float) -> RunEnd | None:
-        """Returns the end of the run if its time limit is reached, or None."""
+        """Returns the end of the run if its limit of virtual seconds is reached, or None."""
         if self.timeout_s is None or elapsed_s < self.timeout_s or self.fault is not None:
             return None
         return RunEnd(TIMEOUT, f"The limit of {self.timeout_s:g} virtual seconds was reached.")

@@ -36,7 +36,8 @@ class BoardStateParameters(RuleParams):
 
 
 def judge_evidence(params: BoardStateParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `board_state` by the registers read as the window opened."""
+    """Checks the board's settings as the window opened and closed (wait states, caches, clock, interrupt priorities,
+    heap) against the manifest."""
     demands = "what is switched on as the window opens is what the manifest says, and stays so until it closes"
     state = evidence.observed.state if evidence.observed else {}
     if not state:
@@ -65,7 +66,7 @@ def judge_evidence(params: BoardStateParameters, evidence: Evidence) -> ProofFin
 
 
 def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
-    """Yields the name and the expected value of each board setting that is known."""
+    """Yields the name and the expected value of each board setting that the manifest or board.toml determines."""
     board, state = evidence.board, evidence.observed.state if evidence.observed else {}
     clock = board.clocks.get(evidence.decoded.begin.clock_hz)
     if clock is not None:
@@ -89,9 +90,8 @@ def _expected_settings(evidence: Evidence) -> Iterator[tuple[str, int]]:
 
 
 def _changed_settings(evidence: Evidence, expected: Mapping[str, int]) -> list[str]:
-    """Returns a sentence for each board setting that was written in the window, or is different when it closes.
-    A line that was enabled in the window must have its expected urgency.
-    """
+    """Returns a sentence for each board setting that was written in the window, or that is not as expected when it
+    closes."""
     observed = evidence.observed
     assert observed is not None
     problems = [
@@ -119,14 +119,14 @@ def _unknown_lines(evidence: Evidence) -> list[str]:
 
 
 def _float_code_problems(evidence: Evidence) -> list[str]:
-    """Returns a sentence for each function of the benchmark that calculates in floating point."""
+    """Returns a sentence for each function of the benchmark that executes floating-point instructions."""
     names = evidence.observed.own_floats if evidence.observed else ()
     return [f"{name} calculates in floating point" for name in names]
 
 
 def _place_problems(evidence: Evidence) -> list[str]:
-    """Returns a sentence for each function of the benchmark that is not in the memory for code, and for each task's
-    control block that is not in the memory for data."""
+    """Returns a sentence for each benchmark function outside the memory for code, and for each task's control block
+    outside the memory for data."""
     code, data = evidence.settings.get("code", DEFAULT_CODE), evidence.settings.get("data", evidence.board.memory.data)
     own = evidence.observed.own if evidence.observed else ()
     functions = {function.name: function.stretches[0].address for function in own if function.stretches}
@@ -137,7 +137,8 @@ def _place_problems(evidence: Evidence) -> list[str]:
 
 
 def _outside(board: Board, memory: str, places: Mapping[str, int]) -> Iterator[str]:
-    """Yields a sentence for each address that is not in the named memory of the board. Nothing for an unknown name."""
+    """Yields a sentence for each of the `places` (name to address) that is not in the named memory of the board. Yields
+    nothing for an unknown memory."""
     start, length = getattr(board.memory, f"{memory}_start", None), getattr(board.memory, f"{memory}_bytes", None)
     if start is not None and length is not None:
         for name, address in places.items():

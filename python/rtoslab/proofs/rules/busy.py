@@ -32,7 +32,8 @@ class BusyParameters(RuleParams):
 
 
 def judge_evidence(params: BusyParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `busy` from the profile of each core."""
+    """Checks that no core sleeps or idles for more than the allowed share of the window, and limits the instructions
+    per count, by each core's profile."""
     times = int(evidence.decoded.params[params.per]) if params.per is not None else 1
     unrolled = evidence.settings.get("opt") == "-O3"
     least = params.least * times * (2 if unrolled else 3) // 3
@@ -64,7 +65,7 @@ def judge_evidence(params: BusyParameters, evidence: Evidence) -> ProofFinding:
 
 
 def _count_switches_to_idle(evidence: Evidence, core: int) -> int:
-    """Returns how often a core switched to a task that the image did not create, such as the idle task."""
+    """Returns how often a core switched to a task that the image did not create, such as the kernel's idle task."""
     handles = {task.handle for task in evidence.decoded.tasks}
     switches = evidence.observed.switches if evidence.observed else {}
     return sum(count for item, count in switches.items() if item.core == core and item.after not in handles)

@@ -16,7 +16,7 @@ class CallsAsPeriodsParameters(RuleParams):
 
 
 def judge_evidence(params: CallsAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `calls_as_periods` from the calls and ticks on core 0."""
+    """Checks that each periodic task called the service once per period, by the calls and ticks on core 0."""
     stated = evidence.decoded.params
     periods = [int(stated[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in stated]
     demands = f"tasks 0 to {len(periods) - 1} call {params.service} once in {', '.join(map(str, periods))} ticks"

@@ -24,12 +24,13 @@ class CallsInsideParameters(RuleParams):
 
 
 def watched_services(params: CallsInsideParameters) -> tuple[str, ...]:
-    """Returns the services whose calls the rule needs to see."""
+    """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 
 
 def judge_evidence(params: CallsInsideParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `calls_inside` from the executions of the service's function between the marks."""
+    """Checks that every sample of a series contains the required number of calls of a kernel service, by the executions
+    of its function."""
     required = ExpectedCount(params.calls, params.per, params.slack)
     count = required.describe_number(evidence, f"call of {params.service}", f"calls of {params.service}")
     demands = f"{count} in every sample of {params.series}"

@@ -16,7 +16,8 @@ class CallsPerCountParameters(RuleParams):
 
 
 def judge_evidence(params: CallsPerCountParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `calls_per_count` from the executions of the service's function in the board's profile."""
+    """Checks the number of calls of a kernel service per count of the benchmark, by the executions of its function in
+    the profile."""
     demands = f"{params.ratio:g} calls of {params.service} per count"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

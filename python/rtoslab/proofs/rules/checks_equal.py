@@ -12,7 +12,7 @@ class ChecksEqualParameters(RuleParams):
 
 
 def judge_evidence(params: ChecksEqualParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `checks_equal` from the firmware's check records."""
+    """Checks that the named self-checks of the firmware have the same value on a core, and that it is not zero."""
     problems: list[str] = []
     seen: list[str] = []
     for core in evidence.cores:

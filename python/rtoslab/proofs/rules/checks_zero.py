@@ -11,9 +11,7 @@ class ChecksZeroParameters(RuleParams):
 
 
 def judge_evidence(params: ChecksZeroParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `checks_zero` from the firmware's check records.
-    A check that was not reported is a failure, not a zero.
-    """
+    """Checks that the named self-checks of the firmware (counts of errors) are zero on every core."""
     problems = []
     for core in evidence.cores:
         values = evidence.check_values(core)

@@ -14,14 +14,12 @@ class CollisionsParameters(RuleParams):
 
 
 def watched_services(params: CollisionsParameters) -> tuple[str, ...]:
-    """Returns the services whose calls the rule needs to see."""
+    """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 
 
 def judge_evidence(params: CollisionsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `collisions` from the kernel's own functions or switches.
-    On a real board, only from the firmware's check before the call.
-    """
+    """Checks that calls of a service collided: some found their object in use by another task or core."""
     demands = f"calls of {params.service} collide"
     text, probed, collisions = count_collisions(params, evidence)
     if probed is None and collisions is None:
@@ -33,9 +31,8 @@ def judge_evidence(params: CollisionsParameters, evidence: Evidence) -> ProofFin
 
 
 def count_collisions(params: CollisionsParameters, evidence: Evidence) -> tuple[str, int | None, int | None]:
-    """Returns (a sentence, collisions seen by the probes, busy objects seen by the firmware).
-    None where the number is unknown.
-    """
+    """Returns a sentence, the collisions that probes saw, and the objects that the firmware found in use before its
+    calls. Either number is None if it is unknown."""
     probed = collisions = None
     parts = []
     by_core = {core: evidence.count_collisions(core, params.service) for core in evidence.cores}

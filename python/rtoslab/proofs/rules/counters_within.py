@@ -16,7 +16,7 @@ class CountersWithinParameters(RuleParams):
 
 
 def judge_evidence(params: CountersWithinParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `counters_within` from the firmware's counters alone."""
+    """Checks that the counters of a core's tasks differ by at most `max_spread` and that none is zero."""
     problems: list[str] = []
     seen: list[str] = []
     tasks = evidence.benchmark.metric.tasks

@@ -44,9 +44,8 @@ class DrawnRounds(StrictModel):
     """The most cycles of a pass without a round. More where the code is slower."""
 
     def max_empty_passes(self, percent: int, rounds: int) -> int:
-        """Returns how many passes of the loop without a round are credible before one.
-        Honest draws exceed the number with a probability of `REFUSAL_RISK`.
-        """
+        """Returns how many passes of the loop without a round are credible before one round. `percent` of the passes
+        have a round, and `rounds` is the number of observed rounds."""
         if not 0 < percent < 100:
             return 0
         above = rounds - rounds * USUAL_ROUNDS_OF_FOUR // 4
@@ -85,7 +84,8 @@ class CourseParameters(RuleParams):
 
 
 def judge_evidence(params: CourseParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `course` from the steps on each core."""
+    """Checks that each core executed the steps of the benchmark's round (calls, switches, marks) in the listed order,
+    and limits the benchmark's own cycles between them."""
     services = evidence.benchmark.services
     texts = tuple(steps_for_services(item, services) for item in params.rounds or (params.round,))
     demands = "each round is: " + "; or: ".join(", ".join(text) for text in texts)
@@ -123,7 +123,7 @@ def judge_evidence(params: CourseParameters, evidence: Evidence) -> ProofFinding
 
 
 def _own_cycle_limit(params: CourseParameters, evidence: Evidence, core: int) -> int:
-    """Returns the limit of the benchmark's own cycles between two steps on a core."""
+    """Returns the most cycles of the benchmark's own code between two steps of its round on a core."""
     known = evidence.known_own_cycles()
     if known is not None:
         return evidence.own_cycle_limit(known)
@@ -137,7 +137,8 @@ def _own_cycle_limit(params: CourseParameters, evidence: Evidence, core: int) ->
 def _without_extra_ticks(
     steps: Sequence[seen.RunStep], rounds: Sequence[Sequence[ExpectedStep]], matcher: StepMatcher
 ) -> list[seen.RunStep]:
-    """Returns the steps without the extra tick during each sleep.
+    """Returns the observed steps without the extra tick during each sleep, for a kernel whose sleeps last a tick
+    longer.
 
     No two of them in a row are left out: a sleep that lasts still longer breaks the order. If a round itself says how
     many ticks in a row pass, those after the same step stay.
@@ -169,14 +170,15 @@ def _without_extra_ticks(
 
 
 def _step_kinds(step: ExpectedStep) -> set[str]:
-    """Returns the kinds of an expected step and of its parts."""
+    """Returns the kinds of an expected step and of its parts, such as `call` and `switch`."""
     return {step.kind}.union(*map(_step_kinds, step.parts))
 
 
 def _own_cycle_limits(
     params: CourseParameters, evidence: Evidence, match: MatchResult, own_cycles: int, first: set[str]
 ) -> Mapping[str, int]:
-    """Returns the limit of the benchmark's own cycles before each expected step, by the step's text."""
+    """Returns the most cycles of the benchmark's own code before each expected step, by the step's text. `own_cycles`
+    is the usual limit, and `first` are the texts of the steps that begin a round."""
     limits = dict.fromkeys(match.own_cycles, own_cycles)
     if params.drawn is not None:
         percent = int(evidence.decoded.params[params.drawn.percent])
@@ -187,7 +189,8 @@ def _own_cycle_limits(
 
 
 def _round_problems(match: MatchResult, least: int, allowed: int, limits: Mapping[str, int]) -> list[str]:
-    """Returns sentences about a wrong order of steps, too few rounds and exceeded limits."""
+    """Returns sentences about breaks of the order, too few rounds and exceeded cycle limits. `least` rounds are
+    required and `allowed` breaks accepted."""
     problems = []
     if len(match.breaks) > allowed or (match.breaks and not match.rounds):
         problems.append(f"after {match.rounds} rounds: {'; '.join(match.breaks[:2])}")

@@ -26,7 +26,8 @@ class DrawnAnewParameters(RuleParams):
 
 
 def judge_evidence(params: DrawnAnewParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `drawn_anew` from the times at which the handler was entered."""
+    """Checks that the times between asynchronous interrupts differ and are within the range of the random draw, by the
+    entries of the handler."""
     demands = (
         f"interrupts come {params.from_cycles} to {params.to_cycles} cycles after each other, hardly two times alike"
     )

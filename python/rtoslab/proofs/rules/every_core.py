@@ -13,7 +13,7 @@ class EveryCoreParameters(RuleParams):
 
 
 def judge_evidence(params: EveryCoreParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `every_core` from the observed switches into each task, by the core that they are on."""
+    """Checks that enough of the named tasks ran on every core, by the observed switches into each task."""
     demands = f"{params.at_least} or more of tasks {', '.join(map(str, params.tasks))} of all cores run on every core"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

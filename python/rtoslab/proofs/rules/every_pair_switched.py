@@ -14,7 +14,7 @@ class EveryPairSwitchedParameters(RuleParams):
 
 
 def judge_evidence(params: EveryPairSwitchedParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `every_pair_switched` from the handlers in which the current task changed."""
+    """Checks that each task under test, and the idle task, was followed by every other one often enough."""
     demands = f"each task and idle is followed by every other one at least {params.at_least} times"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen_finding(params.rule, demands)

@@ -15,7 +15,8 @@ class HeapMixParameters(RuleParams):
 
 
 def judge_evidence(params: HeapMixParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `heap_mix` from the arguments of the allocations and releases."""
+    """Checks that the benchmark allocated blocks of all its sizes and of no other, and at times held nearly the most
+    allowed."""
     places = int(evidence.decoded.params[params.held])
     demands = (
         f"blocks of {', '.join(map(str, params.sizes))} bytes are taken, {places} at once at most and nearly so many"

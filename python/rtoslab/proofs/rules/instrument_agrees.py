@@ -32,7 +32,8 @@ class InstrumentAgreesParameters(RuleParams):
 
 
 def judge_evidence(params: InstrumentAgreesParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `instrument_agrees` from the instrument's samples beside the marks of the same intervals."""
+    """Checks each sample of the instrument (cycle counter or pin) against the time that the virtual board saw between
+    the marks of the same interval."""
     instrument = image_instrument(evidence.decoded)
     demands = f"each sample by {instrument} is the time between its marks and the instrument's own cost"
     observed = evidence.observed
@@ -74,6 +75,7 @@ def _find_filled_empty_intervals(params: InstrumentAgreesParameters, evidence: E
 
 
 def _range_text(costs: dict[str, list[int]]) -> str:
-    """Returns the range of the instrument's cost over all series, as text."""
+    """Returns the range of the instrument's cost in cycles over all series, as text. `costs` has the samples of each
+    series."""
     every = [sample for mine in costs.values() for sample in mine]
     return f"{min(every)} to {max(every)} cycles longer than between the marks, over all series"

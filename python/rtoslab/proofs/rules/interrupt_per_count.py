@@ -17,7 +17,7 @@ class InterruptPerCountParameters(RuleParams):
 
 
 def judge_evidence(params: InterruptPerCountParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `interrupt_per_count` from the observed exception entries."""
+    """Checks that each core entered the interrupt's handler as often as the benchmark's counts require."""
     line = evidence.board.irq.soft if params.irq == "soft" else params.irq
     demands = f"{params.ratio:g} entries of interrupt line {line} per count"
     if evidence.observed is None:

@@ -19,7 +19,8 @@ class InterruptedAnywhereParameters(RuleParams):
 
 
 def judge_evidence(params: InterruptedAnywhereParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `interrupted_anywhere` from the addresses at which the core continued after the handler."""
+    """Checks that the interrupt hit the code at many different addresses, by those at which the core continued after
+    the handler."""
     places = min(params.places, max(2, evidence.samples // 4))
     demands = f"the core went on at {places} different addresses or more after the interrupt"
     observed = evidence.observed

@@ -14,9 +14,7 @@ class InterruptsInsideParameters(RuleParams):
 
 
 def judge_evidence(params: InterruptsInsideParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `interrupts_inside` from the entries of the chip's interrupt lines, seen between the marks.
-    The tick is none of them.
-    """
+    """Checks that every sample of the series contains the required number of interrupts, ticks not counted."""
     demands = f"{count_text(params.interrupts, 'interrupt')} in every sample"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -25,7 +25,8 @@ class InterruptsToldParameters(RuleParams):
 
 
 def judge_evidence(params: InterruptsToldParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `interrupts_told` from the exceptions that each core entered in the window."""
+    """Checks that the cores took only interrupts that belong to the benchmark or the kernel, and one tick per
+    period."""
     lines = [*params.lines, *(line for line in LINES if _is_line_in_proofs(evidence, line))]
     demands = (
         f"no interrupt but {', '.join(dict.fromkeys(lines)) or 'none of the board'}, the kernel's own and its ticks"
@@ -51,7 +52,7 @@ def judge_evidence(params: InterruptsToldParameters, evidence: Evidence) -> Proo
 
 
 def _count_masked_ticks(evidence: Evidence) -> int:
-    """Returns how many ticks may be lost while the runner measures empty intervals."""
+    """Returns how many ticks may be lost while the runner measures its instrument's cost with interrupts masked."""
     observed = evidence.observed
     if observed is None or observed.intervals is None or EMPTY_SERIES not in evidence.benchmark.series_ids:
         return 0
@@ -63,9 +64,7 @@ def _count_masked_ticks(evidence: Evidence) -> int:
 
 
 def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
-    """Returns, for each core, the exception that the kernel's other cores raise in it, and the problems.
-    A core must not enter more of them than the others have sent.
-    """
+    """Returns the exception number by which the other cores interrupt each core, and sentences about problems."""
     observed, lines = evidence.observed, evidence.kernel.several_cores.lines.get(evidence.board.chip, ())
     assert observed is not None
     if len(evidence.cores) == 1:
@@ -81,7 +80,7 @@ def _between_cores(evidence: Evidence) -> tuple[dict[int, int], list[str]]:
 
 
 def _is_line_in_proofs(evidence: Evidence, line: str) -> bool:
-    """Whether a proof of the benchmark names the interrupt line, or its event starts the benchmark's series."""
+    """Whether a proof of the benchmark names the interrupt line, or the line's event starts one of its series."""
     facts = evidence.benchmark
     words = {word for table in facts.proof for value in table.values() for word in _string_words(value)}
     stamped, phase = line == "asynchronous" and facts.is_stamped, facts.phase
@@ -89,14 +88,14 @@ def _is_line_in_proofs(evidence: Evidence, line: str) -> bool:
 
 
 def _string_words(value: object) -> list[str]:
-    """Returns the words of all texts in a value of benchmark.toml."""
+    """Returns the words of all strings in a value of benchmark.toml, lists included."""
     if isinstance(value, str):
         return value.split()
     return [word for item in value for word in _string_words(item)] if isinstance(value, list | tuple) else []
 
 
 def _line_number(evidence: Evidence, name: str) -> int:
-    """Returns the number of an interrupt line that board.toml, or the map for two kernels, names."""
+    """Returns the number of an interrupt line from its name in board.toml, or of `fifo` between two kernels."""
     board = evidence.board
     if name == "fifo" and evidence.fifo_line is not None:
         return evidence.fifo_line
@@ -104,5 +103,5 @@ def _line_number(evidence: Evidence, name: str) -> int:
 
 
 def _is_kernel_handler(number: int, evidence: Evidence) -> bool:
-    """Whether the exception's handler is the kernel's."""
+    """Whether the handler of an exception number belongs to the kernel."""
     return function_kind(f"{_HANDLER}{number - FIRST_EXTERNAL}", evidence.kernel) != APPLICATION

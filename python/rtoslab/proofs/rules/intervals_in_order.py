@@ -14,7 +14,7 @@ class IntervalsInOrderParameters(RuleParams):
 
 
 def judge_evidence(params: IntervalsInOrderParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `intervals_in_order` from the marks at both ends of the intervals."""
+    """Checks that the intervals of the series do not overlap and are numerous enough, by the marks at their ends."""
     demands = f"intervals do not overlap, and each series has {params.at_least} or more"
     if evidence.observed is None or evidence.observed.intervals is None:
         return unseen_finding(params.rule, demands)

@@ -12,7 +12,7 @@ class JobsAsPeriodsParameters(RuleParams):
 
 
 def judge_evidence(params: JobsAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `jobs_as_periods` from the firmware's counters and checks alone."""
+    """Checks that each periodic task did one job per period, by the firmware's counters and checks alone."""
     window_ticks = evidence.decoded.begin.window_us * int(evidence.decoded.params["tick_hz"]) // 1_000_000
     lead_ticks = int(evidence.decoded.params["lead_ticks"])
     problems: list[str] = []

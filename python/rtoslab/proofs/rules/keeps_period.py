@@ -36,7 +36,8 @@ class KeepsPeriodParameters(RuleParams):
 
 
 def judge_evidence(params: KeepsPeriodParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `keeps_period` from the cycles at which the marked periods start and end."""
+    """Checks that marked periods follow each other without gaps, last as long as their ticks, and that their error does
+    not grow."""
     ticks = int(evidence.decoded.params[params.ticks])
     tick = evidence.decoded.begin.clock_hz / int(evidence.decoded.params["tick_hz"])
     demands = f"each period follows the one before, lasts {ticks} ticks, and the error does not grow"

@@ -45,7 +45,8 @@ class KernelCallsParameters(RuleParams):
 
 
 def judge_evidence(params: KernelCallsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `kernel_calls` from the call instructions that were executed in the window."""
+    """Checks that the benchmark called no kernel or library function beside those that its round contains, by the
+    executed call instructions."""
     demands = "the benchmark calls no function of the kernel or a library that its round does not contain"
     observed = evidence.observed
     if observed is None or not observed.own:
@@ -82,7 +83,8 @@ def judge_evidence(params: KernelCallsParameters, evidence: Evidence) -> ProofFi
 def _allowed_clock_reads(
     kernel: Kernel, services: Collection[str], calls: Mapping[tuple[str, str], int]
 ) -> Counter[tuple[str, str]]:
-    """Returns how often each function may read the kernel's clock: once for each call with a tick as argument."""
+    """Returns how often each pair of caller and clock function may occur: once for each kernel call with a tick as
+    argument. `calls` has the executions of each pair of caller and called function."""
     clock_services = [item for item in services if not CLOCK_ARGUMENTS.isdisjoint(kernel.arguments.get(item, ()))]
     ends = {name for service in clock_services for name in kernel.symbols.get(service, ())}
     looks = Counter[tuple[str, str]]()
@@ -95,7 +97,8 @@ def _allowed_clock_reads(
 def _allowed_core_queries(
     kernel: Kernel, own: Iterable[OwnFunction], cores: Container[int]
 ) -> Counter[tuple[str, str]]:
-    """Returns how often each function may ask on which core it runs."""
+    """Returns how often each pair of caller and kernel function may occur that asks for the current core: once per
+    entry of a handler."""
     asks = Counter[tuple[str, str]]()
     for function in own:
         if function.core in cores and function.name.startswith(_HANDLER):
@@ -105,14 +108,15 @@ def _allowed_core_queries(
 
 
 def _is_named_library(called: str, kinds: Iterable[str], evidence: Evidence) -> bool:
-    """Whether a called function belongs to a kind of library functions that the benchmark allows."""
+    """Whether a called function is a library function of the kinds (`fill`, `copy`, `division`) that the benchmark
+    allows."""
     if function_kind(called, evidence.kernel) != LIBRARY:
         return False
     return any(word in called for kind in kinds for word in _LIBRARY[kind])
 
 
 def _services_in_proofs(evidence: Evidence) -> set[str]:
-    """Returns the services that the benchmark's proofs name."""
+    """Returns the kernel services that the benchmark's proofs name."""
     kinds = set[str]()
     for table in evidence.benchmark.proof:
         kinds |= {str(table[key]) for key in ("service", "services") if isinstance(table.get(key), str)}
@@ -128,6 +132,6 @@ def _services_in_proofs(evidence: Evidence) -> set[str]:
 
 
 def _called_services(step: ExpectedStep) -> set[str]:
-    """Returns the services that an expected step and its parts call."""
+    """Returns the kernel services that an expected step and its parts call."""
     inner = {name for part in step.parts for name in _called_services(part)}
     return inner | ({step.name} if step.kind == "call" else set())

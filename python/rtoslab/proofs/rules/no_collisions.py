@@ -10,9 +10,7 @@ watched_services = collisions.watched_services
 
 
 def judge_evidence(params: NoCollisionsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `no_collisions` like `collisions`, but accepts no collision.
-    `calls_per_count` proves that something was called at all.
-    """
+    """Checks that no call of a service collided: each found its object free."""
     demands = f"no call of {params.service} collides"
     text, probed, collisions_found = collisions.count_collisions(params, evidence)
     if probed is None and collisions_found is None:

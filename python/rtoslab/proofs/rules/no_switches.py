@@ -11,7 +11,8 @@ class NoSwitchesParameters(RuleParams):
 
 
 def judge_evidence(params: NoSwitchesParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `no_switches` from the observed switches. The counters must show that something ran at all."""
+    """Checks that no context switch happened in the window, beside those of control tasks, while the counters
+    advanced."""
     demands = "no context switch inside the window"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

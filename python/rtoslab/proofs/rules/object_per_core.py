@@ -12,12 +12,13 @@ class ObjectPerCoreParameters(RuleParams):
 
 
 def watched_services(params: ObjectPerCoreParameters) -> tuple[str, ...]:
-    """Returns the services whose calls the rule needs to see."""
+    """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 
 
 def judge_evidence(params: ObjectPerCoreParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `object_per_core` from the first argument of every call in the window."""
+    """Checks that each core called the service with one object of its own, by the first argument of every call in the
+    window."""
     demands = f"{params.service} is called with an object of its own on each core"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -12,12 +12,13 @@ class ObjectSharedParameters(RuleParams):
 
 
 def watched_services(params: ObjectSharedParameters) -> tuple[str, ...]:
-    """Returns the services whose calls the rule needs to see."""
+    """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service,)
 
 
 def judge_evidence(params: ObjectSharedParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `object_shared` from the first argument of every call in the window."""
+    """Checks that all cores called the service with the same object, by the first argument of every call in the
+    window."""
     demands = f"{params.service} is called with the same object on every core"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

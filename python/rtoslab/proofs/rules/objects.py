@@ -24,9 +24,8 @@ class ObjectsParameters(RuleParams):
 
 
 def judge_evidence(params: ObjectsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `objects` from the objects' memory as the window opened.
-    Objects used in the window must be among them.
-    """
+    """Checks that the kernel objects (such as a queue's length and item size) are as benchmark.toml says, by their
+    memory as the window opened."""
     stated = evidence.decoded.params
     required = {fact: int(str(value).format(**stated)) for fact, value in params.are.items()}
     if len(evidence.cores) > 1:

@@ -43,7 +43,8 @@ class OwnCodeParameters(RuleParams):
 
 
 def judge_evidence(params: OwnCodeParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `own_code` from the profile of the window."""
+    """Checks that each instruction of the benchmark's own code was executed once per round, or only at the edges of the
+    window, by the profile."""
     demands = "each instruction of the benchmark is executed once a round, or at the window's edges alone"
     if _instruction_limit(params, evidence) is not None:
         demands += f", and a round takes at most {_instruction_limit(params, evidence):g} of them"
@@ -89,7 +90,8 @@ class _OwnCodeCounts:
         self.passes = [1, *(number for term in params.passes for number in self._loop_passes(term))]
 
     def problem_sentences(self) -> list[str]:
-        """Returns a sentence for each instruction and function that was executed an unexpected number of times."""
+        """Returns a sentence for each instruction and function of the benchmark that was executed an unexpected number
+        of times."""
         strange = [
             (own_function, part) for own_function in self.functions for part in self._unaccounted_code(own_function)
         ]
@@ -112,8 +114,11 @@ class _OwnCodeCounts:
         return problems
 
     def _length_problems(self) -> Iterator[str]:
-        """Yields a sentence if more or fewer instructions of the benchmark's own were executed than its code has.
-        With few samples not every branch is taken, so only a benchmark that counts can show that code is missing."""
+        """Yields a sentence if the executed instructions of the benchmark's own code are more or fewer than were
+        measured before.
+
+        With few samples not every branch is taken, so only a benchmark that counts can show that code is missing.
+        """
         known = self.evidence.known_code_length(self.core)
         if known is None:
             return
@@ -129,7 +134,7 @@ class _OwnCodeCounts:
             )
 
     def _entries_without_caller(self, name: str) -> Iterator[str]:
-        """Yields a sentence for a function that is entered more often than the benchmark calls it."""
+        """Yields a sentence if a function of the benchmark is entered more often than the benchmark calls it."""
         calls, entries = self.called[name], self.entered[name]
         if name.startswith(_HANDLER) or _source_name(name) in (*self.params.entered, *self.params.free):
             return
@@ -146,11 +151,13 @@ class _OwnCodeCounts:
                 yield part
 
     def _is_accounted(self, executions: int, rounds: Collection[int]) -> bool:
-        """Whether a number of executions is a multiple of a number of rounds, within the edges of the window."""
+        """Whether a number of executions is, within the window's edges, a loop's passes times one of the numbers of
+        `rounds`."""
         return any(abs(executions - times * round_) <= self.edge * times for round_ in rounds for times in self.passes)
 
     def _possible_round_counts(self) -> set[int]:
-        """Returns the numbers of executions that are right for an instruction of a round."""
+        """Returns the execution counts that are right for an instruction of a round: sums of task counters, numbers of
+        intervals, declared checks."""
         sums = {0}
         for count in self.counts[:_MOST_TASKS]:
             sums |= {count + sum_ for sum_ in sums}
@@ -160,8 +167,12 @@ class _OwnCodeCounts:
         return (sums - {0}) | set(series.values()) | expected
 
     def _loop_passes(self, term: str) -> list[int]:
-        """Returns how often a round executes a loop's body and its condition, which is met once more. The last factor
-        of a product counts the passes of an inner loop, whose condition is met once more in each pass of the outer."""
+        """Returns how often a round may execute an instruction of a loop of `term` passes, such as `words / 4`. The
+        condition is executed once more than the body.
+
+        The last factor of a product counts the passes of an inner loop, whose condition is executed once more in each
+        pass of the outer.
+        """
         outer, times, _ = term.rpartition(" * ")
         passes = self._evaluate_term(term)
         return [passes, passes + 1, *([passes + self._evaluate_term(outer)] if times else [])]
@@ -182,7 +193,7 @@ class _OwnCodeCounts:
 
 
 def _instruction_limit(params: OwnCodeParameters, evidence: Evidence) -> float | None:
-    """Returns the most instructions that the benchmark's own code may take in a round. None if there is no limit."""
+    """Returns the most instructions of the benchmark's own code in a round. None if there is no limit."""
     known = evidence.known_instructions()
     return params.instructions if known is None else known
 
@@ -193,6 +204,6 @@ def _source_name(name: str) -> str:
 
 
 def _describe_code(function: OwnFunction, part: CodeSpan) -> str:
-    """Returns a sentence on the executions of a function's instructions."""
+    """Returns a sentence on how often a span of a function's instructions was executed."""
     place = f"{function.name}+{part.address - function.stretches[0].address:#x}"
     return f"{part.instructions} instructions at {place} were executed {part.executions} times"

@@ -27,7 +27,8 @@ class PairStressParameters(RuleParams):
 
 
 def judge_evidence(params: PairStressParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `pair_stress` from the records of both images."""
+    """Checks that, of two kernels on two cores, the target took the shared lock in each round and the stress task in
+    the requested share of its iterations."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"the target takes the lock in each round, and the stress task in {required} % of its iterations"
     if evidence.beside is None:

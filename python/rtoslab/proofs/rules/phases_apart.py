@@ -34,7 +34,8 @@ class PhasesApartParameters(RuleParams):
 
 
 def judge_evidence(params: PhasesApartParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `phases_apart` from the cycles between each tick and the interval that begins next after it."""
+    """Checks that the samples begin at different distances from the tick, by the cycles between each tick and the next
+    interval's start."""
     demands = f"{SHARE:.0%} of the samples, of {ENOUGH} at most, begin at a distance of their own from their tick"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

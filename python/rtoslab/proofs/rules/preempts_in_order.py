@@ -20,12 +20,13 @@ class PreemptsInOrderParameters(RuleParams):
 
 
 def watched_services(params: PreemptsInOrderParameters) -> tuple[str, ...]:
-    """Returns the services whose calls the rule needs to see."""
+    """Returns the kernel services whose calls the virtual board must record for this proof rule."""
     return (params.service, params.blocks)
 
 
 def judge_evidence(params: PreemptsInOrderParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `preempts_in_order` from the observed switches, their causes, and each task's counter."""
+    """Checks that each wake-up switched at once to the next more urgent task, by the observed switches, their causes,
+    and each task's counter."""
     demands = (
         f"each {params.service} preempts its caller in favour of the next of tasks {', '.join(map(str, params.tasks))}"
     )

@@ -17,9 +17,8 @@ class PrioritiesParameters(RuleParams):
 
 
 def judge_evidence(params: PrioritiesParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `priorities` from the control blocks as the window opened, or else from the image's records.
-    Some kernels do not store the priorities in control blocks.
-    """
+    """Checks that the tasks have the listed priorities, by their control blocks as the window opened, or else by the
+    image's records."""
     demands = f"tasks 0 to {len(params.of) - 1} have the priorities {', '.join(map(str, params.of))}"
     if not any(task.handle for task in evidence.decoded.tasks):
         return unseen_finding(params.rule, demands, "there are no tasks")

@@ -17,19 +17,21 @@ class ReleasesAsPeriodsParameters(RuleParams):
 
 
 def tasks_due_at(params: dict[str, str]) -> Callable[[int], frozenset[str]]:
-    """Returns a function that gives the letters of the tasks whose period begins at a tick of the window."""
+    """Returns a function that maps the number of a tick in the window to the letters of the tasks whose period begins
+    there."""
     phase = int(params.get("phase_ms", 0))
     letters = [(chr(ord("A") + index), period) for index, period in enumerate(periods_ms(params))]
     return lambda tick: frozenset([letter for letter, period in letters if (phase + tick) % period == 0])
 
 
 def periods_ms(params: dict[str, str]) -> list[int]:
-    """Returns the period of each task in milliseconds."""
+    """Returns the period of each task in milliseconds, from the benchmark's parameters."""
     return [int(params[f"period_{index}_ms"]) for index in range(26) if f"period_{index}_ms" in params]
 
 
 def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `releases_as_periods` from the switches that follow each tick."""
+    """Checks that exactly the tasks whose period begins at a tick ran after it, by the switches that follow each
+    tick."""
     demands = "each tick is followed by those tasks, and only those, whose period begins"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen_finding(params.rule, demands)
@@ -54,5 +56,5 @@ def judge_evidence(params: ReleasesAsPeriodsParameters, evidence: Evidence) -> P
 
 
 def _task_list(tasks: frozenset[str]) -> str:
-    """Returns the letters of tasks as text."""
+    """Returns the letters of tasks as text, `none` if there are none."""
     return ", ".join(sorted(tasks)) or "none"

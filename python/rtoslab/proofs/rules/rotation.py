@@ -13,7 +13,8 @@ class RotationParameters(RuleParams):
 
 
 def judge_evidence(params: RotationParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `rotation` from the observed switches between control blocks."""
+    """Checks that equal tasks take turns in the order of the list, by the observed switches between their control
+    blocks."""
     demands = f"every switch goes to the next of tasks {', '.join(map(str, params.tasks))} in turn"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -26,7 +26,8 @@ class RunsForParameters(RuleParams):
 
 
 def judge_evidence(params: RunsForParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `runs_for` from the switches on core 0, and what is between a task's calls."""
+    """Checks that each task works for its stated time (`work_N_us`) per job, by the switches on core 0 and the task's
+    calls."""
     stated = evidence.decoded.params
     work_us = [int(stated[f"work_{index}_us"]) for index in range(26) if f"work_{index}_us" in stated]
     lengths = ", ".join(map(str, work_us))

@@ -22,7 +22,8 @@ class SamplesCompleteParameters(RuleParams):
 
 
 def judge_evidence(params: SamplesCompleteParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `samples_complete` from the instrument's samples and the observed marks."""
+    """Checks that every series has the requested number of samples, and that each sample belongs to one observed
+    interval."""
     demands = f"each series has {evidence.samples} samples, from intervals that do not overlap"
     observed = evidence.observed
     intervals = observed.intervals if observed else None
@@ -46,7 +47,8 @@ def judge_evidence(params: SamplesCompleteParameters, evidence: Evidence) -> Pro
 def _find_mismatched_samples(
     params: SamplesCompleteParameters, evidence: Evidence, intervals: MarkedIntervals
 ) -> list[str]:
-    """Returns a sentence for each series whose observed intervals, reported samples and sent samples do not match."""
+    """Returns a sentence for each series whose observed intervals, samples reported to the runner, and sent samples do
+    not match."""
     if intervals.kept is None:
         return []
     problems = _find_dropped_samples(params, evidence, intervals.kept)
@@ -70,7 +72,8 @@ def _find_mismatched_samples(
 def _find_dropped_samples(
     params: SamplesCompleteParameters, evidence: Evidence, intervals: Sequence[tuple[int, int]]
 ) -> list[str]:
-    """Returns a sentence if the image dropped samples: it ran for more than a round after each series had enough."""
+    """Returns a sentence if the image dropped samples: it went on for more than a round after each series had enough.
+    `intervals` are the series and value of each sample that was reported to the runner."""
     left = dict.fromkeys(range(1, len(evidence.benchmark.series_ids)), evidence.samples)
     for at, (series, _) in enumerate(intervals):
         if series in left:

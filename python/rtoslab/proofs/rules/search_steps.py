@@ -16,7 +16,8 @@ class SearchStepsParameters(RuleParams):
 
 
 def judge_evidence(params: SearchStepsParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `search_steps` from the word in which the kernel stores the most urgent ready priority."""
+    """Checks how many priorities the kernel's search for the next task went down at each switch, by its word with the
+    most urgent ready priority."""
     demands = "the search takes a step for each priority that the next task is below the last one, and none upwards"
     if evidence.observed is None or evidence.observed.handled is None or evidence.kernel.probes is None:
         return unseen_finding(params.rule, demands)

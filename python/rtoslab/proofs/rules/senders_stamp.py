@@ -20,7 +20,8 @@ class SendersStampParameters(RuleParams):
 
 
 def judge_evidence(params: SendersStampParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `senders_stamp` from the samples beside the intervals between the marks on both cores."""
+    """Checks that the time from a sender's stamp to the receiver agrees with the time that the virtual board saw
+    between the marks on both cores."""
     demands = "each stamp is the time between the marks of sender and receiver, less the readings of the counter"
     observed = evidence.observed
     if observed is None or observed.intervals is None:

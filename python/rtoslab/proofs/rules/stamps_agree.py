@@ -24,7 +24,8 @@ class StampsAgreeParameters(RuleParams):
 
 
 def judge_evidence(params: StampsAgreeParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `stamps_agree` from the samples and the times from the interrupt's recognition to the mark."""
+    """Checks samples that start at a hardware timer's stamp against the time that the virtual board saw from the
+    interrupt's recognition to the mark."""
     demands = "no stamp is shorter than from the interrupt's recognition to the reading, and the closest hardly longer"
     observed = evidence.observed
     if observed is None or observed.intervals is None:

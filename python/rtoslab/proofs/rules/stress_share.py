@@ -22,9 +22,8 @@ class StressShareParameters(RuleParams):
 
 
 def judge_evidence(params: StressShareParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `stress_share` from the firmware's counters.
-    With probes also from the calls seen on the stress tasks' cores.
-    """
+    """Checks that the stress tasks accessed the object in the requested share of their iterations, by the firmware's
+    counters, and by calls if there are probes."""
     required = int(evidence.decoded.params[params.percent])
     demands = f"{required} % of the stress iterations, and nothing else there, call {params.service}"
     problems: list[str] = []

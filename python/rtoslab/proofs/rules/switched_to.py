@@ -20,7 +20,8 @@ class SwitchedToParameters(RuleParams):
 
 
 def judge_evidence(params: SwitchedToParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `switched_to` from the observed switches of all cores and each task's counter."""
+    """Checks that each of the named tasks was switched to once per count, by the switches of all cores and the task's
+    counter."""
     least = " or more" if params.or_more else ""
     often = "each count" if params.least_percent == 100 else f"{params.least_percent} % of its counts or more"
     demands = f"each of tasks {', '.join(map(str, params.tasks))} is switched to once{least} for {often}"

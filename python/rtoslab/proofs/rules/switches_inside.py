@@ -19,7 +19,8 @@ class SwitchesInsideParameters(RuleParams):
 
 
 def judge_evidence(params: SwitchesInsideParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `switches_inside` from the writes to the kernel's current-task pointer between the marks.
+    """Checks that every sample of a series contains the required number of context switches, by the writes to the
+    kernel's current-task pointer.
 
     A kernel that cannot be told not to slice time among equals may switch there and back once more for each tick.
     """

@@ -12,7 +12,7 @@ class SwitchesPerCountParameters(RuleParams):
 
 
 def judge_evidence(params: SwitchesPerCountParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `switches_per_count` from the observed switches, those of the control task left out."""
+    """Checks that the required number of context switches happened per count, those of control tasks left out."""
     demands = f"{params.ratio:g} context switches per count"
     if evidence.observed is None:
         return unseen_finding(params.rule, demands)

@@ -17,7 +17,8 @@ class TicksMetParameters(RuleParams):
 
 
 def judge_evidence(params: TicksMetParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `ticks_met` from the entries of the tick's exception between the marks."""
+    """Checks that enough samples of a series contain a kernel tick, by the entries of the tick's exception between the
+    marks."""
     required = int(evidence.decoded.params[params.at_least])
     demands = f"{required} samples of {params.series} or more hold a tick; with fewer, ask for more samples"
     if evidence.observed is None:

@@ -17,7 +17,8 @@ class WindowToldParameters(RuleParams):
 
 
 def judge_evidence(params: WindowToldParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `window_told` from the stamps of the image and the cycles of core 0."""
+    """Checks that the image's time stamps of the window are as far apart as the cycles for which the board saw it
+    open."""
     demands = "the stamps of the window are as far apart as the board saw the window open"
     if evidence.observed is None or not evidence.observed.loads:
         return unseen_finding(params.rule, demands)

@@ -15,7 +15,8 @@ class WindowsOverlapParameters(RuleParams):
 
 
 def judge_evidence(params: WindowsOverlapParameters, evidence: Evidence) -> ProofFinding:
-    """Judges the rule `windows_overlap` from the stamps of both images."""
+    """Checks that the measurement windows of two kernels on two cores were open at the same time, by the stamps of both
+    images."""
     demands = f"the other core's window was open for {_LEAST_PERCENT:g} % of this one or longer"
     if evidence.beside is None:
         return unseen_finding(params.rule, demands, "no other kernel ran")
