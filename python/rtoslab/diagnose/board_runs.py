@@ -100,9 +100,8 @@ class RunOverview:
 
 
 def survey_run(subject: ObservedImage) -> RunOverview:
-    """Runs an image quickly to its end or a number of cycles, and notes its tasks, interrupts and faults.
-    Raises RunError, SymbolError.
-    """
+    """Runs an image quickly to its end or a number of cycles, and returns its tasks, interrupts and faults. Raises
+    RunError, SymbolError."""
     machine = open_machine(subject)
     overview = RunOverview()
     words = known_task_words(machine, subject.kernel, subject.cores)
@@ -133,7 +132,7 @@ def survey_run(subject: ObservedImage) -> RunOverview:
 
 
 class _OverviewReader:
-    """Adds the events of a run to its overview."""
+    """Adds the events of a diagnosed run to its overview."""
 
     def __init__(self, overview: RunOverview, subject: ObservedImage, no_task: frozenset[int], has_tasks: bool) -> None:
         self._overview = overview
@@ -143,7 +142,7 @@ class _OverviewReader:
         self._switching = sorted({SVCALL, PENDSV, *switching})
 
     def feed(self, raw: bytes) -> None:
-        """Adds the events of the next chunk to the overview."""
+        """Adds the next chunk of packed events to the overview."""
         overview = self._overview
         overview.faults += fault_entries(raw)
         overview.returned |= fault_returns(raw)
@@ -158,7 +157,7 @@ class _OverviewReader:
             self._look_for_start(events)
 
     def _look_for_start(self, events: "np.ndarray[tuple[int], np.dtype[np.void]]") -> None:
-        """Sets the end of start-up if it is among these events."""
+        """Sets the cycle at which start-up ends, if it is among these events."""
         if self._has_tasks:
             first = min(self._overview.first_runs.values(), default=None)
             starts = (events["kind"] == KIND_EXCEPTION_EXIT) & np.isin(events["id"], self._switching)
@@ -171,7 +170,7 @@ class _OverviewReader:
 
 
 def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> dict[int, int]:
-    """Returns the priority of each enabled interrupt of core 0."""
+    """Returns the priority byte of each enabled interrupt of core 0, by exception number."""
     lines = subject.board.irq.lines
     words = machine.read_registers(0, interrupt_registers(lines))
     priorities = {FIRST_EXTERNAL + line: level for line, level in enabled_priorities(words, lines).items()}
@@ -182,7 +181,7 @@ def _interrupt_priorities(machine: VirtualMachine, subject: ObservedImage) -> di
 
 
 def _tick_cycles(machine: VirtualMachine) -> int | None:
-    """Returns the period of SysTick in cycles. None if it is off."""
+    """Returns the period of SysTick in cycles. None if it is off or has another clock than the core."""
     control, reload = machine.read_registers(0, [_SYST_CSR, _SYST_RVR])
     return reload + 1 if control is not None and reload and control & 7 == 7 else None
 
@@ -194,7 +193,7 @@ def _instructions_by_core(machine: VirtualMachine, cores: int) -> tuple[int, ...
 
 @dataclass(frozen=True, slots=True)
 class ObservedRun:
-    """A run in which everything after start-up was recorded: its history of tasks, calls and handlers."""
+    """A run in which everything after start-up was recorded: the history of its tasks, calls and handlers."""
 
     recording: ObservedRecording
     history: TaskHistory
@@ -202,13 +201,13 @@ class ObservedRun:
 
 
 def observed_run(subject: ObservedImage, overview: RunOverview) -> ObservedRun:
-    """Runs an image again and records what happens from the first task on."""
+    """Runs an image again and records its tasks, calls and handlers from the first task on."""
     services: dict[int, ImageService] = {}
     words: dict[int, int] = {}
     levels = sorted(set(overview.priorities.values()))
 
     def observation_request(machine: ObservedMachine) -> ObservationRequest:
-        """Returns what the virtual board must observe."""
+        """Sets probes on the kernel's functions and returns what else the virtual board must record."""
         if subject.kernel is not None:
             services.update(services_of(subject.kernel, machine.symbol))
         words.update(known_task_words(machine, subject.kernel, subject.cores))
@@ -234,7 +233,7 @@ def observed_run(subject: ObservedImage, overview: RunOverview) -> ObservedRun:
 
 
 class RunReplay:
-    """A repetition of an image's run, which can be moved to any cycle. It stands at one cycle after another."""
+    """A repetition of an image's run, which can be moved to any cycle to read memory and call paths there."""
 
     def __init__(self, subject: ObservedImage) -> None:
         self.machine = open_machine(subject)
@@ -242,7 +241,7 @@ class RunReplay:
         self._spacing = _CHUNK_CYCLES
 
     def go_to_cycle(self, cycle: int) -> VirtualMachine:
-        """Moves the run to a cycle, or to the first instruction after it."""
+        """Moves the run to a cycle, or to the first instruction after it. Returns the board in that state."""
         if cycle < self.machine.cycle():
             self.machine.restore(next(board for taken, board in reversed(self._snapshots) if taken <= cycle))
         while (left := cycle - self.machine.cycle()) > 0:
@@ -263,7 +262,7 @@ class RunReplay:
             self._spacing *= 2
 
     def is_parked(self, core: int) -> bool:
-        """Whether a core only executes an endless empty loop. Runs on for some cycles to see it."""
+        """Whether a core executes nothing but an endless empty loop. Runs on for some cycles to find out."""
         registers = self.machine.registers(core)
         first = registers.pop("pc")
         for _ in range(_PARKED_LOOKS):
@@ -275,11 +274,11 @@ class RunReplay:
         return True
 
     def fault_at(self, core: int, exception: int, cycle: int) -> Fault:
-        """Returns the fault whose handler begins in that cycle."""
+        """Returns the fault whose handler begins in this cycle, with the state of its core."""
         return read_fault(self.go_to_cycle(cycle), core, exception, cycle)
 
     def read_word(self, address: int) -> int | None:
-        """Returns a 32-bit word of memory at the run's present cycle. None where there is none."""
+        """Returns a 32-bit word of memory at the run's present cycle. None where there is no memory."""
         try:
             with simulator_errors(SymbolError):
                 return int.from_bytes(self.machine.read(address, 4), "little")

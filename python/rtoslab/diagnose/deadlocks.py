@@ -18,7 +18,8 @@ _Link = tuple[LockWaiting, LockHolding]
 def find_deadlocks(
     history: TaskHistory, locks: Mapping[int, TaskLock], names: NamedPlaces
 ) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each circle of tasks that wait for each other's locks."""
+    """Yields a finding for each deadlock: a circle of tasks that wait for each other's locks. `locks` are by
+    address."""
     waits = [wait for lock in locks.values() for wait in lock.waits]
     last = {wait.task: wait for wait in sorted(waits, key=lambda wait: wait.start)}
     reported: set[frozenset[Task]] = set()
@@ -33,7 +34,8 @@ def find_deadlocks(
 
 
 def _waiting_circle(first: LockWaiting, locks: Mapping[int, TaskLock], waits: Sequence[LockWaiting]) -> list[_Link]:
-    """Returns the circle of waiting tasks that a task is part of at the end of its wait. Empty if there is none."""
+    """Returns the circle of waiting tasks that a task is part of at the end of its wait, as pairs of a wait and the
+    lock's holder. Empty if there is none."""
     cycle, wait, links, seen = first.end - 1, first, list[_Link](), set[Task]()
     while wait.task not in seen:
         seen.add(wait.task)
@@ -58,7 +60,7 @@ def _waiting_circle(first: LockWaiting, locks: Mapping[int, TaskLock], waits: Se
 
 
 def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: NamedPlaces) -> DiagnosisFinding:
-    """Returns the finding about a circle of waiting tasks."""
+    """Returns the finding about one circle of tasks that wait for each other's locks."""
     begin = max(wait.start for wait, _ in circle)
     end = min(wait.end for wait, _ in circle)
     is_final = all(_is_for_ever(wait.take) for wait, _ in circle)
@@ -85,7 +87,8 @@ def _deadlock_finding(circle: Sequence[_Link], history: TaskHistory, names: Name
 
 
 def _lock_holder_name(wait: LockWaiting, holding: LockHolding, names: NamedPlaces) -> str:
-    """Returns the name of the task that holds a lock, for a sentence."""
+    """Returns the name of the task that holds a lock, for a sentence. It is "it itself" if the waiting task holds
+    it."""
     return "it itself" if holding.task == wait.task else names.task_name(holding.task)
 
 

@@ -40,7 +40,8 @@ class MaskedLongest:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The result of a diagnosis of one image: findings, and figures beside them."""
+    """The result of `rtoslab diagnose` for one image: the faulty behaviour that was found, and loads and stacks beside
+    it."""
 
     label: str
     board: str
@@ -57,12 +58,13 @@ class Diagnosis:
 
     @property
     def failing_findings(self) -> tuple[DiagnosisFinding, ...]:
-        """Returns the findings that make the command fail."""
+        """Returns the findings that make the command fail: all but notes."""
         return tuple(finding for finding in self.findings if finding.level != "note")
 
 
 def diagnose_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
-    """Runs an image several times and returns what goes wrong in it. Raises RunError, ImageFileError, SymbolError."""
+    """Runs an image several times and returns what is wrong in it, such as deadlocks or full stacks. Raises RunError,
+    ImageFileError, SymbolError."""
     overview = survey_run(subject)
     run = observed_run(subject, overview)
     uses = stack_uses(subject, overview, run.history)
@@ -99,14 +101,14 @@ def diagnose_image(subject: ObservedImage, limits: Limits) -> Diagnosis:
 
 
 def _apply_ignored(finding: DiagnosisFinding, limits: Limits) -> DiagnosisFinding:
-    """Returns the finding as a mere note if the user's limits say so."""
+    """Returns the finding, changed to a mere note if the user's limits ignore its kind."""
     return replace(finding, level="note") if finding.kind in limits.ignore else finding
 
 
 def _of_tasks(
     subject: ObservedImage, run: ObservedRun, names: NamedPlaces, lengths: Mapping[int, int], limits: Limits
 ) -> list[DiagnosisFinding]:
-    """Returns the findings about tasks, locks and queues."""
+    """Returns the findings about tasks, locks and queues. `lengths` are those of queues, by address."""
     if subject.kernel is None:
         return []
     locks = find_locks(run.history)
@@ -121,7 +123,7 @@ def _of_tasks(
 
 
 def _queue_lengths(subject: ObservedImage, run: ObservedRun) -> Mapping[int, int]:
-    """Returns the length of each queue that was sent to, by address, as far as it is known."""
+    """Returns the length (number of items) of each queue that the image sent to, by address, as far as it is known."""
     kernel = subject.kernel
     if kernel is None:
         return {}
@@ -152,7 +154,7 @@ def _memory_reader(run: ObservedRun) -> Callable[[int], int | None]:
 
 
 def _longest_mask(profile: Profile, overview: RunOverview, names: NamedPlaces) -> MaskedLongest | None:
-    """Returns the longest time for which interrupts were masked. None if they never were."""
+    """Returns the longest time for which interrupts were masked after start-up. None if they never were."""
     longest = longest_masks(profile, overview)
     if not longest:
         return None
@@ -162,7 +164,7 @@ def _longest_mask(profile: Profile, overview: RunOverview, names: NamedPlaces) -
 
 
 def _start_up_problem(subject: ObservedImage, overview: RunOverview) -> list[str]:
-    """Returns a sentence if the image never finished its start-up."""
+    """Returns a sentence if the image never finished its start-up. Empty if it did."""
     if overview.has_started:
         return []
     what = "no task ran" if subject.kernel else "no interrupt came"

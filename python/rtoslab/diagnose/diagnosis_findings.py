@@ -48,7 +48,7 @@ class TimelineTrack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosisFinding:
-    """One thing that goes wrong in an image, or may: what, when, where and how often."""
+    """One thing in an image that is wrong, or may be: what, when, where and how often."""
 
     kind: str
     level: Level
@@ -71,7 +71,7 @@ class DiagnosisFinding:
 
 
 def worst_first(findings: Sequence[DiagnosisFinding]) -> tuple[DiagnosisFinding, ...]:
-    """Returns the findings ordered by level, kind and length, the worst first."""
+    """Returns the findings of a diagnosis ordered by level, kind and length, the worst first."""
     kinds = list(KINDS)
     return tuple(
         sorted(

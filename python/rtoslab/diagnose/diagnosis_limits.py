@@ -6,5 +6,5 @@ Limits = ProjectDiagnose
 
 
 def cycles_of(microseconds: float, clock_hz: int) -> int:
-    """Converts microseconds to cycles."""
+    """Returns microseconds as cycles of a clock."""
     return int(microseconds * clock_hz / 1_000_000)

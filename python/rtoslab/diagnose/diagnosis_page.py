@@ -56,7 +56,7 @@ class _ShownDiagnosis:
 
 
 def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
-    """Returns the HTML page of some diagnoses. The keys name the images."""
+    """Returns an HTML page with the diagnoses of some images, whose names are the keys."""
     return render_template(
         "rtoslab.diagnose",
         "templates/diagnosis.html.j2",
@@ -69,7 +69,7 @@ def diagnosis_page(diagnoses: Mapping[str, Diagnosis]) -> str:
 
 
 def _page_content(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _ShownDiagnosis:
-    """Returns a diagnosis as its page shows it."""
+    """Returns one diagnosis in the form that the page's template needs."""
     masked = mask_sentence(diagnosis)
     return _ShownDiagnosis(
         of=f" of {name}" if is_one_of_many else "",
@@ -81,7 +81,7 @@ def _page_content(name: str, diagnosis: Diagnosis, is_one_of_many: bool) -> _Sho
 
 
 def _make_shown_finding(finding: DiagnosisFinding, clock_hz: int) -> _ShownFinding:
-    """Returns a finding as the page shows it."""
+    """Returns one finding in the form that the page's template needs."""
     kind = KINDS[finding.kind]
     drawing = finding_svg(finding, clock_hz)
     return _ShownFinding(
@@ -95,7 +95,7 @@ def _make_shown_finding(finding: DiagnosisFinding, clock_hz: int) -> _ShownFindi
 
 
 def finding_svg(finding: DiagnosisFinding, clock_hz: int) -> str:
-    """Returns the timeline of a finding as SVG. Empty if it has none."""
+    """Returns the timeline of a finding of a diagnosis as SVG. Empty if the finding has none."""
     spans = [span for track in finding.tracks for span in track.spans]
     if not spans:
         return ""
@@ -123,7 +123,7 @@ def _shorten_name(name: str) -> str:
 
 
 def _timeline_bar(span: TimelineBar, start: int, scale: float, y: float, clock_hz: int) -> str:
-    """Returns a bar of a timeline as SVG."""
+    """Returns a bar of a timeline as SVG. `scale` is in pixels per cycle, and `y` is the top of its row."""
     x, width = _LABEL + (span.start - start) * scale, max(_NARROWEST, (span.end - span.start) * scale)
     what = _LEGEND.get(span.role, span.role) + (f" ({span.label})" if span.label else "")
     title = escape(f"{what}, from cycle {span.start:,}, {format_time(span.end - span.start, clock_hz)}")
@@ -135,7 +135,8 @@ def _timeline_bar(span: TimelineBar, start: int, scale: float, y: float, clock_h
 
 
 def _time_axis(start: int, end: int, scale: float, height: int, clock_hz: int) -> list[str]:
-    """Returns the time axis of a timeline as parts of SVG."""
+    """Returns the time axis of a timeline as SVG elements. `start` and `end` are cycles, `scale` is pixels per
+    cycle."""
     y = height - _AXIS + 4
     parts = [f'<line x1="{_LABEL}" y1="{y}" x2="{_WIDTH}" y2="{y}" stroke="#555"/>']
     for number in range(_TICKS):

@@ -14,7 +14,7 @@ _INDENT: Final = "   "
 
 
 def format_time(cycles: int, clock_hz: int) -> str:
-    """Returns a time in milliseconds, or in microseconds if it is short, as text."""
+    """Returns cycles as a time in milliseconds, or in microseconds below one millisecond, as text."""
     seconds = cycles / clock_hz
     if seconds < 0.001:
         return f"{seconds * 1e6:,.1f} us"
@@ -22,7 +22,7 @@ def format_time(cycles: int, clock_hz: int) -> str:
 
 
 def summary_sentences(diagnosis: Diagnosis) -> list[str]:
-    """Returns sentences on what a diagnosis ran, and how many findings it has."""
+    """Returns sentences on which image a diagnosis ran, for how long, and how many findings it has."""
     kernel = f", {diagnosis.kernel}" if diagnosis.kernel else ", unknown kernel"
     length = format_time(diagnosis.end_cycle - diagnosis.start_up_cycles, diagnosis.clock_hz)
     failures, notes = len(diagnosis.failing_findings), len(diagnosis.findings) - len(diagnosis.failing_findings)
@@ -49,7 +49,8 @@ def when_sentence(finding: DiagnosisFinding, clock_hz: int) -> str:
 
 
 def mask_sentence(diagnosis: Diagnosis) -> str:
-    """Returns a sentence on the longest time for which interrupts were masked. Empty if they never were."""
+    """Returns a sentence on the longest time for which interrupts were masked after start-up. Empty if they never
+    were."""
     masked = diagnosis.masked
     if masked is None:
         return ""
@@ -61,7 +62,8 @@ def mask_sentence(diagnosis: Diagnosis) -> str:
 
 
 def finding_lines(number: int, finding: DiagnosisFinding, clock_hz: int) -> Iterator[str]:
-    """Yields the lines of one finding on the terminal: what, when, how long, how often, and where."""
+    """Yields the lines of one finding on the terminal: what, when, how long, how often, and where. `number` is its
+    place in the list."""
     kind = KINDS[finding.kind]
     level = "" if finding.level == "error" else f" ({finding.level})"
     yield from _wrap_text(f"{number}. {kind.upper()}{level} {when_sentence(finding, clock_hz)}", hanging=_INDENT)
@@ -105,7 +107,7 @@ def _stack_cells(used: int, size: int) -> tuple[int, int, str]:
 
 
 def diagnosis_as_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Returns the whole diagnosis as a JSON object."""
+    """Returns the whole diagnosis as an object for JSON."""
     return {
         "image": diagnosis.label,
         "board": diagnosis.board,

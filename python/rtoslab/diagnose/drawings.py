@@ -13,7 +13,7 @@ _SPANS_MOST = 400
 
 
 def widen_interval(history: TaskHistory, start: int, end: int) -> tuple[int, int]:
-    """Returns a time interval widened by some time before and after it, within the run."""
+    """Returns a time interval (start, end) widened by a margin at both ends, within the run. In cycles."""
     margin = max(_LEAST_CYCLES, (end - start) // _MARGIN)
     return max(history.start, start - margin), min(history.end, end + margin)
 
@@ -21,13 +21,14 @@ def widen_interval(history: TaskHistory, start: int, end: int) -> tuple[int, int
 def task_tracks(
     history: TaskHistory, names: NamedPlaces, tasks: Sequence[Task], start: int, end: int
 ) -> tuple[TimelineTrack, ...]:
-    """Returns timeline tracks of these tasks: when each ran, waited in a call, or was ready and did not run."""
+    """Returns timeline tracks of these tasks around an interval: when each ran, waited in a call, or was ready and did
+    not run."""
     since, until = widen_interval(history, start, end)
     return tuple(TimelineTrack(names.task_name(task), _task_spans(history, task, since, until)) for task in tasks)
 
 
 def _task_spans(history: TaskHistory, task: Task, since: int, until: int) -> tuple[TimelineBar, ...]:
-    """Returns the bars of one task's track."""
+    """Returns the bars of one task's track on a timeline, between two cycles."""
     spans = [
         TimelineBar(max(run.start, since), min(run.end, until), "runs")
         for run in history.runs_within(task, since, until)
@@ -41,7 +42,7 @@ def _task_spans(history: TaskHistory, task: Task, since: int, until: int) -> tup
 
 
 def handler_track(history: TaskHistory, name: str, exceptions: Iterable[int], start: int, end: int) -> TimelineTrack:
-    """Returns a timeline track of these exception handlers."""
+    """Returns one timeline track of the handlers of these exceptions, around an interval."""
     since, until = widen_interval(history, start, end)
     chosen = set(exceptions)
     spans = [

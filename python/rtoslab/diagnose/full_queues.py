@@ -18,7 +18,7 @@ from rtoslab.diagnose.task_history import KernelCall, TaskHistory
 def find_full_queues(
     history: TaskHistory, lengths: Mapping[int, int], names: NamedPlaces
 ) -> Iterator[DiagnosisFinding]:
-    """Yields findings about queues that were full. `lengths`: how many items each queue has room for, by address."""
+    """Yields findings about queues that were full. `lengths` has how many items each queue has room for, by address."""
     taken = {call.object for call in history.calls if call.service.serves_any(*TAKES)}
     sends: dict[int, list[KernelCall]] = defaultdict(list)
     receives: dict[int, list[KernelCall]] = defaultdict(list)
@@ -37,7 +37,8 @@ def find_full_queues(
 
 
 def unseen_queues(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]:
-    """Returns a sentence if queues cannot be told from semaphores: one function serves both, and no length is known."""
+    """Returns a sentence if full queues cannot be found, because one kernel function serves queues and semaphores, and
+    no queue's length is known."""
     takes = {call.object for call in history.calls if call.service.serves_any(*TAKES)}
     names = {
         call.service.name
@@ -51,7 +52,7 @@ def unseen_queues(history: TaskHistory, lengths: Mapping[int, int]) -> list[str]
 
 
 def _is_give(call: KernelCall, lengths: Mapping[int, int]) -> bool:
-    """Whether a call may give a semaphore: the function serves queues too, and the object is not a known queue."""
+    """Whether a call may give a semaphore: its function serves queues too, and its object is not a known queue."""
     return call.service.serves_any(*GIVES) and call.object not in lengths
 
 
@@ -63,7 +64,8 @@ def _failed_sends_finding(
     failed: Sequence[KernelCall],
     receives: Sequence[KernelCall],
 ) -> DiagnosisFinding:
-    """Returns the finding about sends to a full queue that failed."""
+    """Returns the finding about sends to a full queue that failed. `calls` are all sends to the queue, whose address is
+    `queue`."""
     first, name = failed[0], names.object_name(queue)
     sender = names.task_name(first.task) if first.task is not None else names.handler_name(first.core, first.handler)
     waited = (
@@ -90,7 +92,7 @@ def _queue_tracks(
     receives: Sequence[KernelCall],
     worst: KernelCall,
 ) -> tuple[TimelineTrack, ...]:
-    """Returns timeline tracks of the tasks and handlers that use a queue."""
+    """Returns timeline tracks of the tasks and handlers that use a queue, around the worst send."""
     at = sends.index(worst)
     start, end = sends[max(0, at - _SENDS_BEFORE)].start, worst.end
     tasks = list(dict.fromkeys(call.task for call in (*sends, *receives) if call.task is not None))
@@ -108,7 +110,8 @@ _WAITED: Final = 10_000
 def _waiting_sends(
     history: TaskHistory, calls: Sequence[KernelCall], receives: Sequence[KernelCall], length: int | None
 ) -> list[tuple[KernelCall, int]]:
-    """Returns the sends that found the queue full and waited, with their cycles."""
+    """Returns the sends that found the queue full and waited, each with its cycles. `length` is the queue's room in
+    items, None if it is unknown."""
     if length is None:
         return []
     blocked = {id(run.blocked_in) for runs in history.runs.values() for run in runs if run.blocked_in is not None}

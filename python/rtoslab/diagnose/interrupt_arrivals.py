@@ -43,7 +43,7 @@ _TWO: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class PeriodicGrid:
-    """The regular times at which a periodic interrupt should come, and how late each run of its handler was."""
+    """The regular times at which a periodic interrupt should come, and by how much each run of its handler was late."""
 
     exception: int
     period: float
@@ -55,9 +55,8 @@ class PeriodicGrid:
 
 
 def find_grid(exception: int, runs: Sequence[HandlerExecution], period: int | None = None) -> PeriodicGrid | None:
-    """Returns the regular times of a periodic interrupt from the runs of its handler. None if it is not periodic.
-    `period` in cycles, where it is known.
-    """
+    """Returns the regular times of a periodic interrupt, from the runs of its handler. None if it is not periodic.
+    `period` is in cycles, None if it is unknown."""
     if len(runs) < _LEAST_RUNS:
         return None
     times = np.array([run.start - run.entry_cycles for run in runs], dtype=np.int64)
@@ -82,7 +81,8 @@ def find_grid(exception: int, runs: Sequence[HandlerExecution], period: int | No
 
 
 def _arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: float) -> float:
-    """Returns the time within the period at which most interrupts come."""
+    """Returns the time within the period at which most interrupts come, in cycles. `residues` are the arrivals' times
+    modulo the period."""
     ordered = np.sort(residues)
     around = np.concatenate([ordered, ordered + period])
     counts = np.searchsorted(around, ordered + tolerance, side="right") - np.arange(len(ordered))
@@ -90,7 +90,8 @@ def _arrival_phase(residues: "NDArray[np.float64]", period: float, tolerance: fl
 
 
 def _fit_period(times: "NDArray[np.int64]", numbers: "NDArray[np.int64]") -> float:
-    """Returns the period of an interrupt, from the times of its runs and their numbers."""
+    """Returns the period of an interrupt in cycles, from the times of its handler's runs and the number of the period
+    of each."""
     half = len(times) // 2
     steps = numbers[half:][:half] - numbers[:half]
     return float(np.median((times[half:][:half] - times[:half]) / np.maximum(steps, 1)))
@@ -112,7 +113,8 @@ def periodic_grids(history: TaskHistory, overview: RunOverview) -> list[Periodic
 def find_late_and_lost(
     run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
-    """Yields findings about periodic interrupts that came late or were lost."""
+    """Yields findings about periodic interrupts that came late or were lost. `sleeping` are the functions in which
+    cores sleep."""
     limit = cycles_of(limits.late_us, run.history.clock_hz)
     for grid in periodic_grids(run.history, overview):
         yield from _find_lost_requests(grid, run, overview, sleeping, names)
@@ -126,7 +128,8 @@ def find_late_and_lost(
 def _late_runs_finding(
     grid: PeriodicGrid, handler: HandlerExecution, lateness: int, count: int, history: TaskHistory, names: NamedPlaces
 ) -> DiagnosisFinding:
-    """Returns the finding about late runs of a periodic interrupt."""
+    """Returns the finding about late runs of a periodic interrupt's handler. `handler` is the worst run, `count` the
+    number of late runs."""
     name = names.handler_name(handler.core, grid.exception)
     taken = handler.start - handler.entry_cycles
     due = taken - lateness
@@ -149,14 +152,15 @@ def _late_runs_finding(
 
 
 def _task_tracks(history: TaskHistory, names: NamedPlaces, start: int, end: int) -> tuple[Any, ...]:
-    """Returns timeline tracks of the tasks that ran most in an interval."""
+    """Returns timeline tracks of the tasks that ran longest in an interval."""
     return task_tracks(history, names, list(history.run_cycles_by_task(start, end))[:_NAMED], start, end)
 
 
 def _find_lost_requests(
     grid: PeriodicGrid, run: ObservedRun, overview: RunOverview, sleeping: frozenset[str], names: NamedPlaces
 ) -> Iterator[DiagnosisFinding]:
-    """Yields a finding if requests of this interrupt were lost, about the longest time."""
+    """Yields a finding if requests of a periodic interrupt were lost, about the longest time in which it was held
+    off."""
     priority = overview.priorities.get(grid.exception)
     intervals = np.frombuffer(run.recording.observed["intervals"], dtype=INTERVAL)
     mine = intervals[(intervals["priority"] == (-1 if priority is None else priority)) & (intervals["core"] == 0)]
@@ -203,6 +207,6 @@ def _find_lost_requests(
 
 
 def _count_expected_arrivals(grid: PeriodicGrid, start: int, end: int) -> int:
-    """Returns how many times a periodic interrupt should have come in an interval."""
+    """Returns how many times a periodic interrupt should have come between two cycles."""
     first = grid.runs[0].start - grid.runs[0].entry_cycles - float(grid.lateness[0])
     return int(np.ceil((end - first) / grid.period) - np.ceil((start - first) / grid.period))

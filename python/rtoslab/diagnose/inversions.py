@@ -23,7 +23,7 @@ _EXAMINED = 100
 
 @dataclass(frozen=True, slots=True)
 class _PreemptionPart:
-    """A time during which the holder of a lock was preempted."""
+    """A time interval in which the holder of a lock was preempted."""
 
     holder: Task
     core: int
@@ -35,7 +35,7 @@ class _PreemptionPart:
 
 @dataclass(frozen=True, slots=True)
 class _InversionCandidate:
-    """A wait for a lock that may be a priority inversion, with the tasks that ran meanwhile."""
+    """A wait for a lock that may be a priority inversion, with the other tasks that ran meanwhile."""
 
     lock: TaskLock
     wait: LockWaiting
@@ -47,7 +47,8 @@ class _InversionCandidate:
 def find_inversions(
     history: TaskHistory, locks: Mapping[int, TaskLock], names: NamedPlaces, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each pair of a lock and a task that waited for it, about its worst wait."""
+    """Yields a finding about priority inversion for each pair of a lock and a task that waited for it, about the worst
+    wait."""
     candidates = [
         candidate
         for lock in locks.values()
@@ -71,7 +72,8 @@ def find_inversions(
 def _inversion_candidate(
     history: TaskHistory, locks: Mapping[int, TaskLock], lock: TaskLock, wait: LockWaiting, names: NamedPlaces
 ) -> _InversionCandidate | None:
-    """Returns a wait for a lock as a possible priority inversion. None if the holder was never preempted."""
+    """Returns a wait for a lock as a possible priority inversion. None if no other task ran while the holder was
+    preempted."""
     holders: set[Task] = set()
     parts = tuple(_preemption_parts(history, locks, lock, wait.start, wait.end, {wait.task}, holders))
     cycles: Counter[Task] = Counter()
@@ -91,8 +93,10 @@ def _preemption_parts(
     waiting: set[Task],
     holders: set[Task],
 ) -> Iterator[_PreemptionPart]:
-    """Yields the times at which the holder of a lock was preempted, or the holder of a lock that it waited for.
-    If that waits for another lock, its holder is looked at.
+    """Yields the time intervals in which the holder of a lock was preempted between two cycles. If the holder waits for
+    another lock, that lock's holder is examined in its place.
+
+    `waiting` are the tasks that wait. The tasks that held a lock are added to `holders`.
     """
     for holding in lock.holdings_within(start, end):
         task = holding.task
@@ -115,7 +119,8 @@ def _preemption_parts(
 def _examine_candidate(
     candidate: _InversionCandidate, history: TaskHistory, names: NamedPlaces, limit: int
 ) -> DiagnosisFinding | None:
-    """Returns the finding if tasks less urgent than the waiting one ran in place of the holder. Else None."""
+    """Returns the finding if tasks less urgent than the waiting one ran in place of the lock's holder, for more than
+    `limit` cycles. Else None."""
     wait = candidate.wait
     names.replay.go_to_cycle(wait.take.start)
     priorities = names.task_priorities(history.runs)
@@ -140,7 +145,8 @@ def _inversion_finding(
     history: TaskHistory,
     names: NamedPlaces,
 ) -> DiagnosisFinding | None:
-    """Returns the finding about a priority inversion."""
+    """Returns the finding about a priority inversion. None if the holder was not preempted in the application's
+    code."""
     wait, lock = candidate.wait, candidate.lock
     waits_at = names.call_place(wait.take)
     holding = next((item for item in lock.holdings_within(wait.start, wait.end) if item.task == part.holder), None)
@@ -175,7 +181,8 @@ def _inversion_finding(
 
 
 def _longest_run(history: TaskHistory, task: Task, parts: Sequence[_PreemptionPart]) -> tuple[int, int]:
-    """Returns the core and the middle of the longest time for which a task ran within the parts."""
+    """Returns the core and the middle cycle of the longest uninterrupted run of a task within some time intervals, so
+    that the run's place in the code can be read there."""
     overlaps = [
         (min(run.end, part.end) - max(run.start, part.start), run.core, max(run.start, part.start))
         for part in parts

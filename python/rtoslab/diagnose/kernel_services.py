@@ -43,19 +43,17 @@ class ImageService:
     """What it returns where it did what was asked. None where it does not say."""
 
     def serves_any(self, *services: str) -> bool:
-        """Whether the function serves one of these services."""
+        """Whether the kernel function serves one of these services, such as `mutex_lock`."""
         return not self.services.isdisjoint(services)
 
     @property
     def may_block(self) -> bool:
-        """Whether a task may have to wait in the function."""
+        """Whether a task may have to wait in the kernel function."""
         return not self.services.isdisjoint(BLOCKING)
 
 
 def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict[int, ImageService]:
-    """Returns the kernel functions to watch in an image, by index.
-    `address_of` gives None for a name that the image lacks.
-    """
+    """Returns the kernel functions of an image to watch (those that take, give, send, wait), by a running number."""
     symbols = _symbols_of_version(kernel, address_of)
     by_name: dict[str, set[str]] = {}
     for service, names in symbols.items():
@@ -71,7 +69,7 @@ def services_of(kernel: Kernel, address_of: Callable[[str], int | None]) -> dict
 
 
 def _symbols_of_version(kernel: Kernel, address_of: Callable[[str], int | None]) -> Mapping[str, tuple[str, ...]]:
-    """Returns the functions of each service, in the version of the kernel that the image contains."""
+    """Returns the function names of each service, in that version of the kernel which the image contains."""
     symbols = dict(kernel.symbols)
     for earlier in kernel.earlier:
         for service, names in earlier.symbols.items():
@@ -81,12 +79,12 @@ def _symbols_of_version(kernel: Kernel, address_of: Callable[[str], int | None])
 
 
 def _has_any(names: Iterable[str], address_of: Callable[[str], int | None]) -> bool:
-    """Whether the image contains one of these functions."""
+    """Whether the image contains one of these functions. `address_of` returns None for a name that it lacks."""
     return any(address_of(name) is not None for name in names)
 
 
 def _kernel_service(kernel: Kernel, name: str, address: int, services: frozenset[str]) -> ImageService:
-    """Returns a kernel function with the services that it serves."""
+    """Returns the description of a kernel function in the image with the services that it serves."""
     forever, has_third = None, False
     for service in sorted(services & {*TAKES, *_EVENTS}):
         words = kernel.arguments.get(service, ())
@@ -97,7 +95,8 @@ def _kernel_service(kernel: Kernel, name: str, address: int, services: frozenset
 
 
 def missing_services(kernel: Kernel | None, services: Mapping[int, ImageService]) -> list[str]:
-    """Returns a sentence for each kind of finding that cannot be looked for, because the image lacks the calls."""
+    """Returns a sentence for each kind of finding that the diagnosis cannot look for, because the image lacks the
+    calls."""
     if kernel is None:
         why = "no kernel was recognised by the image's functions; name it with --kernel."
         return [f"priority inversions, deadlocks, starvation, missed periods, queues, lost wake-ups: {why}"]

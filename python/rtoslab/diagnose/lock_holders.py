@@ -46,7 +46,7 @@ class TaskLock:
     waits: list[LockWaiting] = field(default_factory=list)
 
     def holding_at(self, cycle: int) -> LockHolding | None:
-        """Returns who held the lock at a cycle. None if nobody did."""
+        """Returns who held the lock at a cycle, and from when to when. None if nobody did."""
         at = bisect_right(self.holdings, cycle, key=lambda holding: holding.start) - 1
         return self.holdings[at] if at >= 0 and cycle < self.holdings[at].end else None
 
@@ -67,7 +67,7 @@ class _LockStep:
 
 
 def find_locks(history: TaskHistory) -> dict[int, TaskLock]:
-    """Returns the locks of a run, by address."""
+    """Returns the locks of a run (mutexes, and semaphores used as such), by address."""
     steps: dict[int, list[_LockStep]] = defaultdict(list)
     for call in history.calls:
         if call.service.serves_any(*TAKES) and call.succeeded:
@@ -89,7 +89,8 @@ def find_locks(history: TaskHistory) -> dict[int, TaskLock]:
 
 
 def _lock_holdings(steps: Sequence[_LockStep], end: int) -> list[LockHolding] | None:
-    """Returns the times at which tasks held a lock. None if the object is not used as a lock."""
+    """Returns the times at which tasks held a lock, from its takes and gives in order. None if the object is not used
+    as a lock. `end` is the end of the run."""
     holdings: list[LockHolding] = []
     take: KernelCall | None = None
     depth = 0
@@ -117,7 +118,7 @@ def _lock_holdings(steps: Sequence[_LockStep], end: int) -> list[LockHolding] | 
 
 
 def _is_mutex(call: KernelCall) -> bool:
-    """Whether the called function is for mutexes alone."""
+    """Whether the called kernel function is for mutexes alone."""
     service = call.service
     if service.serves_any(CONDITION_WAIT):
         return True
@@ -125,13 +126,13 @@ def _is_mutex(call: KernelCall) -> bool:
 
 
 def _new_holding(take: KernelCall, end: int) -> LockHolding:
-    """Returns the holding that begins with a take."""
+    """Returns the time in which a task held a lock: from the return of its `take` to cycle `end`."""
     assert take.task is not None
     return LockHolding(take.task, take.end, end, take)
 
 
 def _lock_waits(history: TaskHistory) -> Mapping[int, list[LockWaiting]]:
-    """Returns the times at which tasks waited in takes, by the object's address."""
+    """Returns the times at which tasks waited to take an object, by the object's address."""
     waits: dict[int, list[LockWaiting]] = defaultdict(list)
     for task in history.runs:
         for before, end, _ in history.waiting_intervals(task):

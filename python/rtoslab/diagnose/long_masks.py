@@ -33,7 +33,8 @@ def sleeping_functions(profile: Profile) -> frozenset[str]:
 
 
 def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedIntervals, tuple[int, ...]]]:
-    """Returns the intervals with masked interrupts, the longest first, each with the interrupts that had to wait."""
+    """Returns the intervals with masked interrupts, the longest first, each with the numbers of the exceptions that had
+    to wait."""
     priorities = overview.priorities
     sleeping = sleeping_functions(profile)
     affected: dict[tuple[object, ...], set[int]] = defaultdict(set)
@@ -54,7 +55,7 @@ def longest_masks(profile: Profile, overview: RunOverview) -> list[tuple[MaskedI
 def find_long_masks(
     history: TaskHistory, profile: Profile, overview: RunOverview, names: NamedPlaces, limits: Limits
 ) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each place in the code that masked interrupts beyond the limit."""
+    """Yields a finding for each place in the code that masked interrupts for longer than the limit."""
     limit = cycles_of(limits.masked_us, history.clock_hz)
     yield from _tick_waits(history, overview, names, limit)
     places: set[tuple[str, str]] = set()
@@ -70,7 +71,8 @@ def find_long_masks(
 def _tick_waits(
     history: TaskHistory, overview: RunOverview, names: NamedPlaces, limit: int
 ) -> Iterator[DiagnosisFinding]:
-    """Yields a finding if SysTick has been pending for long at the end of the run, because interrupts stayed masked."""
+    """Yields a finding if SysTick is pending for long at the end of the run, because interrupts stayed masked. `limit`
+    is in cycles."""
     ticks = [handler for handler in history.handlers if handler.exception == SYSTICK and not handler.core]
     (state,) = names.replay.go_to_cycle(history.end).read_registers(0, [_ICSR])
     if not ticks or not ticks[-1].ended or not (state or 0) & _SYSTICK_PENDS or overview.tick_cycles is None:
@@ -103,7 +105,8 @@ def _tick_waits(
 
 
 def masking_function(held: MaskedIntervals, profile: Profile) -> str:
-    """Returns the function that masked interrupts: a handler, a kernel function, or one of the application."""
+    """Returns the name of the function that masked interrupts: a handler, a kernel function, or one of the
+    application."""
     name = owning_call(held.opener, profile)
     if profile.classes.get(name) != _CRITICAL:
         return name
@@ -116,7 +119,7 @@ def masking_function(held: MaskedIntervals, profile: Profile) -> str:
 def _long_mask_finding(
     history: TaskHistory, held: MaskedIntervals, exceptions: tuple[int, ...], names: NamedPlaces, owner_name: str
 ) -> DiagnosisFinding:
-    """Returns the finding about a place that masks interrupts for long."""
+    """Returns the finding about a place that masks interrupts for long. `exceptions` had to wait for it."""
     start, end = held.longest_start, held.longest_start + held.longest_cycles
     opener, closer = innermost_function(held.opener), innermost_function(held.closer)
     waiting = [names.handler_name(held.core, exception) for exception in exceptions]

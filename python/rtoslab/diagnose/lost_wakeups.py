@@ -14,7 +14,8 @@ from rtoslab.diagnose.task_history import KernelCall, Task, TaskHistory
 
 
 def find_lost_wakeups(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each task that is suspended at the end, and was last resumed before it suspended."""
+    """Yields a finding for each task that is suspended at the end of the run, and was last resumed just before it
+    suspended itself."""
     suspends: dict[Task, list[KernelCall]] = {}
     resumes: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
@@ -32,7 +33,7 @@ def find_lost_wakeups(history: TaskHistory, names: NamedPlaces) -> Iterator[Diag
 
 
 def _stays_suspended(history: TaskHistory, task: Task, suspend: KernelCall) -> bool:
-    """Whether the task never ran again. Some kernels return from the call, and the task calls the scheduler then."""
+    """Whether the task never ran again after this call that suspended it."""
     last = history.runs[task][-1] if history.runs.get(task) else None
     return not suspend.ended or (last is not None and last.ended and last.start <= suspend.start)
 
@@ -40,7 +41,7 @@ def _stays_suspended(history: TaskHistory, task: Task, suspend: KernelCall) -> b
 def _make_lost_wakeup_finding(
     history: TaskHistory, names: NamedPlaces, task: Task, resume: KernelCall, suspend: KernelCall
 ) -> DiagnosisFinding:
-    """Returns the finding about a lost wake-up."""
+    """Returns the finding about a task that was resumed too early, and then suspended itself for ever."""
     name = names.task_name(task)
     waker = names.task_name(resume.task) if resume.task is not None else names.handler_name(resume.core, resume.handler)
     others = [resume.task] if resume.task is not None else []

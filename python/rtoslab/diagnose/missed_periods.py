@@ -38,7 +38,7 @@ class _PeriodicJob:
 
 
 def find_missed_periods(history: TaskHistory, names: NamedPlaces) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each periodic task that was not ready when its next period began."""
+    """Yields a finding for each periodic task that was still working when its next period began."""
     sleeps: dict[Task, list[KernelCall]] = {}
     for call in history.calls:
         if call.task is not None and call.service.serves_any(SLEEP_UNTIL) and call.ended:
@@ -51,7 +51,7 @@ def find_missed_periods(history: TaskHistory, names: NamedPlaces) -> Iterator[Di
 
 
 def _periodic_jobs(runs: Sequence[TaskRun], calls: Sequence[KernelCall]) -> list[_PeriodicJob]:
-    """Returns the jobs of a periodic task, from its first sleep on."""
+    """Returns the jobs of a periodic task, from its first sleep on. `calls` are its calls that sleep until a tick."""
     slept_in = {id(run.blocked_in) for run in runs if run.blocked_in is not None}
     first = next((number for number, call in enumerate(calls) if id(call) in slept_in), len(calls))
     begins = np.array([call.end for call in calls[first:-1]], dtype=np.int64)

@@ -42,11 +42,12 @@ class PathFrame:
     is_kernel: bool
 
     def __str__(self) -> str:
+        """Returns the function with its source line, for people."""
         return f"{self.function} ({self.line})" if self.line else self.function
 
 
 class NamedPlaces:
-    """Names for the numbers of one run: tasks, kernel objects, handlers, places in the code."""
+    """Finds names for the numbers of one run: tasks, kernel objects, handlers, places in the code."""
 
     def __init__(self, subject: ObservedImage, run: ObservedRun, replay: RunReplay) -> None:
         self._subject = subject
@@ -66,13 +67,14 @@ class NamedPlaces:
         """Functions that several tasks begin with: mostly the kernel's."""
 
     def task_name(self, task: Task | None) -> str:
-        """Returns the name of a task, or of its first function."""
+        """Returns the name of a task. If it has none, its control block's address as text. None is a handler."""
         if task is None:
             return "a handler"
         return self._tasks.get(task) or (f"thread {-task}" if task <= 0 else f"task {task:#x}")
 
     def handler_name(self, core: int, exception: int, entry: int | None = None) -> str:
-        """Returns the name of the function that handles an exception."""
+        """Returns the name of the function that handles an exception, with the exception's name. `entry` is the
+        function's address, if it is known."""
         name = _EXCEPTIONS.get(exception, f"interrupt {exception - FIRST_EXTERNAL}")
         if entry is None:
             table = self.replay.machine.registers(core)["vtor"]
@@ -82,23 +84,21 @@ class NamedPlaces:
         return f"{function} ({name})" if function else name
 
     def function_name(self, address: int) -> str:
-        """Returns the name of the function that contains an address. Empty if none does.
-        Empty where no symbol reaches.
-        """
+        """Returns the name of the function that contains an address. Empty if there is none."""
         symbol = self._symbols.find_symbol(address)
         return "" if symbol is None else symbol[2]
 
     def object_name(self, address: int) -> str:
-        """Returns the name of the variable that is a kernel object or points at it, or else the object's address.
-        Its address where there is none.
-        """
+        """Returns the name of the variable that is a kernel object or points at it. If there is none, the object's
+        address as text."""
         for start, size, name in self._data:
             if start <= address < start + size:
                 return name if address == start else f"{name}+{address - start}"
         return self._pointer_variables().get(address) or f"{address:#010x}"
 
     def _pointer_variables(self) -> dict[int, str]:
-        """Returns the variables that may be pointers, by the address in them at the end of the run."""
+        """Returns the names of the variables that may be pointers, by the address that they contain at the end of the
+        run."""
         if self._words is None:
             machine = self._run.recording.machine
             self._words = {}
@@ -109,7 +109,7 @@ class NamedPlaces:
         return self._words
 
     def call_path(self, core: int, cycle: int) -> list[PathFrame]:
-        """Returns the functions that a core was in at a cycle, the innermost first."""
+        """Returns the functions that a core was in at a cycle, the innermost first, up to the task's first function."""
         machine = self.replay.go_to_cycle(cycle)
         addresses = self._frames.call_path_addresses(machine, core)
         places = source_places(self._subject.elf, [address for address in addresses if address not in self._sources])
@@ -127,7 +127,7 @@ class NamedPlaces:
         return frames
 
     def source_line(self, address: int) -> str:
-        """Returns the function and source line of one instruction, as text."""
+        """Returns the function and source line of the instruction at an address, as text."""
         source = source_places(self._subject.elf, [address])[address]
         return str(PathFrame(self.function_name(address) or f"{address:#010x}", source.outer_line, is_kernel=False))
 
@@ -137,25 +137,27 @@ class NamedPlaces:
         return kernel is not None and function_kind(name, kernel) not in {APPLICATION, LIBRARY}
 
     def own_frames(self, frames: list[PathFrame]) -> str:
-        """Returns the call path from the application's innermost function outwards, in words."""
+        """Returns a call path as text, from the application's innermost function outwards."""
         first = next((index for index, frame in enumerate(frames) if not frame.is_kernel), 0)
         shown = frames[first : first + _FRAMES_SHOWN]
         return ", called from ".join(str(frame) for frame in shown) or "an unknown place"
 
     def call_place(self, call: KernelCall) -> str:
-        """Returns the place of a call in words. For a handler's final tail call, the handler."""
+        """Returns the place of a kernel call in the application's code, as text. It is the handler for a handler's
+        final tail call."""
         frames = self.call_path(call.core, call.start)
         if call.handler and all(frame.is_kernel for frame in frames):
             return self.handler_name(call.core, call.handler)
         return self.own_frames(frames[1:] or frames)
 
     def place_before_handlers(self, core: int, cycle: int) -> tuple[str, bool]:
-        """Returns where handlers interrupted a core's thread, and whether that is application code."""
+        """Returns the place in the code where handlers interrupted a core's thread, as text, and whether it is
+        application code."""
         frames = self.call_path(core, self._run.history.thread_cycle(core, cycle))
         return self.own_frames(frames), bool(frames) and not frames[0].is_kernel
 
     def task_priorities(self, tasks: Iterable[Task]) -> dict[Task, int]:
-        """Returns the priorities of tasks at the present cycle of the replay. Greater numbers are more urgent."""
+        """Returns the priorities of tasks at the present cycle of the replayed run. Greater numbers are more urgent."""
         kernel = self._subject.kernel
         blocks = [task for task in tasks if task > 0]
         if kernel is None or self._structures is None or not blocks:
@@ -171,7 +173,8 @@ class NamedPlaces:
 
 
 def _kernel_structures(subject: ObservedImage) -> tuple[KernelStructures | None, list[str]]:
-    """Returns the kernel's structures in the image, and a sentence if the priorities of tasks cannot be read."""
+    """Returns the reader of the kernel's structures in the image, None if priorities cannot be read. In that case, a
+    sentence says why."""
     kernel = subject.kernel
     if kernel is None:
         return None, []
@@ -191,7 +194,7 @@ def _kernel_structures(subject: ObservedImage) -> tuple[KernelStructures | None,
 
 
 def _data_symbols(subject: ObservedImage) -> list[tuple[int, int, str]]:
-    """Returns the variables of the image: address, size and name."""
+    """Returns the variables of the image: address, size in bytes and name."""
     try:
         image = read_elf(subject.elf)
     except ImageFileError:

@@ -14,7 +14,7 @@ _SHOWN_FROM: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class LoadShare:
-    """The share of all cores' time that one task or handler took."""
+    """The share of the cores' time that one task or handler took."""
 
     name: str
     is_handler: bool
@@ -27,7 +27,7 @@ class LoadShare:
 
 
 def load_shares(history: TaskHistory, names: NamedPlaces) -> tuple[LoadShare, ...]:
-    """Returns the load of each task and handler, the greatest first."""
+    """Returns the load of each task, then of each handler, the greatest first."""
     handlers, inside, begins = Counter[int](), Counter[int](), Counter[int]()
     stack: list[tuple[int, int, int]] = []
     ordered = sorted(history.handlers, key=lambda handler: (handler.core, handler.start))

@@ -48,9 +48,8 @@ def find_repeated_handlers(history: TaskHistory, names: NamedPlaces) -> Iterator
 def _make_repeated_handler_finding(
     history: TaskHistory, names: NamedPlaces, core: int, exception: int, chains: Sequence[Sequence[HandlerExecution]]
 ) -> DiagnosisFinding | None:
-    """Returns the finding about a handler that repeats: it runs twice for one request, or never ends.
-    None if it is right.
-    """
+    """Returns the finding about a handler that runs twice for one request, or never ends. None if it does neither.
+    `chains` are its runs in a row, without an instruction of a task between."""
     name = names.handler_name(core, exception)
     longest = max(chains, key=len)
     if len(longest) >= _ENDLESS:
@@ -90,6 +89,6 @@ def _make_repeated_handler_finding(
 
 
 def _handler_address(names: NamedPlaces, core: int, exception: int) -> int:
-    """Returns the address of the handler of an exception."""
+    """Returns the address of the handler of an exception, from the vector table that the core uses."""
     table = names.replay.machine.registers(core)["vtor"]
     return (names.replay.read_word(table + 4 * exception) or 0) & ~1

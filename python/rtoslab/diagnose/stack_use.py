@@ -44,13 +44,13 @@ class StackUse:
 
     @property
     def percent_used(self) -> float:
-        """Returns the peak use in percent of the stack's size."""
+        """Returns the peak use of the stack in percent of its size."""
         return 100 * self.used_bytes / self.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class _ObservedStack:
-    """A stack that is observed, with its content at the start."""
+    """A stack that is observed, with its address range and its content at the start."""
 
     task: str
     base: int
@@ -62,7 +62,7 @@ class _ObservedStack:
 
 @dataclass(frozen=True, slots=True)
 class StackUses:
-    """The peak use of all stacks that could be measured, and those that could not."""
+    """The peak use of all stacks that could be measured, and sentences about those that could not."""
 
     stacks: tuple[StackUse, ...]
     unseen: tuple[str, ...]
@@ -79,9 +79,7 @@ def stack_uses(subject: ObservedImage, overview: RunOverview, history: TaskHisto
 
 
 def _deletion_cycles(history: TaskHistory, overview: RunOverview) -> dict[int, int]:
-    """Returns the cycle at which each deleted task was first deleted, by control block.
-    A block may have been another task's before.
-    """
+    """Returns the cycle at which each deleted task was first deleted, by control block."""
     ends: dict[int, int] = {}
     for call in history.calls:
         task = call.object or call.task
@@ -91,7 +89,7 @@ def _deletion_cycles(history: TaskHistory, overview: RunOverview) -> dict[int, i
 
 
 def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each stack that is used beyond the limit."""
+    """Yields a finding for each stack whose peak use exceeds the user's limit in percent."""
     for use in uses.stacks:
         if use.percent_used < limits.stack_percent:
             continue
@@ -112,7 +110,7 @@ def find_full_stacks(uses: StackUses, limits: Limits) -> Iterator[DiagnosisFindi
 
 
 class _PatternRun:
-    """A run of the image in which the free part of each stack is filled with a pattern."""
+    """A run of the image in which the free part of each stack is filled with a pattern, to find the peak use."""
 
     def __init__(self, subject: ObservedImage, overview: RunOverview, ends: Mapping[int, int], *, paints: bool) -> None:
         self._subject = subject
@@ -132,18 +130,18 @@ class _PatternRun:
         self.is_same = counted == overview.instructions
 
     def peak_uses(self) -> list[StackUse]:
-        """Returns the peak use of each stack."""
+        """Returns the peak use of each observed stack."""
         return [*self._over.values(), *map(self._peak_use, self._stacks.values())]
 
     def _peak_use(self, stack: _ObservedStack) -> StackUse:
-        """Returns the peak use of one stack."""
+        """Returns the peak use of one stack: from its lowest changed byte to its end."""
         now = self._replay.machine.read(stack.base, stack.end - stack.base)
         first = next((at for at, (old, new) in enumerate(zip(stack.before, now, strict=True)) if old != new), None)
         used = 0 if first is None else stack.end - stack.base - first
         return StackUse(stack.task, used, stack.end - stack.base, stack.cycle)
 
     def _main_stack(self) -> None:
-        """Starts to observe the main stack."""
+        """Runs the image to `main` and starts to observe the main stack."""
         machine = self._replay.machine
         top = machine.registers(0)["sp"]
         if machine.symbol("main") is not None:
@@ -162,7 +160,8 @@ class _PatternRun:
             self._fill_stack(0, MAIN, bottom, top, pointer)
 
     def _main_bottom(self, top: int) -> int | None:
-        """Returns the lowest address of the main stack. None if the image does not tell."""
+        """Returns the lowest address of the main stack, from the linker's symbols. None if the image has none of them.
+        `top` is the upper end."""
         try:
             constants = read_elf(self._subject.elf).constants
         except ImageFileError:
@@ -172,7 +171,7 @@ class _PatternRun:
         return next((limit for limit in limits if 0 < top - limit <= _LARGEST_BYTES), None)
 
     def _observe_tasks(self) -> None:
-        """Runs the image, and observes each task's stack from the task's first run to its deletion."""
+        """Runs the image to its end, and observes each task's stack from the task's first run to its deletion."""
         kernel = self._subject.kernel
         if kernel is None:
             return
@@ -195,7 +194,8 @@ class _PatternRun:
                 self._over[address] = self._peak_use(self._stacks.pop(address))
 
     def _observe_task(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> None:
-        """Starts to observe the stack of a task."""
+        """Starts to observe the stack of the task whose control block is at `address`. `members` are the places of the
+        block's members."""
         name = self._task_name(address, block, members)
         base, pointer = (self._member_value(address, members, member) for member in (block.stack, block.stack_pointer))
         end = self._stack_end(address, base, block, members)
@@ -209,7 +209,8 @@ class _PatternRun:
     def _stack_end(
         self, address: int, base: int | None, block: TaskBlock, members: Mapping[str, MemberPlace]
     ) -> int | None:
-        """Returns the address after the end of a task's stack. None if it is unknown."""
+        """Returns the address after the end of a task's stack, whose lowest address is `base`. None if it is
+        unknown."""
         if base is None:
             return None
         if block.bytes or block.words:
@@ -219,7 +220,7 @@ class _PatternRun:
         return min(tops) + block.top_offset_bytes if tops else None
 
     def _member_value(self, address: int, members: Mapping[str, MemberPlace], name: str) -> int | None:
-        """Returns the value of a member of a task's control block, or None."""
+        """Returns the value of a member of the control block at `address`. None if there is no such member."""
         return members[name].read_member(self._replay.read_word, address) if name in members else None
 
     def _task_name(self, address: int, block: TaskBlock, members: Mapping[str, MemberPlace]) -> str:
@@ -230,7 +231,8 @@ class _PatternRun:
         return text or f"task {address:#x}"
 
     def _fill_stack(self, block: int, task: str, base: int, end: int, pointer: int) -> None:
-        """Fills the free part of a stack with a pattern and stores its content."""
+        """Fills the free part of a stack with a pattern and stores its content. `block` is the task's control block,
+        `pointer` its stack pointer."""
         machine = self._replay.machine
         try:
             with simulator_errors(SymbolError):

@@ -20,7 +20,8 @@ _BUSY = 0.99
 
 
 def find_starvation(history: TaskHistory, names: NamedPlaces, limits: Limits) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each task that was kept from running for too long, about the longest time."""
+    """Yields a finding for each task that was ready but did not run for longer than the limit, about the longest
+    time."""
     limit = cycles_of(limits.starvation_ms * 1000, history.clock_hz)
     for task in history.runs:
         if names.is_idle(task):
@@ -39,7 +40,7 @@ def find_starvation(history: TaskHistory, names: NamedPlaces, limits: Limits) ->
 
 
 def _is_stopped(history: TaskHistory, task: Task, start: int, end: int) -> bool:
-    """Whether another task suspended or ended the task in this time."""
+    """Whether another task suspended or deleted the task between two cycles."""
     return any(
         call.object == task and start <= call.start < end and call.task != task
         for call in history.calls
@@ -50,9 +51,8 @@ def _is_stopped(history: TaskHistory, task: Task, start: int, end: int) -> bool:
 def _starvation_finding(
     history: TaskHistory, names: NamedPlaces, task: Task, before: TaskRun, end: int
 ) -> DiagnosisFinding | None:
-    """Returns the finding about a task that was ready and did not run.
-    None if it could not run, or nobody kept it away.
-    """
+    """Returns the finding about a task that was ready and did not run after the run `before`. None if it could not run,
+    or if no other task had the core."""
     place, is_own = names.place_before_handlers(before.core, before.end)
     if not is_own:
         return None

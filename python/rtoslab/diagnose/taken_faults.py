@@ -1,4 +1,4 @@
-"""Faults that cores took, interrupts without a handler, and ends of a run that nobody chosen."""
+"""Faults that cores took, interrupts without a handler, and ends of a run that nobody chose."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,8 @@ _LATE_CLEAR = "the handler then runs a second time"
 
 
 def find_faults(subject: ObservedImage, overview: RunOverview, replay: RunReplay) -> Iterator[DiagnosisFinding]:
-    """Yields a finding for each fault, each core in a default handler, and a board that stopped."""
+    """Yields a finding for each fault, for each core that hangs in a default handler, and for a board that stopped by
+    itself."""
     symbols = first_symbol_per_address(replay.machine.symbols())
     faults, lost = 0, False
     for core, exception, cycle in overview.faults[:_SHOWN]:

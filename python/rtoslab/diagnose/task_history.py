@@ -39,7 +39,7 @@ Task = int
 
 @dataclass(slots=True)
 class KernelCall:
-    """A call of a kernel function, with its task or handler. Cycles since reset."""
+    """A call of a kernel function, with the task or handler that made it. Cycles since reset."""
 
     task: Task | None
     """None: a handler's."""
@@ -60,14 +60,13 @@ class KernelCall:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the call did what it should. A function without a result code counts as successful.
-        A function that does not say is believed.
-        """
+        """Whether the call ended and did what it should, by its result. A function without a result code counts as
+        successful."""
         return self.ended and (self.service.success is None or self.returned == self.service.success)
 
     @property
     def waits_forever(self) -> bool:
-        """Whether the call has no time-out."""
+        """Whether the call has no time-out, so that it may wait for ever."""
         return self.service.forever is None or self.timeout == self.service.forever
 
 
@@ -91,7 +90,7 @@ class HandlerExecution:
 
 @dataclass(slots=True)
 class TaskRun:
-    """A time during which a task had a core."""
+    """A time interval in which a task had a core."""
 
     core: int
     start: int
@@ -104,7 +103,7 @@ class TaskRun:
 
 @dataclass(slots=True)
 class TaskHistory:
-    """The history of a run: when tasks and handlers ran, and which kernel functions were called."""
+    """The history of a run of an image: when tasks and handlers ran, and which kernel functions were called."""
 
     start: int
     end: int
@@ -118,7 +117,8 @@ class TaskHistory:
     """By their starts."""
 
     def waiting_intervals(self, task: Task) -> Iterator[tuple[TaskRun, int, bool]]:
-        """Yields the times at which a task had no core: the run before, the gap's end, whether the task came back."""
+        """Yields the gaps in which a task had no core: its run before the gap, the cycle of the gap's end, and whether
+        the task came back."""
         runs = self.runs.get(task, [])
         for before, after in pairwise(runs):
             yield before, after.start, True
@@ -126,23 +126,24 @@ class TaskHistory:
             yield runs[-1], self.end, False
 
     def run_cycles(self, task: Task, start: int, end: int) -> int:
-        """Returns the cycles within an interval in which a task had a core, including handlers that ran meanwhile."""
+        """Returns the cycles between `start` and `end` in which a task had a core, including handlers that ran
+        meanwhile."""
         return sum(min(run.end, end) - max(run.start, start) for run in self.runs_within(task, start, end))
 
     def runs_within(self, task: Task, start: int, end: int) -> list[TaskRun]:
-        """Returns the runs of a task that overlap an interval."""
+        """Returns the runs of a task that overlap the cycles from `start` to `end`."""
         runs = self.runs.get(task, [])
         first = bisect_right(runs, start, key=lambda run: run.end)
         last = bisect_left(runs, end, key=lambda run: run.start)
         return runs[first:last]
 
     def run_cycles_by_task(self, start: int, end: int) -> dict[Task, int]:
-        """Returns the cycles of each task that had a core within an interval, the most first."""
+        """Returns the cycles for which each task had a core between `start` and `end`, the most first."""
         cycles = {task: self.run_cycles(task, start, end) for task in self.runs}
         return dict(sorted(((task, count) for task, count in cycles.items() if count), key=lambda item: -item[1]))
 
     def handler_cycles(self, start: int, end: int) -> int:
-        """Returns the cycles of all exception handlers within an interval."""
+        """Returns the cycles of all exception handlers between `start` and `end`."""
         last = bisect_left(self.handlers, end, key=lambda handler: handler.start)
         return sum(
             max(0, min(handler.end, end) - max(handler.start, start))
@@ -151,8 +152,10 @@ class TaskHistory:
         )
 
     def thread_cycle(self, core: int, cycle: int) -> int:
-        """Returns the last cycle before this one in which a core was in no handler. A handler that has just returned
-        counts: a task is seen to leave the core only then."""
+        """Returns the last cycle at or before this one in which a core executed no handler.
+
+        A handler that has just returned counts as active: a task is seen to leave the core only then.
+        """
         at = bisect_right(self.handlers, cycle, key=lambda handler: handler.start)
         first: HandlerExecution | None = None
         for handler in reversed(self.handlers[max(0, at - _HANDLERS_BACK) : at]):
@@ -167,7 +170,7 @@ class TaskHistory:
 
 
 class HistoryReader:
-    """Builds the history of tasks, calls and handlers from a recording's events."""
+    """Builds the history of tasks, calls and handlers from the events of a recorded run."""
 
     def __init__(
         self, recording: ObservedRecording, services: Mapping[int, ImageService], words: Mapping[int, int]
@@ -204,7 +207,7 @@ class HistoryReader:
         return self._history
 
     def _argument_events(self) -> dict[tuple[int, int], tuple[Sequence[int], Sequence[int], Sequence[int]]]:
-        """Returns cycles, second arguments and callers of the watched calls, by (core, service)."""
+        """Returns cycles, second arguments and return addresses of the watched calls, by (core, service)."""
         events = self._events
         watched = events[(events["kind"] == KIND_EXEC) & (events["id"] >= IDENT_ARGUMENTS)]
         result = {}
@@ -215,7 +218,7 @@ class HistoryReader:
         return result
 
     def _handle_current_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a write to the kernel's pointer to the current task."""
+        """Handles a write to the kernel's pointer to the current task. `value` is the control block."""
         on = ident - IDENT_CURRENT
         if value not in self._no_task:
             self._current[on] = value
@@ -223,7 +226,7 @@ class HistoryReader:
             self._end_run(on, cycle)
 
     def _handle_thread_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a return to a thread, which may be a task switch."""
+        """Handles a return to a thread, which may be a task switch. `value` is the thread's number."""
         task = self._current.get(core) or -value
         self._history.entries.setdefault(task, pc)
         cycle = max(cycle, self._history.start)
@@ -237,7 +240,7 @@ class HistoryReader:
         self._history.runs.setdefault(task, []).append(run)
 
     def _end_run(self, core: int, cycle: int) -> None:
-        """Ends the run of the task on a core."""
+        """Ends the present run of the task on a core at this cycle."""
         task, run = self._running.pop(core)
         run.end, run.ended = cycle, True
         run.blocked_in = self._blocking_call(task)
@@ -245,11 +248,11 @@ class HistoryReader:
             self._history.runs[task].remove(run)
 
     def _blocking_call(self, task: Task) -> KernelCall | None:
-        """Returns the outermost call in progress in which a task may wait, or None."""
+        """Returns the outermost call in progress in which a task may wait. None if there is none."""
         return next((call for call in self._open.get(("task", task), []) if call.service.may_block), None)
 
     def _handle_exception_entry(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles the entry into an exception handler."""
+        """Handles the entry into an exception handler. `value` are the cycles since the exception's recognition."""
         stack = self._handlers.setdefault(core, [])
         follows = not stack and 0 <= cycle - self._left.get(core, -_NEAR) <= value
         handler = HandlerExecution(core, ident, cycle, value, depth=len(stack), follows=follows)
@@ -265,13 +268,13 @@ class HistoryReader:
             self._left[core] = cycle
 
     def _execution_context(self, core: int) -> tuple[str, int]:
-        """Returns what a core executes: a handler, or a task with its control block."""
+        """Returns what a core executes: `handler` and the core, or `task` and its control block."""
         if self._handlers.get(core):
             return "handler", core
         return "task", self._running[core][0] if core in self._running else 0
 
     def _handle_kernel_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a call of a kernel function."""
+        """Handles a call of a watched kernel function. `ident` is its number, `value` the first argument."""
         context = self._execution_context(core)
         handlers = self._handlers.get(core)
         task = context[1] if context[0] == "task" else None
@@ -287,7 +290,7 @@ class HistoryReader:
             self._history.calls.append(call)
 
     def _handle_kernel_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles the return of a kernel function."""
+        """Handles the return of a watched kernel function. `value` is its result."""
         calls = self._open.get(self._execution_context(core), [])
         while calls:
             call = calls.pop()
@@ -296,7 +299,7 @@ class HistoryReader:
                 return
 
     def _end_everything(self) -> None:
-        """Ends everything that is still in progress at the end of the recording."""
+        """Ends all runs, calls and handlers that are still in progress at the end of the recording."""
         for _, run in self._running.values():
             run.end = self._history.end
         for calls in self._open.values():

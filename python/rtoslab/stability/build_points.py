@@ -30,7 +30,7 @@ _POINT_AXES = ("benchmark", "kernel", "board", "cores")
 
 @dataclass(frozen=True)
 class BuildRow:
-    """One point of a paper's suites in one configuration, in all its placements."""
+    """One benchmark with one kernel, board and build, in all placements of its code that are measured."""
 
     stands_for: PointId
     """The point of the suites. Its kernel is named as in the paper."""
@@ -50,13 +50,13 @@ class StabilityPlan:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Returns all points to measure."""
+        """Returns all points (benchmark, kernel, board, settings) to measure."""
         return tuple(point for row in self.rows for point in row.points)
 
 
 def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) -> StabilityPlan:
-    """Returns the points of every build of a paper's kernels, each in several placements if that may matter.
-    Raises PlanError.
+    """Returns the points to measure for every build of a paper's kernels, each in several placements if that may change
+    figures.
 
     A kernel that cannot be built as a build says has no point in it. The same holds for a macro that a kernel's
     configuration does not have.
@@ -86,13 +86,12 @@ class _RowMaker:
         self._known: dict[tuple[str, frozenset[str]], bool] = {}
 
     def kernel_changes(self, build: KernelBuild, factors: Sequence[BuildFactor], plain: Point) -> dict[str, str] | None:
-        """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
-        so."""
+        """Returns the settings that a build changes for a point's kernel. None if the kernel cannot be built so."""
         role = self._roles.get(plain.kernel, plain.kernel)
         return build_configuration(self._catalogue, build, factors, plain.kernel, role)
 
     def row_number(self, plain: Point, changes: Mapping[str, str]) -> int | None:
-        """Returns the number of the row for a point with further configuration. None if it cannot be built so."""
+        """Returns the number of the row for a point with changed settings. None if it cannot be built so."""
         key = f"{plain!r} {sorted(changes.items())}"
         if key not in self._numbers:
             row = self._make_row(plain, changes)
@@ -101,7 +100,7 @@ class _RowMaker:
         return self._numbers[key]
 
     def _make_row(self, plain: Point, changes: Mapping[str, str]) -> BuildRow | None:
-        """Returns a point in all its placements. None if it cannot be built so."""
+        """Returns a point with changed settings in all its placements. None if it cannot be built so."""
         point = _with_configuration(self._catalogue, plain, changes)
         if point is None or point.not_applicable is not None or not self._has_settings(point):
             return None
@@ -111,9 +110,7 @@ class _RowMaker:
         return BuildRow(replaces, expand_placements(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:
-        """Whether the kernel's configuration has all macros that the point sets.
-        The check runs CMake, and the value of a macro does not change the answer.
-        """
+        """Whether the kernel's configuration has all macros that the point sets."""
         settings = (point.kernel, frozenset(point.kernel_config))
         if settings not in self._known:
             try:
@@ -125,10 +122,8 @@ class _RowMaker:
 
 
 def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> list[Point]:
-    """Returns the points of a paper's suites that its statements need, without those that cannot be measured.
-
-    `authors`: take the version of each kernel that the paper measured, else today's, where both are here.
-    """
+    """Returns the points of a paper's suites that its statements need and that can be measured. With `authors`, each
+    kernel is taken in the version that the paper measured, else in today's, if both are available."""
     plain = replace(paper, facts=paper.facts.model_copy(update={"setup": ()}))
     selectors = statement_selectors(paper)
     measurable = [
@@ -145,7 +140,7 @@ def suite_points(catalogue: Catalogue, paper: PaperFolder, *, authors: bool) -> 
 
 
 def _with_configuration(catalogue: Catalogue, plain: Point, changes: Mapping[str, str]) -> Point | None:
-    """Returns the point with further configuration. None if the configuration is not possible."""
+    """Returns the point with changed settings. None if the settings are not possible."""
     if not changes:
         return plain
     experiment = Experiment(
@@ -164,7 +159,7 @@ def _with_configuration(catalogue: Catalogue, plain: Point, changes: Mapping[str
 
 
 def statement_selectors(paper: PaperFolder) -> list[Selector]:
-    """Returns the coordinates of all values that a paper's statements need."""
+    """Returns the coordinates (such as benchmark, kernel, cores) of all values that a paper's statements need."""
     selectors: list[Selector] = []
     for claim in paper.claims:
         if claim.kind != "not computed":
@@ -177,7 +172,7 @@ def statement_selectors(paper: PaperFolder) -> list[Selector]:
 
 
 def claim_selectors(claim: PaperClaim) -> list[Selector]:
-    """Returns the coordinates of the values that one statement needs."""
+    """Returns the coordinates of the values that one statement of a paper needs."""
     selectors: list[Selector] = []
     for case in claim.cases:
         for of in claim.of or ({},):
@@ -187,7 +182,7 @@ def claim_selectors(claim: PaperClaim) -> list[Selector]:
 
 
 def _has_value_for(catalogue: Catalogue, paper: PaperFolder, point: Point, selector: Selector) -> bool:
-    """Whether a point may give a value with these coordinates."""
+    """Whether a measured point may give a value with these coordinates."""
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
     if any(axis in selector and axes[axis] not in _as_list(selector[axis]) for axis in _POINT_AXES):
@@ -202,7 +197,7 @@ def _has_value_for(catalogue: Catalogue, paper: PaperFolder, point: Point, selec
 
 
 def _as_list(value: object) -> list[str]:
-    """Returns one name or several as a list. Empty for None."""
+    """Returns one name or several names as a list of texts. Empty for None."""
     if value is None:
         return []
     return [str(point) for point in value] if isinstance(value, list | tuple) else [str(value)]

@@ -33,7 +33,7 @@ class BuildFactor:
     levels: tuple[str, ...]
 
     def level_text(self, level: str) -> str:
-        """Returns a level as text: `-O3`, `assertions on`, `today's versions`."""
+        """Returns a level of the factor as text: `-O3`, `assertions on`, `today's versions`."""
         if self.name == VERSION:
             return f"{level} versions"
         return f"{self.name} {level}" if self.name == ASSERTIONS else level
@@ -46,7 +46,7 @@ class KernelBuild:
     levels: tuple[str, ...]
 
     def changes_from(self, base: "KernelBuild", factors: Sequence[BuildFactor]) -> tuple[str, ...]:
-        """Returns how this build differs from another one, as texts: `-O3`, `assertions on`."""
+        """Returns how this build differs from the build `base`, as texts: `-O3`, `assertions on`."""
         pairs = zip(factors, self.levels, base.levels, strict=True)
         return tuple(factor.level_text(level) for factor, level, usual in pairs if level != usual)
 
@@ -82,9 +82,8 @@ def paper_factors(catalogue: Catalogue, paper: PaperFolder) -> tuple[BuildFactor
 
 
 def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[MacroSwitch]:
-    """Returns every macro that builds of the paper's kernels switch, in both positions.
-    The position of the suites changes nothing.
-    """
+    """Returns every macro that builds of the paper's kernels switch on or off, in both positions. One of the positions
+    is that of the paper's suites."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     varied = {key for experiment in experiments for key in (*experiment.sweep, *experiment.config)}
     switches = []
@@ -103,12 +102,13 @@ def paper_switches(catalogue: Catalogue, paper: PaperFolder) -> list[MacroSwitch
 
 
 def base_build(factors: Sequence[BuildFactor]) -> KernelBuild:
-    """Returns the build of the suites: the first level of each factor."""
+    """Returns the build that the paper's own suites use: the first level of each factor."""
     return KernelBuild(tuple(factor.levels[0] for factor in factors))
 
 
 def paper_builds(factors: Sequence[BuildFactor]) -> list[KernelBuild]:
-    """Returns the builds to examine: every combination of the factors, then each switch alone. The base is first."""
+    """Returns the builds in which a paper's statements are examined: every combination of the factors, then each switch
+    alone. The paper's own build is first."""
     crossed = [factor for factor in factors if factor.name != SWITCH]
     builds = [
         KernelBuild((*levels, *([NONE] if len(crossed) < len(factors) else [])))
@@ -120,12 +120,12 @@ def paper_builds(factors: Sequence[BuildFactor]) -> list[KernelBuild]:
 
 
 def _level_combinations(factors: Sequence[BuildFactor]) -> Iterator[tuple[str, ...]]:
-    """Yields every combination of the factors' levels."""
+    """Yields every combination of the factors' levels, one level of each."""
     return product(*(factor.levels for factor in factors))
 
 
 def level_of(build: KernelBuild, factors: Sequence[BuildFactor], name: str) -> str:
-    """Returns a build's level of the factor with this name. Empty if its paper does not have the factor."""
+    """Returns a build's level of the factor with this name, such as `-O3`. Empty if there is no such factor."""
     named = {factor.name: level for factor, level in zip(factors, build.levels, strict=True)}
     return named.get(name, "")
 
@@ -133,10 +133,11 @@ def level_of(build: KernelBuild, factors: Sequence[BuildFactor], name: str) -> s
 def build_configuration(
     catalogue: Catalogue, build: KernelBuild, factors: Sequence[BuildFactor], kernel: str, role: str
 ) -> dict[str, str] | None:
-    """Returns the configuration keys that a build sets for a kernel, beyond the paper's suites.
+    """Returns the settings that a build changes for a kernel, compared with the paper's suites. None if the kernel
+    cannot be built so, because it is an export, whose own build decides about assertions.
 
-    `role` is the kernel of the paper that `kernel` is a version of. None: the kernel cannot be built so, because it is
-    an export whose own build decides about assertions."""
+    `role` is the kernel of the paper that `kernel` is a version of.
+    """
     changes: dict[str, str] = {}
     optimisation = level_of(build, factors, OPTIMISATION)
     if optimisation and optimisation != base_build(factors).levels[_factor_index(factors, OPTIMISATION)]:
@@ -151,7 +152,7 @@ def build_configuration(
 
 
 def _macro_of_level(level: str, role: str) -> Mapping[str, str]:
-    """Returns the macro and value of a switch's level, if it belongs to the kernel `role`. Else an empty mapping."""
+    """Returns the macro and value of a switch's level, if it belongs to the kernel `role`. Else empty."""
     setting, _, named = level.partition(" (")
     macro, _, value = setting.partition("=")
     return {macro: value} if named.removesuffix(")") == role else {}

@@ -29,9 +29,8 @@ _DASH: Final = "\N{EN DASH}"
 
 
 def stability_document(judged: JudgedPaper) -> ReportDocument:
-    """Returns the report on the stability of a paper's statements.
-    Statements that no build can judge are named at the end.
-    """
+    """Returns the report on how stable a paper's statements are when kernels are built otherwise. Statements that no
+    build can judge are at the end."""
     sections = [
         _statements_section(judged),
         _changes_section(judged),
@@ -52,7 +51,7 @@ def stability_document(judged: JudgedPaper) -> ReportDocument:
 
 
 def stability_summary(judged: JudgedPaper) -> str:
-    """Returns the answer on the stability of a paper's statements in sentences."""
+    """Returns sentences on how many statements of a paper hold in every build, in some, or in none."""
     wholes = [statement.whole.overall_share for statement in judged.statements]
     always = sum(whole.held == whole.observation_count for whole in wholes)
     never = sum(whole.held == 0 for whole in wholes)
@@ -73,12 +72,12 @@ def stability_summary(judged: JudgedPaper) -> str:
 
 
 def _is_turned_by_placement(stability: StatementStability) -> bool:
-    """Whether another placement of the code alone reverses the verdict."""
+    """Whether another placement of the code alone reverses the verdict on a statement."""
     return any(turn.change == PLACEMENT and turn.turned for turn in stability.verdict_reversals())
 
 
 def _statements_section(judged: JudgedPaper) -> ReportSection:
-    """Returns the report's section with each statement and its share of builds."""
+    """Returns the report section with each statement and the share of builds in which it holds."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
@@ -101,7 +100,7 @@ def _statements_section(judged: JudgedPaper) -> ReportSection:
 
 
 def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
-    """Returns the share of builds in which a statement holds, as `29 of 32 (76 to 97 %)`, or a dash."""
+    """Returns the share of builds in which a statement holds, as `29 of 32 (76 to 97 %)`. A dash without builds."""
     if share is None or not share.observation_count:
         return _DASH
     text = f"{share.held} of {share.observation_count}"
@@ -112,13 +111,14 @@ def share_text(share: VerdictShare | None, *, interval: bool = False) -> str:
 
 
 def turn_text(turns: Sequence[VerdictReversal]) -> str:
-    """Returns the changes that reverse a statement, as `-Os: 12 of 24 pairs`, or a dash."""
+    """Returns the change of the build that reverses a statement most often, as `-Os: 12 of 24 pairs`. A dash without
+    one."""
     turned = [turn for turn in turns if turn.turned]
     return f"{turned[0].change}: {turned[0].turned} of {count_text(turned[0].pairs, 'pair')}" if turned else _DASH
 
 
 def _fewest_text(stability: StatementStability) -> str:
-    """Returns the fewest changes that reverse the statement, as text."""
+    """Returns the fewest changes of the build that reverse the statement, as text."""
     fewest_changes = stability.fewest_turning_changes()
     if fewest_changes is None:
         return "no measured change reverses it" if stability.base_verdict != "tie" else "a tie in the suites' build"
@@ -126,7 +126,7 @@ def _fewest_text(stability: StatementStability) -> str:
 
 
 def _changes_section(judged: JudgedPaper) -> ReportSection:
-    """Returns the report's section on what each change reverses."""
+    """Returns the report section on how many statements each change of the build reverses."""
     turns: dict[str, list[VerdictReversal]] = {}
     for statement in judged.statements:
         for turn in statement.whole.verdict_reversals():
@@ -141,17 +141,17 @@ def _changes_section(judged: JudgedPaper) -> ReportSection:
 
 
 def _mean_share(turns: Sequence[VerdictReversal]) -> float:
-    """Returns the mean share of pairs in which changes reverse verdicts."""
+    """Returns the mean share of pairs of builds in which a change reverses the verdict, from 0 to 1."""
     return sum(turn.reversed_fraction for turn in turns) / len(turns)
 
 
 def _mean_percent(turns: Sequence[VerdictReversal]) -> str:
-    """Returns the mean share of reversed verdicts in percent, as text."""
+    """Returns the mean share of pairs of builds in which a change reverses the verdict, in percent, as text."""
     return f"{100 * _mean_share(turns):.1f} %"
 
 
 def _values_section(judged: JudgedPaper) -> ReportSection:
-    """Returns the report's section with charts of the least stable statements' values."""
+    """Returns the report section with charts of the values behind the least stable statements."""
     unstable = [
         statement
         for statement in judged.statements
@@ -171,16 +171,15 @@ def _values_section(judged: JudgedPaper) -> ReportSection:
 
 
 def _least_stable(statements: Sequence[JudgedStatement]) -> list[JudgedStatement]:
-    """Returns the statements whose share of builds is nearest to a half."""
+    """Returns the statements whose share of builds is nearest to a half, at most six."""
     return sorted(statements, key=lambda statement: abs(statement.whole.overall_share.holding_fraction - 0.5))[
         :_CHARTED_STATEMENTS
     ]
 
 
 def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData | None:
-    """Returns a chart of the values of a statement's least stable case. None if they cannot be compared.
-    None without two comparable members.
-    """
+    """Returns a chart of the values of a statement's least stable case, in all builds. None if the case does not
+    compare two values of one unit."""
     cases = statement.cases or (statement.whole,)
     chosen = min(cases, key=lambda stability: abs(stability.overall_share.holding_fraction - 0.5))
     number = next((at for at, item in enumerate(statement.cases) if item is chosen), 0)
@@ -204,13 +203,13 @@ def _values_chart(judged: JudgedPaper, statement: JudgedStatement) -> ChartData 
 
 
 def _member_names(statement: JudgedStatement, place: Selector) -> list[str]:
-    """Returns the readable names of the values that a selector selects."""
+    """Returns the readable names of the members of a statement that a selector selects."""
     axes = {axis for of in statement.claim.of for axis in of}
     return [str(place[axis]) for axis in place if axis in axes]
 
 
 def _cases_section(judged: JudgedPaper) -> ReportSection:
-    """Returns the report's section with each case of the statements."""
+    """Returns the report section with the share of builds for each case of the statements."""
     rows = [
         [
             f"{statement.claim.says} ({statement.claim.section})",
@@ -231,7 +230,7 @@ def _cases_section(judged: JudgedPaper) -> ReportSection:
 
 
 def _builds_section(judged: JudgedPaper) -> ReportSection:
-    """Returns the report's section with the builds."""
+    """Returns the report section with the list of builds."""
     stored = judged.stored
     rows = []
     for number, build in enumerate(stored.builds):
@@ -248,7 +247,7 @@ def _builds_section(judged: JudgedPaper) -> ReportSection:
 
 
 def _not_judged_section(judged: JudgedPaper) -> ReportSection:
-    """Returns the report's section with the statements that no build can judge."""
+    """Returns the report section with the statements that no build can judge, and why."""
     rows = [[claim.section, claim.says, claim.why or "not measured in any build"] for claim in judged.not_judged]
     return ReportSection(
         "open", "Not judged", (), (), (TableData("Not judged", ("section", "the paper says", "why"), rows),)

@@ -13,7 +13,7 @@ from rtoslab.stability.values_file import StoredStability, read_stability, stabi
 
 @dataclass(frozen=True)
 class JudgedStatement:
-    """The verdicts on one statement in all builds, as a whole and in each of its cases."""
+    """The verdicts on one statement of a paper in all builds, as a whole and in each of its cases."""
 
     claim: PaperClaim
     whole: StatementStability
@@ -35,9 +35,8 @@ class JudgedPaper:
 
 
 def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStability) -> JudgedPaper:
-    """Judges every statement of a paper in every build, by the stored values.
-    A build in which nothing could be computed does not count.
-    """
+    """Judges every statement of a paper in every build of the kernels, by the stored values. A build in which nothing
+    could be computed does not count."""
     numbers = list(_distinct_builds(stored))
     names = reader_names(catalogue, paper, [], {})
     by_build = {
@@ -65,7 +64,7 @@ def judge_builds(catalogue: Catalogue, paper: PaperFolder, stored: StoredStabili
 
 
 def _distinct_builds(stored: StoredStability) -> Iterator[int]:
-    """Yields the numbers of the builds whose points differ from those of all earlier builds."""
+    """Yields the numbers of the builds whose images differ from those of all earlier builds."""
     seen: set[tuple[int, ...]] = set()
     for number, members in enumerate(stored.rows_by_build):
         if members and members not in seen:
@@ -76,7 +75,7 @@ def _distinct_builds(stored: StoredStability) -> Iterator[int]:
 def _judge_statement(
     claim: PaperClaim, verdicts: Mapping[KernelBuild, ClaimVerdict], factors: tuple[BuildFactor, ...]
 ) -> JudgedStatement:
-    """Returns the verdicts on one statement in all builds."""
+    """Returns the verdicts on one statement in all builds, and in each of its cases."""
     whole = {build: outcome for build, item in verdicts.items() if (outcome := statement_verdicts(item))}
     named: dict[str, dict[KernelBuild, tuple[StatementResult, ...]]] = {}
     for build, verdict in verdicts.items():
@@ -90,7 +89,7 @@ def _judge_statement(
 
 
 def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
-    """Returns for each change how many statements it reverses in at least one pair of builds."""
+    """Returns, for each change of the build, how many statements it reverses in at least one pair of builds."""
     turned: dict[str, int] = {}
     for statement in statements:
         for turn in statement.whole.verdict_reversals():
@@ -99,7 +98,7 @@ def turns_by_change(statements: Sequence[JudgedStatement]) -> dict[str, int]:
 
 
 def held_counts(catalogue: Catalogue, paper: PaperFolder) -> dict[str, str]:
-    """Returns in how many builds each statement holds, as `29 of 32`.
+    """Returns, by statement id, in how many builds each statement of a paper holds, as `29 of 32`.
 
     Empty if no values of the paper are stored. Raises AlteredError for an edited file.
     """

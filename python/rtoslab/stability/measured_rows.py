@@ -22,8 +22,8 @@ def stored_rows_of_run(
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
 ) -> StoredStability:
-    """Returns the results of a run as the content of a stability file.
-    A row without a measured placement has the reason.
+    """Returns the results of a run as the content of a stability file. A row without a measured placement has the
+    reason.
 
     `stored` are the run's points with their manifests, `results` the results of every point of the plan.
     """
@@ -60,7 +60,7 @@ def _stored_row(
 
 
 def _needed_values(values: Sequence[MeasuredValue], places: Sequence[Selector]) -> tuple[MeasuredValue, ...]:
-    """Returns the values that a statement needs."""
+    """Returns the values that a statement of the paper needs. `places` are the coordinates of such values."""
     chosen = {id(value) for place in places for value in select_values(values, place)}
     return tuple(value for value in values if id(value) in chosen)
 

@@ -38,9 +38,8 @@ _PAIRS: Final = (
 def overview_document(
     papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile], judged: Sequence[JudgedPaper]
 ) -> ReportDocument:
-    """Returns the report on how the placement of code changes the figures and rankings of all papers.
-    `judged` are the papers whose builds were measured.
-    """
+    """Returns the report on how the placement of code changes the figures and rankings of all papers. `judged` are the
+    papers that were measured in several builds."""
     figures = figures_in_placements(papers, references)
     by_paper = ranked_pairs(figures, "paper")
     names = {kernel: title for paper in papers.values() for kernel, title in paper.facts.kernels.items()}
@@ -94,7 +93,7 @@ def overview_summary(
 def _pairs_tables(
     figures: Sequence[PlacedFigure], by_paper: Sequence[RankedPairs], names: Mapping[str, str]
 ) -> tuple[TableData, ...]:
-    """Returns the tables of pairs of kernels whose order the placement reverses."""
+    """Returns the tables of pairs of kernels whose order the placement of the code reverses, by paper and by board."""
     compared = [
         [pairs.name, ", ".join(names.get(kernel, kernel) for kernel in pairs.kernels)]
         for pairs in by_paper
@@ -108,7 +107,8 @@ def _pairs_tables(
 
 
 def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
-    """Returns a table of the pairs of kernels whose order the placement reverses, by paper or by board."""
+    """Returns a table of the pairs of kernels whose order the placement of the code reverses. `by` is `paper` or
+    `board`."""
     columns = (
         by,
         ">pairs",
@@ -129,7 +129,7 @@ def pairs_table(rows: Sequence[RankedPairs], by: str) -> TableData:
 
 
 def spread_table(rows: Sequence[BoardSpread]) -> TableData:
-    """Returns a table of how far the placement changes figures, by board."""
+    """Returns a table of how far the placement of the code changes figures, by board."""
     columns = ("board", ">figures", ">middle spread", ">90 % below", ">largest")
     lines = [
         [
@@ -145,7 +145,7 @@ def spread_table(rows: Sequence[BoardSpread]) -> TableData:
 
 
 def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
-    """Returns a table of the statements that hold in all, some or no builds, by paper."""
+    """Returns a table of how many statements hold in all, some or no builds, by paper."""
     columns = (
         "paper", ">builds", ">placements", ">statements", ">true in all", ">in some", ">in none",
         ">changed by placement", "other change with the largest effect",
@@ -168,4 +168,5 @@ def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
 
 
 def _format_percent(part: float) -> str:
+    """Returns a share (0 to 1) in percent, as text."""
     return f"{100 * part:.1f} %"

@@ -26,7 +26,7 @@ _LEAST_PLACEMENTS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class PlacedFigure:
-    """One figure of one kernel in all placements of its code."""
+    """One figure of one kernel in all placements of its code, from the reference results."""
 
     paper: str
     board: str
@@ -42,7 +42,7 @@ class PlacedFigure:
 
     @property
     def placement_spread(self) -> float:
-        """Returns by which share the slowest placement takes longer than the quickest."""
+        """Returns by which share the slowest placement of the code takes longer than the quickest: 0.1 is 10 %."""
         return max(self.values) / min(self.values) - 1
 
 
@@ -61,7 +61,7 @@ class BoardSpread:
 
 @dataclass(frozen=True, slots=True)
 class RankedPairs:
-    """The number of pairs of rivals whose order changes with the placement of the code."""
+    """Counts of the pairs of kernels whose order changes with the placement of the code."""
 
     name: str
     pairs: int
@@ -77,9 +77,8 @@ class RankedPairs:
 
 
 def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequence[ReferenceFile]) -> list[PlacedFigure]:
-    """Returns every reference figure that was measured in several placements.
-    Figures of zero are left out: they have no ratio.
-    """
+    """Returns every reference figure that was measured in several placements of the code. Figures of zero are left out,
+    because they have no ratio."""
     figures: list[PlacedFigure] = []
     for reference in references:
         if reference.paper in papers:
@@ -90,7 +89,7 @@ def figures_in_placements(papers: Mapping[str, PaperFolder], references: Sequenc
 def _reference_figures(
     paper: PaperFolder, reference: ReferenceFile, references: Sequence[ReferenceFile]
 ) -> Iterator[PlacedFigure]:
-    """Yields the figures of one reference result that are in several placements."""
+    """Yields the figures of one reference file that were measured in several placements of the code."""
     roles = paper.facts.kernel_by_tree
     role = roles.get(reference.kernel, reference.kernel)
     if role not in paper.facts.kernels:
@@ -116,7 +115,7 @@ def _reference_figures(
 
 
 def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
-    """Returns for each board how far the placement changes its figures, the largest effect first."""
+    """Returns, for each board, how far the placement of the code changes its figures, the largest effect first."""
     result = []
     for board in dict.fromkeys(figure.board for figure in figures):
         spreads = [figure.placement_spread for figure in figures if figure.board == board]
@@ -126,7 +125,8 @@ def board_spreads(figures: Sequence[PlacedFigure]) -> list[BoardSpread]:
 
 
 def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
-    """Returns how many pairs of kernels change their order with the placement, for each paper or board and for all."""
+    """Returns how many pairs of kernels change their order with the placement of the code, for each paper or board and
+    for all."""
     groups: dict[str, list[tuple[PlacedFigure, PlacedFigure]]] = {}
     for pair in _rival_pairs(figures):
         groups.setdefault(getattr(pair[0], by), []).append(pair)
@@ -136,9 +136,8 @@ def ranked_pairs(figures: Sequence[PlacedFigure], by: str) -> list[RankedPairs]:
 
 
 def _rival_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure, PlacedFigure]]:
-    """Yields the pairs of figures that compare two kernels.
-    They are of the same quantity, of different kernels of the paper, in versions of the same age.
-    """
+    """Yields the pairs of figures that compare two kernels of one paper: the same quantity, in versions of the same
+    age."""
     alike: dict[tuple[str, str, str], list[PlacedFigure]] = {}
     for figure in figures:
         alike.setdefault((figure.paper, figure.board, figure.quantity), []).append(figure)
@@ -149,7 +148,7 @@ def _rival_pairs(figures: Sequence[PlacedFigure]) -> Iterator[tuple[PlacedFigure
 
 
 def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) -> RankedPairs:
-    """Returns how many pairs of a group change their order with the placement."""
+    """Returns how many of the pairs of a group (a paper or board) change their order with the placement of the code."""
     minorities = [minority_share(one.values, other.values) for one, other in pairs]
     close = [_is_close(one, other) for one, other in pairs]
     turned = [minority for minority in minorities if minority > 0]
@@ -165,9 +164,8 @@ def _count_pairs(name: str, pairs: Sequence[tuple[PlacedFigure, PlacedFigure]]) 
 
 
 def minority_share(one: Sequence[float], other: Sequence[float]) -> float:
-    """Returns the share of the pairs of placements in which the order of two figures is the rarer one.
-    A tie is neither.
-    """
+    """Returns the share of all pairs of placements in which two figures have the less frequent order. A tie is neither
+    order."""
     less = sum(mine < theirs for mine in one for theirs in other)
     more = sum(mine > theirs for mine in one for theirs in other)
     return min(less, more) / (len(one) * len(other))

@@ -23,7 +23,7 @@ _Z95: Final = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class VerdictShare:
-    """How often a statement holds, is reversed, or is a tie."""
+    """The number of builds and placements in which a paper's statement holds, is reversed, or is a tie."""
 
     held: int
     turned: int
@@ -31,7 +31,7 @@ class VerdictShare:
 
     @property
     def observation_count(self) -> int:
-        """Returns the number of observations of the statement."""
+        """Returns the number of observations of the statement: one for each placement of each build."""
         return self.held + self.turned + self.tied
 
     @property
@@ -55,14 +55,14 @@ class VerdictShare:
 
 
 def count_verdicts(outcomes: Sequence[StatementResult]) -> VerdictShare:
-    """Counts how often a statement holds, is reversed, or is a tie."""
+    """Returns how often a paper's statement holds, is reversed, or is a tie."""
     counts = Counter(outcomes)
     return VerdictShare(counts["same"], counts["different"], counts["tie"])
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictReversal:
-    """How often one change of the build reverses a verdict, all else being equal."""
+    """How often one change of the build reverses the verdict on a statement, all else being equal."""
 
     change: str
     """The text of the change, such as `-O3`. `placement`: another placement of the same build."""
@@ -71,13 +71,13 @@ class VerdictReversal:
 
     @property
     def reversed_fraction(self) -> float:
-        """Returns the share of pairs in which the change reverses the verdict."""
+        """Returns the share of pairs of builds in which the change reverses the verdict, from 0 to 1."""
         return self.turned / self.pairs if self.pairs else 0.0
 
 
 @dataclass(frozen=True)
 class StatementStability:
-    """The verdicts on one statement in all builds."""
+    """The verdicts on one statement of a paper in all builds and placements."""
 
     name: str
     by_build: Mapping[KernelBuild, tuple[StatementResult, ...]]
@@ -93,28 +93,26 @@ class StatementStability:
 
     @property
     def base_share(self) -> VerdictShare | None:
-        """Returns how often the statement holds over the placements of the suites' own build. None if unknown.
-        None if it could not be computed there.
-        """
+        """Returns how often the statement holds over the placements of the build that the paper's suites use. None if
+        it was not computed there."""
         outcomes = self.by_build.get(base_build(self.factors))
         return None if outcomes is None else count_verdicts(outcomes)
 
     @property
     def base_verdict(self) -> StatementResult | None:
-        """Returns the verdict of the suites' own build in the linker's own order."""
+        """Returns the verdict in the build that the paper's suites use, in the linker's own order. None if it was not
+        computed there."""
         outcomes = self.by_build.get(base_build(self.factors))
         return None if outcomes is None else outcomes[0]
 
     def verdict_reversals(self) -> list[VerdictReversal]:
-        """Returns how often each change reverses the verdict, the most frequent first."""
+        """Returns how often each change of the build reverses the verdict, the most frequent first."""
         turns = [self._placement_turn(), *(self._level_turn(*change) for change in self._changed_levels())]
         return sorted((turn for turn in turns if turn.pairs), key=lambda turn: -turn.reversed_fraction)
 
     def fewest_turning_changes(self) -> tuple[str, ...] | None:
-        """Returns the smallest set of changes to the suites' own build that reverses the verdict.
-
-        Another placement counts as one change. None: nothing that was measured turns it. A tie does not turn it.
-        """
+        """Returns the smallest set of changes to the suites' own build that reverses the verdict. None if nothing that
+        was measured reverses it. Another placement counts as one change, and a tie is no reversal."""
         opposite = {"same": "different", "different": "same"}.get(self.base_verdict or "")
         base = base_build(self.factors)
         sets = [
@@ -131,13 +129,14 @@ class StatementStability:
         return VerdictReversal(PLACEMENT, sum(one != other for one, other in pairs), len(pairs))
 
     def _changed_levels(self) -> Iterator[tuple[int, str]]:
-        """Yields each level of each factor that is not the suites' own, with the factor's number."""
+        """Yields the number of each factor with each of its levels that is not the suites' own."""
         for number, factor in enumerate(self.factors):
             for level in factor.levels[1:]:
                 yield number, level
 
     def _level_turn(self, number: int, level: str) -> VerdictReversal:
-        """Returns how often a level of a factor reverses the verdict, compared with the suites' own level."""
+        """Returns how often a level of the factor with this number reverses the verdict, compared with the suites' own
+        level."""
         usual = self.factors[number].levels[0]
         turned = pairs = 0
         for build, outcomes in self.by_build.items():
@@ -154,9 +153,8 @@ class StatementStability:
 def _paired_verdicts(
     one: Sequence[StatementResult], other: Sequence[StatementResult]
 ) -> Iterator[tuple[StatementResult, StatementResult]]:
-    """Yields pairs of verdicts of two builds in the same placement.
-    A verdict in a single placement is paired with each of the others.
-    """
+    """Yields pairs of verdicts of two builds in the same placement. A verdict in a single placement is paired with each
+    of the other build's."""
     if not one or not other:
         return
     for number in range(max(len(one), len(other))):
@@ -164,10 +162,8 @@ def _paired_verdicts(
 
 
 def statement_verdicts(verdict: ClaimVerdict) -> tuple[StatementResult, ...]:
-    """Returns a statement's verdict in each placement.
-    It is the same where all of its cases hold, different where one does not. Cases that could not be computed do not
-    count. Empty if none could be.
-    """
+    """Returns a statement's verdict in each placement of the code. Empty if it could not be computed. It is `same` if
+    all cases hold, and `different` if one is reversed. Cases that could not be computed do not count."""
     cases = [case_verdict.in_placements for case_verdict in verdict.cases if case_verdict.in_placements]
     count = max((len(case) for case in cases), default=0)
     return tuple(combine_results([case[min(number, len(case) - 1)] for case in cases]) for number in range(count))

@@ -34,7 +34,7 @@ class StoredStability:
 
     @property
     def deviations_by_kernel(self) -> dict[str, dict[str, str]]:
-        """Returns each kernel's declared deviations from the port contract."""
+        """Returns each kernel's declared deviations from the port contract, by kernel."""
         by_kernel: dict[str, dict[str, str]] = {}
         for row in self.rows:
             if row.deviations:
@@ -42,12 +42,12 @@ class StoredStability:
         return by_kernel
 
     def build_values(self, build: int) -> list[MeasuredValue]:
-        """Returns all values of the build with this number."""
+        """Returns all measured values of the build with this number."""
         return [value for number in self.rows_by_build[build] for value in self.rows[number].values]
 
 
 def stability_path(root: Path, paper: str) -> Path:
-    """Returns the path of the file of a paper's values."""
+    """Returns the path of the file with a paper's values in all builds."""
     return root / "reference" / "stability" / f"{paper}.ndjson"
 
 

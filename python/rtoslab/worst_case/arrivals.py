@@ -30,7 +30,7 @@ PATIENCE_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class SweepSpan:
-    """The cycles of a run that a sweep covers."""
+    """The cycles of a run in which a sweep raises its interrupt, one after another."""
 
     cycles: int
     """The number of cycles, from the snapshot on."""
@@ -44,12 +44,11 @@ class SweepSpan:
 
     @property
     def is_exhaustive(self) -> bool:
-        """Whether every cycle of the span is tried."""
+        """Whether the sweep raises its interrupt in every cycle of the span."""
         return self.offsets is None
 
     def first_part(self, arrivals: int) -> "SweepSpan":
-        """Returns the part of it that its first arrivals cover, some but not all: up to the first one that was not
-        tried."""
+        """Returns the part of the span that its first `arrivals` arrivals cover, for a sweep that ended early."""
         cycles = arrivals if self.offsets is None else self.offsets[arrivals]
         name = f"{self.name}, ended after the first {cycles:,} cycles"
         return SweepSpan(
@@ -58,7 +57,7 @@ class SweepSpan:
 
 
 class EndedSweepError(KeyboardInterrupt):
-    """A sweep that was ended from outside, with the part of its span that it came through and the arrivals there."""
+    """Raised for a sweep that was ended from outside. It has the finished part of the span and its arrivals."""
 
     def __init__(self, cause: KeyboardInterrupt, span: SweepSpan, arrivals: NDArray[np.void]) -> None:
         super().__init__(*cause.args)
@@ -67,10 +66,10 @@ class EndedSweepError(KeyboardInterrupt):
 
 
 def choose_span(scenario: SweepScenario, text: str | None, samples: int | None = None, seed: int = 1) -> SweepSpan:
-    """Returns the span of a text: `period`, `tick`, either with a number in front, or cycles. All of them, or `samples`
-    drawn by `seed`. Without a text: a period of the scenario.
+    """Returns the cycles to sweep from the user's text: `period`, `tick`, either with a number in front (`2period`), or
+    a number of cycles. None chooses a period of the scenario. Raises PlanError.
 
-    Raises PlanError.
+    All cycles are swept, or `samples` of them, drawn by `seed`.
     """
     if text is None and scenario.period_cycles is None:
         return _usual_span(scenario, samples, seed)
@@ -100,15 +99,18 @@ def choose_span(scenario: SweepScenario, text: str | None, samples: int | None =
 
 
 def _span_of(cycles: int, name: str, samples: int | None, seed: int, reason: str = "") -> SweepSpan:
-    """Returns all cycles of a span, or `samples` of them."""
+    """Returns a span of so many cycles, or of `samples` cycles drawn from them."""
     if samples is None or samples >= cycles:
         return SweepSpan(cycles, name, reason=reason)
     return SweepSpan(cycles, name, draw_offsets(cycles, samples, seed), seed, reason)
 
 
 def _usual_span(scenario: SweepScenario, samples: int | None, seed: int) -> SweepSpan:
-    """Returns one period of an image's own behaviour: of the swept interrupt, else of the tick, else of the slowest of
-    its interrupts. A long one is drawn from. Raises PlanError if there is none."""
+    """Returns the default span of an image: one period of the swept interrupt, else of the tick, else of its slowest
+    interrupt.
+
+    Of a long one, only drawn cycles are swept. Raises PlanError if nothing in the image is periodic.
+    """
     periods = {number: own.period_cycles for number, own in scenario.interrupts.items()}
     known = {number: period for number, period in periods.items() if period is not None}
     swept, slowest = scenario.exception, max(known, key=lambda number: known[number], default=None)
@@ -134,7 +136,8 @@ def _usual_span(scenario: SweepScenario, samples: int | None, seed: int) -> Swee
 
 
 def draw_offsets(cycles: int, samples: int, seed: int) -> tuple[int, ...]:
-    """Returns `samples` different numbers below `cycles`, in order. The same seed gives the same numbers, anywhere."""
+    """Returns `samples` different numbers below `cycles`, in ascending order. The same seed gives the same numbers on
+    every machine."""
     generator = random.Random(seed)  # noqa: S311 (repeatable, not secret)
     chosen: set[int] = set()
     while len(chosen) < samples:
@@ -149,9 +152,10 @@ def inject_at_every_cycle(
     threads: int | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> NDArray[np.void]:
-    """Returns every arrival of the span as `ARRIVAL`, in order. It calls `progress(done, of)`.
+    """Raises the interrupt once in each cycle of the span, each time from the same snapshot. Returns the latencies as
+    an array of `ARRIVAL`, in order.
 
-    Raises RunError if an arrival is not answered within a second of virtual time: then there is no worst case.
+    It calls `progress(done, of)`. Raises RunError if an arrival is not answered within a second of virtual time, and
     EndedSweepError in place of a KeyboardInterrupt that comes when some arrivals are known.
     """
     first = scenario.snapshot.cycle()
@@ -178,7 +182,7 @@ def _run_batches(
     threads: int,
     progress: Callable[[int, int], None],
 ) -> None:
-    """Adds the latencies of the arrivals in these cycles to `arrays`, batch by batch."""
+    """Measures the latencies of arrivals in these cycles and adds them to `arrays`, batch by batch."""
     with simulator_errors(RunError):
         for start in range(0, len(cycles), BATCH):
             progress(start, len(cycles))
@@ -195,7 +199,7 @@ def _run_batches(
 
 
 def _require_answers(scenario: SweepScenario, arrivals: NDArray[np.void]) -> None:
-    """Raises RunError if an arrival was not answered."""
+    """Raises RunError if an arrival was not followed by its handler or task within the allowed time."""
     for name in ("handler", "task") if scenario.task is not None else ("handler",):
         missing = arrivals[arrivals[name] == UNANSWERED]
         if len(missing):

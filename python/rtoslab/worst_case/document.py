@@ -22,7 +22,8 @@ _SINGLE_IMAGE: Final = " In the undisturbed run, the image itself does not raise
 
 
 def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> ReportDocument:
-    """Returns the report. `arrivals`: the sweep's, as `arrivals.ARRIVAL`."""
+    """Returns the report of a sweep, which raised an interrupt at every cycle. `arrivals` are its latencies
+    (`arrivals.ARRIVAL`)."""
     latencies = [("handler", finding.handler), *([("task", finding.task)] if finding.task is not None else [])]
     arrived = count_text(finding.arrivals, "arrival")
     document = ReportDocument(
@@ -40,6 +41,7 @@ def worst_case_document(finding: WorstCase, arrivals: NDArray[np.void]) -> Repor
 
 
 def _figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
+    """Returns the report section with the smallest, usual and largest latency of handler and task."""
     rows = [
         [
             name,
@@ -77,6 +79,7 @@ def _figures_section(finding: WorstCase, latencies: list[tuple[str, ArrivalLaten
 def _offset_section(
     finding: WorstCase, arrivals: NDArray[np.void], latencies: list[tuple[str, ArrivalLatency]]
 ) -> ReportSection:
+    """Returns the report section with a chart of the latency by the cycle of the arrival."""
     offsets = (arrivals["cycle"] - np.uint64(finding.first_cycle)).astype(np.int64)
     rows: list[dict[str, Any]] = []
     for name, _ in latencies:
@@ -93,6 +96,7 @@ def _offset_section(
 
 
 def _distribution_section(latencies: list[tuple[str, ArrivalLatency]]) -> ReportSection:
+    """Returns the report section with the histogram of the latencies."""
     rows: list[dict[str, Any]] = []
     for name, item in latencies:
         cycles = [value for value, count in item.histogram for _ in range(count)]
@@ -107,6 +111,7 @@ def _distribution_section(latencies: list[tuple[str, ArrivalLatency]]) -> Report
 
 
 def _meetings_section(finding: WorstCase) -> ReportSection:
+    """Returns the report section with the functions that the arrivals interrupted, by the longest latency."""
     rows = [
         [
             meeting.function or "no function",

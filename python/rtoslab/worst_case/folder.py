@@ -24,7 +24,7 @@ REPORT: Final = "report.html"
 
 
 def sweep_manifest(scenario: SweepScenario, span: SweepSpan) -> dict[str, Any]:
-    """Returns everything that can change a number of the sweep, with the image by its hash."""
+    """Returns the manifest of a sweep: everything that can change its numbers, with the image by its hash."""
     image = hashlib.sha256(scenario.elf.read_bytes()).hexdigest()
     sweep = {
         "first_cycle": scenario.snapshot.cycle(),
@@ -38,14 +38,15 @@ def sweep_manifest(scenario: SweepScenario, span: SweepSpan) -> dict[str, Any]:
 
 
 def default_folder(name: str, manifest: dict[str, Any]) -> Path:
-    """Returns `runs/worst-case-<name>-<hash of the manifest>`."""
+    """Returns the default folder of a sweep's result: `runs/worst-case-<name>-<hash of the manifest>`."""
     return runs_folder() / f"worst-case-{name}-{hashlib.sha256(to_canonical_json(manifest).encode()).hexdigest()[:8]}"
 
 
 def write_sweep(
     folder: Path, finding: WorstCase, arrivals: NDArray[np.void], manifest: dict[str, Any], report: str
 ) -> None:
-    """Writes a sweep's folder. The same sweep gives the same bytes. Raises StoreError."""
+    """Writes the result, the arrivals, the manifest and the report of a sweep into a folder. The same sweep gives the
+    same bytes. Raises StoreError."""
     files = {
         ARRIVALS: arrivals_to_parquet(arrivals, finding.first_cycle),
         MANIFEST: to_canonical_json(manifest).encode(),
@@ -58,7 +59,7 @@ def write_sweep(
 
 
 def arrivals_to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
-    """Returns the Parquet file with the columns offset, handler_cycles, task_cycles (null without a task), pc,
+    """Returns a Parquet file with one row per arrival: offset, handler_cycles, task_cycles (null without a task), pc,
     asleep."""
     woken = arrivals["task"] != UNANSWERED
     return write_parquet(
@@ -73,12 +74,12 @@ def arrivals_to_parquet(arrivals: NDArray[np.void], first_cycle: int) -> bytes:
 
 
 def is_sweep(folder: Path) -> bool:
-    """Whether a folder contains a sweep."""
+    """Whether a folder contains the result of a sweep for the worst case."""
     return (folder / ARRIVALS).exists() and (folder / RESULT).exists()
 
 
 def find_differences(folder: Path) -> Iterator[str]:
-    """Yields a sentence for each figure of result.json that does not follow from the arrivals."""
+    """Yields a sentence for each figure of a stored sweep that does not follow from its stored arrivals."""
     try:
         files = read_sealed(folder.resolve())
         stored = json.loads(files[RESULT])
@@ -95,6 +96,8 @@ def find_differences(folder: Path) -> Iterator[str]:
 
 
 def _compare_latency(name: str, stored: dict[str, Any], offsets: list[int], cycles: list[int]) -> Iterator[str]:
+    """Yields a sentence for each stored statistic of the latency to `name` (handler or task) that differs from the one
+    computed again."""
     values, counts = np.unique(np.array(cycles, dtype=np.int64), return_counts=True)
     again = {
         "minimum_cycles": int(values[0]),

@@ -50,14 +50,15 @@ class HandlerExecution:
 
 @dataclass(frozen=True, slots=True)
 class OwnInterrupt:
-    """An exception that the image raises itself."""
+    """An exception that the image's own hardware raises, with the runs of its handler."""
 
     exception: int
     handlings: tuple[HandlerExecution, ...]
 
     @property
     def period_cycles(self) -> int | None:
-        """Returns the usual distance of two runs of the handler. None if there are few, or if most differ from it."""
+        """Returns the usual distance of two runs of the handler in cycles. None if there are few runs, or if most
+        distances differ from it."""
         distances = np.diff([handling.recognised for handling in self.handlings])
         if len(distances) < LEAST_ENTRIES - 1:
             return None
@@ -67,9 +68,7 @@ class OwnInterrupt:
 
 
 def own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, OwnInterrupt]:
-    """Returns the exceptions that a core takes in so many cycles from a snapshot on, by number.
-
-    A board that comes to an end before raises nothing more."""
+    """Returns the exceptions that a core takes within `cycles` cycles from a snapshot on, by exception number."""
     machine: Any = snapshot.open()
     start, end = machine.cycle(), machine.cycle() + cycles
     machine.take_events()
@@ -90,10 +89,12 @@ def own_interrupts(snapshot: "Snapshot", core: int, cycles: int) -> dict[int, Ow
 
 
 def find_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray[np.int64]:
-    """Returns the cycle, since the snapshot, in which each of the first `MOST_REQUESTS` handlings became pending.
+    """Returns the cycles, since the snapshot, in which the image's own requests of an interrupt became pending. There
+    is one for each of the first `MOST_REQUESTS` runs of its handler.
 
-    The interrupt's pending bit is read at several cycles before the handler's entry, always of the same run. If it
-    was pending for more than `_LONGEST_WAIT` cycles, the first cycle that was looked at is returned."""
+    The interrupt's pending bit is read at several cycles before the handler's entry, always of the same run. If it was
+    pending for more than `_LONGEST_WAIT` cycles, the first cycle that was looked at is returned.
+    """
     register, bit = _pending_bit(own.exception)
     machine: Any = snapshot.open()
     start, before = machine.cycle(), 0
@@ -115,7 +116,8 @@ def find_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray
 
 
 def _first_pending_cycle(earliest: int, latest: int, is_pending: Callable[[int], bool]) -> int:
-    """Returns the first cycle with a pending request, which is pending at `latest`, or `earliest` if it was so then."""
+    """Returns the first cycle between `earliest` and `latest` in which a request is pending. It is pending at
+    `latest`."""
     step, high = 1, latest
     while high > earliest and is_pending(max(earliest, high - step)):
         high = max(earliest, high - step)
@@ -131,9 +133,10 @@ def _first_pending_cycle(earliest: int, latest: int, is_pending: Callable[[int],
 
 
 def _pending_bit(exception: int) -> tuple[int, int]:
-    """Returns register and bit that say whether an exception is pending.
+    """Returns the address of the register, and the bit in it, that says whether an exception is pending.
 
-    Source: Armv7-M Architecture Reference Manual, B3.2.4 and B3.4.5. The Armv6-M manual has the same."""
+    Source: Armv7-M Architecture Reference Manual, B3.2.4 and B3.4.5. The Armv6-M manual has the same.
+    """
     if exception >= FIRST_EXTERNAL:
         line = exception - FIRST_EXTERNAL
         return _ISPR + 4 * (line // 32), line % 32
@@ -141,7 +144,7 @@ def _pending_bit(exception: int) -> tuple[int, int]:
 
 
 def _handler_runs(events: NDArray[np.void], start: int, end: int) -> tuple[HandlerExecution, ...]:
-    """Returns the handler runs of one exception's events. A handler is not entered again before its return."""
+    """Returns the runs of one exception's handler, from the exception's events between two cycles."""
     handlings: list[HandlerExecution] = []
     for event in events[(events["kind"] == KIND_EXCEPTION_ENTER) | (events["kind"] == KIND_EXCEPTION_EXIT)]:
         cycle = int(event["cycle"]) - start
@@ -158,8 +161,11 @@ def meets_own(
     offsets: NDArray[np.int64],
     latencies: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Returns which arrivals met the image's own request or handler before they were answered. `requests` has
-    the cycles of the first handlings' requests. The other handlings count from the core's recognition."""
+    """Returns a mask of the arrivals that met the image's own request or handler before they were answered.
+
+    `requests` has the cycles of the first handler runs' requests. The other runs count from the core's recognition. All
+    times are cycles since the snapshot.
+    """
     if not handlings:
         return np.zeros(len(offsets), np.bool_)
     others = [handling.recognised for handling in handlings[len(requests) :]]

@@ -12,7 +12,7 @@ from rtoslab.images import SourceLines
 
 @dataclass(frozen=True, slots=True)
 class InstructionPlace:
-    """One instruction."""
+    """The place of one instruction: address, function, source line, disassembly."""
 
     address: int
     function: str
@@ -23,7 +23,7 @@ class InstructionPlace:
     """The disassembly. Empty: no disassembler is installed."""
 
     def __str__(self) -> str:
-        """Describes the place for a person, on one line."""
+        """Returns the place for a person, on one line."""
         source = f"({' in '.join(self.source)})" if self.source else ""
         parts = [f"{self.address:#010x}", self.function, source, f"`{self.text}`" if self.text else ""]
         return " ".join(part for part in parts if part)
@@ -45,7 +45,8 @@ class InstructionNames:
         )
 
     def function_at(self, address: int, *, offset: bool = False) -> str:
-        """Returns the function that covers an address, with the offset in it if requested. Empty if no symbol does."""
+        """Returns the name of the function that contains an address, with the offset in it if requested. Empty if there
+        is none."""
         place = bisect_right(self._symbols, address, key=lambda row: row[0]) - 1
         while place >= 0 and self._symbols[place][0] + 0x10000 > address:
             start, size, name = self._symbols[place]
@@ -55,6 +56,7 @@ class InstructionNames:
         return ""
 
     def _disassemble(self, address: int) -> str:
+        """Returns the disassembly of the instruction at an address. Empty without a disassembler."""
         tool = shutil.which(cross_tool_name("objdump"))
         if tool is None:
             return ""

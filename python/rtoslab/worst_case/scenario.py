@@ -51,7 +51,7 @@ NEVER_STOPPED: Final = "The image stopped ({reason}) before a sweep could begin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepScenario:
-    """A board before the first arrival of a sweep."""
+    """A board just before the first arrival of a sweep, and the interrupt that the sweep raises."""
 
     title: str
     board: Board
@@ -91,24 +91,25 @@ class SweepTarget:
 
 
 def _sweepable_benchmarks(catalogue: Catalogue) -> list[str]:
-    """Returns the benchmarks that can be swept."""
+    """Returns the ids of the benchmarks that can be swept for the worst case: those with a `[phase]`."""
     return [name for name, entry in catalogue.benchmarks.items() if entry.facts.phase]
 
 
 def sweeping_benchmark(catalogue: Catalogue) -> str:
-    """Returns the id of the benchmark for sweeps."""
+    """Returns the id of the default benchmark for sweeps of an interrupt's arrival."""
     return _sweepable_benchmarks(catalogue)[0]
 
 
 def pick_service(facts: Benchmark, service: str) -> dict[str, str]:
-    """Returns the configuration in which a benchmark's background calls the service. Empty if it cannot call it."""
+    """Returns the settings with which a benchmark's background task calls this kernel service. Empty if it cannot call
+    it."""
     return {
         f"param.{name}": str(services.index(service)) for name, services in facts.picks.items() if service in services
     }
 
 
 def services_to_pick(facts: Benchmark) -> list[str]:
-    """Returns the services that a benchmark's background can call."""
+    """Returns the kernel services that a benchmark's background task can call."""
     return [service for services in facts.picks.values() for service in services]
 
 
@@ -120,10 +121,8 @@ def benchmark_scenario(
     core: int = 0,
     progress: Progress = lambda *_: None,
 ) -> SweepScenario:
-    """Returns the scenario of a benchmark's image, at the beginning of a period in its window.
-
-    Raises PlanError: it cannot be swept, or not with this kernel or board; BuildError, ConformanceError, RunError.
-    """
+    """Returns the start of a sweep of a benchmark's image, at the beginning of a period in its measurement window.
+    Raises PlanError if it cannot be swept, also BuildError, ConformanceError, RunError."""
     (point,) = make_plan(catalogue, [name], options).points
     facts = catalogue.benchmark(point.benchmark).facts
     if facts.phase is None:
@@ -178,7 +177,7 @@ def benchmark_scenario(
 
 
 def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int | None = None) -> SweepScenario:
-    """Returns the scenario of a user's ELF file, where `target.start` has been reached. Raises ImageFileError,
+    """Returns the start of a sweep of a user's ELF file, after it has run to `target.start`. Raises ImageFileError,
     SymbolError, PlanError, RunError."""
     machine: Any = make_machine(board, cores=cores or board.cores)
     load_image(machine, read_image(image), image.name)
@@ -217,11 +216,12 @@ def image_scenario(image: Path, board: Board, target: SweepTarget, *, cores: int
 
 
 def _mark_tag(mark: Any) -> int:
-    """Returns a number for a mark's series and end."""
+    """Returns the number of a mark: twice the series' number, plus 1 for an end."""
     return 2 * mark.series + mark.is_end  # type: ignore[no-any-return]
 
 
 def _run_cycles(machine: Any, cycles: int) -> None:
+    """Runs a machine for so many cycles. Raises RunError if it stops by itself."""
     end = machine.cycle() + cycles
     while machine.cycle() < end:
         stop = machine.run(end - machine.cycle())
@@ -230,6 +230,7 @@ def _run_cycles(machine: Any, cycles: int) -> None:
 
 
 def _run_to_window(machine: Any, clock_hz: int) -> None:
+    """Runs a machine until its image opens the measurement window. Raises RunError if it does not."""
     with simulator_errors(RunError):
         word = find_address(machine, WINDOW_SYMBOL)
     finder = machine.snapshot().open()
@@ -244,7 +245,7 @@ def _run_to_window(machine: Any, clock_hz: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _SweepBeginning:
-    """The board where a sweep begins."""
+    """A snapshot of the board where a sweep begins, with the lengths of its period and tick in cycles."""
 
     snapshot: "Snapshot"
     period_cycles: int | None
@@ -252,14 +253,14 @@ class _SweepBeginning:
 
 
 def _tick_cycles(seen: float, clock_hz: int) -> int:
-    """Returns the tick's true cycles. Masked interrupts delay the observed one, and a tick divides a second evenly."""
+    """Returns the exact length of a tick in cycles. `seen` is the observed one, which masked interrupts may
+    lengthen."""
     return round(clock_hz / max(1, round(clock_hz / seen)))
 
 
 def _run_to_first_period(machine: Any, marks: set[int]) -> _SweepBeginning:
-    """Runs the machine to the first period after a tick that is as a whole between two ticks, if there is one.
-
-    Without marks, or without a period that begins in the time looked at, it stays where it is."""
+    """Runs the machine to the first marked period that contains no tick, if there is one. Without marks, or without
+    such a period in the first milliseconds, it stays where it is."""
     finder = machine.snapshot().open()
     finder.trace_exceptions(True)
     for mark in marks:

@@ -20,7 +20,7 @@ WORST_FUNCTIONS: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrivalLatency:
-    """The latency of handler or task over all arrivals, in cycles."""
+    """The latency from the arrival of an interrupt to handler or task, over all arrivals of a sweep, in cycles."""
 
     minimum_cycles: int
     median_cycles: float
@@ -40,7 +40,7 @@ class ArrivalLatency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionArrivals:
-    """The arrivals that interrupted one function."""
+    """The arrivals of a sweep's interrupt that interrupted one function, with their longest latencies."""
 
     function: str
     arrivals: int
@@ -50,7 +50,7 @@ class FunctionArrivals:
 
 @dataclass(frozen=True, slots=True)
 class OwnLatency:
-    """The cycles from the image's own requests to the handler's first instruction."""
+    """The latency of the image's own requests of the swept interrupt, to the handler's first instruction, in cycles."""
 
     requests: int
     measured: int
@@ -64,7 +64,8 @@ class OwnLatency:
 
 @dataclass(frozen=True, slots=True)
 class ApartArrivals:
-    """Arrivals that met the image's own request or handler before they were answered."""
+    """The number and longest latency of the arrivals that met the image's own request or handler before they were
+    answered."""
 
     arrivals: int
     maximum_cycles: int
@@ -72,7 +73,7 @@ class ApartArrivals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstCase:
-    """The result of one sweep."""
+    """The result of one sweep: the longest latency of an interrupt over all cycles in which it may arrive."""
 
     title: str
     claim: str
@@ -103,12 +104,12 @@ class WorstCase:
     """Why this span was chosen. Empty if the user chose it."""
 
     def as_json(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Returns the result as an object for JSON."""
         return asdict(self)
 
     @property
     def own_latency_text(self) -> str:
-        """Returns a sentence about the latency of the image's own requests. Empty without any."""
+        """Returns a sentence about the latency of the image's own requests. Empty if the image raises none."""
         own = self.own_latency
         if own is None:
             return ""
@@ -121,12 +122,12 @@ class WorstCase:
         )
 
     def to_microseconds(self, cycles: float) -> float:
-        """Returns microseconds at the clock of the run."""
+        """Returns cycles as microseconds at the clock of the run."""
         return cycles / self.clock_hz * 1e6
 
 
 def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[np.void]) -> WorstCase:
-    """Returns the result of a sweep's arrivals (`ARRIVAL`)."""
+    """Returns the result of a sweep from the latencies of its arrivals (an array of `ARRIVAL`)."""
     places = InstructionNames(scenario.elf, scenario.symbols)
     names = ["handler", "task"] if scenario.task is not None else ["handler"]
     longest = max(int(arrivals[name].max()) for name in names)
@@ -172,7 +173,8 @@ def find_worst_case(scenario: SweepScenario, span: SweepSpan, arrivals: NDArray[
 
 
 def own_interrupt_sentence(own: Sequence[int]) -> str:
-    """Returns a sentence that an arrival's answer may be to the image's own request. Empty if the image raises none."""
+    """Returns a sentence that the image itself raises the swept interrupt. `own` are the offsets of its handler's
+    entries. Empty if there are none."""
     if not own:
         return ""
     times = count_text(len(own), "time")
@@ -180,7 +182,8 @@ def own_interrupt_sentence(own: Sequence[int]) -> str:
 
 
 def _apart_sentences(apart: Mapping[str, ApartArrivals], arrivals: int) -> str:
-    """Returns what became of the arrivals that met the image's own request or handler. Empty without any."""
+    """Returns sentences on the arrivals that met the image's own request or handler. Empty if there are none.
+    `arrivals` is the number of all arrivals."""
     sentences = []
     for name, item in apart.items():
         if item.arrivals == arrivals:
@@ -197,13 +200,14 @@ def _apart_sentences(apart: Mapping[str, ApartArrivals], arrivals: int) -> str:
 
 
 def _observed_requests(scenario: SweepScenario, *observed: OwnInterrupt | None) -> NDArray[np.int64]:
-    """Returns the requests of the swept interrupt, from the longest of several observations of the same run."""
+    """Returns the cycles, since the snapshot, in which the image itself requested the swept interrupt. Of several
+    observations of the same run, the one with the most handler runs is used."""
     seen = max((item for item in observed if item is not None), key=lambda item: len(item.handlings), default=None)
     return np.zeros(0, np.int64) if seen is None else find_requests(scenario.snapshot, scenario.core, seen)
 
 
 def _own_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
-    """Returns the latency of the image's own requests of the swept interrupt, without the sweep."""
+    """Returns the latency of the image's own requests of the swept interrupt. `requests` are their cycles."""
     entries = np.array([handling.entry for handling in own.handlings[: len(requests)]], np.int64)
     cycles = entries - requests
     return OwnLatency(
@@ -219,6 +223,7 @@ def _own_latency(own: OwnInterrupt, requests: NDArray[np.int64]) -> OwnLatency:
 def _make_latency(
     scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void], name: str
 ) -> ArrivalLatency:
+    """Returns the statistics of the latency to `name` (handler or task) over the arrivals."""
     cycles = arrivals[name].astype(np.int64)
     values, counts = np.unique(cycles, return_counts=True)
     worst = int(cycles.argmax())
@@ -238,6 +243,7 @@ def _make_latency(
 def _find_meetings(
     scenario: SweepScenario, places: InstructionNames, arrivals: NDArray[np.void]
 ) -> tuple[FunctionArrivals, ...]:
+    """Returns the functions that the arrivals interrupted, by the longest latency of the handler."""
     by_place: dict[str, list[NDArray[np.void]]] = {}
     addresses, which = np.unique(arrivals["pc"], return_inverse=True)
     for index, address in enumerate(addresses.tolist()):
@@ -261,6 +267,7 @@ def _find_meetings(
 def _claim_sentence(
     scenario: SweepScenario, span: SweepSpan, arrivals: int, handler: ArrivalLatency, task: ArrivalLatency | None
 ) -> str:
+    """Returns the sentence that states the longest latency and the arrivals over which it was measured."""
     of_cycles = "" if span.name.endswith("cycles") else f" ({arrivals:,} cycles)"
     over = (
         f"Over every arrival phase of this scenario within {span.name}{of_cycles}"
@@ -271,6 +278,7 @@ def _claim_sentence(
     seen = "" if span.is_exhaustive else ", as observed"
 
     def latency_text(latency: ArrivalLatency) -> str:
+        """Returns the longest latency in cycles and microseconds, as text."""
         return f"{latency.maximum_cycles:,} cycles ({latency.maximum_cycles / scenario.clock_hz * 1e6:.3f} us)"
 
     tail = f", the woken task at most {latency_text(task)}" if task is not None else ""
