@@ -23,7 +23,7 @@ class BenchmarkMetric(StrictModel):
     """Series of a latency benchmark that one count is made of: the same operation, for other instruments."""
 
     def counts_on(self, core: int) -> bool:
-        """Whether the tasks of this core count towards the result."""
+        """Whether the tasks of this core count towards the benchmark's result."""
         return self.cores is None or core in self.cores
 
 
@@ -162,7 +162,7 @@ class Benchmark(StrictModel):
         return self
 
     def for_kernel(self, kernel: Kernel) -> "Benchmark":
-        """Returns the benchmark with only the series that a kernel can serve, their services and their proofs."""
+        """Returns the benchmark with only those series, services and proofs for which the kernel has the services."""
         series = tuple(
             _with_handler_entry(facts, kernel) for facts in self.series if not kernel.reason_unable(facts.services)
         )
@@ -172,12 +172,14 @@ class Benchmark(StrictModel):
         return self.model_copy(update={"series": series, "services": tuple(services), "proof": proof})
 
     def absent_series(self, kernel: Kernel) -> dict[SeriesFacts, str]:
-        """Returns the series that a kernel cannot serve, each with the reason as a clause."""
+        """Returns the series (kinds of intervals) that cannot be measured with a kernel, each with the reason as a
+        clause."""
         lacks = {facts: kernel.reason_unable(facts.services) for facts in self.series}
         return {reason: why for reason, why in lacks.items() if why is not None}
 
     def needed_services(self, params: Mapping[str, str]) -> tuple[str, ...]:
-        """Returns the services needed with these parameters. Raises PlanError for an unknown value."""
+        """Returns the kernel services that the benchmark needs with these parameters. Raises PlanError for an unknown
+        value."""
         picked = []
         for name, services in self.picks.items():
             value = str(params.get(name, self.params[name]))
@@ -190,41 +192,41 @@ class Benchmark(StrictModel):
 
     @property
     def series_ids(self) -> tuple[str, ...]:
-        """Returns the ids of the series, in the image's numbering.
-        Number 0 is the empty interval, which the runner adds.
-        """
+        """Returns the ids of the measured series, in the image's numbering. Number 0 is the empty interval, which the
+        runner adds."""
         return (EMPTY_SERIES, *(facts.id for facts in self.series))
 
     @property
     def usable_instruments(self) -> tuple[str, ...]:
-        """Returns the names of the instruments that can measure at least one of its series."""
+        """Returns the instruments (counter, pin, probe) that can measure at least one of the benchmark's series."""
         return tuple(name for name in INSTRUMENTS if any(name in facts.instruments for facts in self.series))
 
     @property
     def is_stamped(self) -> bool:
-        """Whether its series are timed with the board's asynchronous timer."""
+        """Whether the benchmark's intervals begin at an interrupt of the board's asynchronous timer, which times
+        them."""
         return any(facts.stamped == "asynchronous" for facts in self.series)
 
     @property
     def is_stamped_by_tick(self) -> bool:
-        """Whether its series begin at a tick and are timed with the tick's timer."""
+        """Whether the benchmark's intervals begin at a tick, whose timer times them."""
         return any(facts.stamped == "tick" for facts in self.series)
 
     @property
     def is_sent(self) -> bool:
-        """Whether its series begin on one core and end on another."""
+        """Whether the benchmark's intervals begin on one core and end on another."""
         return any(facts.stamped == "sender" for facts in self.series)
 
 
 def _with_handler_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:
-    """Returns a series whose title names the kernel's dispatcher, if it runs before the handler."""
+    """Returns a series with the kernel's dispatcher in its title, if the kernel's code runs before the handler."""
     if not series.enters_handler or kernel.behaviour.handler_entry == "vector":
         return series
     return series.model_copy(update={"title": f"{series.title}, through the kernel's dispatcher"})
 
 
 def _without_series(proof: Mapping[str, Any], absent: Collection[str]) -> dict[str, Any] | None:
-    """Returns a proof's table without the absent series. None if no series is left. None if it concerns no other."""
+    """Returns a proof's table without the absent series. None if the proof concerns absent series only."""
     named = proof.get("series")
     if named is None:
         return dict(proof)

@@ -14,7 +14,8 @@ BOARDS_VARIABLE: Final = "RTOSLAB_BOARDS"
 
 
 def board_folders(root: Path) -> list[Path]:
-    """Returns the folders of boards: the checkout's, those of RTOSLAB_BOARDS, `boards` beside the project file."""
+    """Returns the folders that contain boards: the checkout's, those of RTOSLAB_BOARDS, and `boards` beside the project
+    file."""
     own = [Path(part).absolute() for part in os.environ.get(BOARDS_VARIABLE, "").split(os.pathsep) if part]
     project = find_project()
     beside = [project / "boards"] if project is not None and (project / "boards").is_dir() else []
@@ -22,7 +23,8 @@ def board_folders(root: Path) -> list[Path]:
 
 
 def board_files(root: Path) -> Mapping[str, Path]:
-    """Returns the file of each board by id: the checkout's and the user's own. The first folder that has an id wins."""
+    """Returns the board.toml of each board by id. If several folders have the same id, the first one of `board_folders`
+    counts."""
     files: dict[str, Path] = {}
     for folder in board_folders(root):
         files = {**{path.parent.name: path for path in sorted(folder.glob("*/board.toml"))}, **files}
@@ -30,19 +32,18 @@ def board_files(root: Path) -> Mapping[str, Path]:
 
 
 def read_boards(root: Path) -> dict[str, CatalogueEntry[Board]]:
-    """Returns all boards by id. Raises CatalogueError."""
+    """Returns all known boards by id. Raises CatalogueError for an invalid file."""
     return {name: _read_board(name, path) for name, path in board_files(root).items()}
 
 
 def find_board(root: Path, name: str) -> CatalogueEntry[Board]:
-    """Returns the board with this id, or with the only id that begins so. It reads no other board's file.
-
-    Raises UnknownNameError, CatalogueError.
-    """
+    """Returns the board with this id, or with the only id that begins so. Reads only this board's file. Raises
+    UnknownNameError, CatalogueError."""
     files = board_files(root)
     board = find_name("board", files, name)
     return _read_board(board, files[board])
 
 
 def _read_board(name: str, path: Path) -> CatalogueEntry[Board]:
+    """Returns the board of a board.toml. Raises CatalogueError."""
     return read_entry(path, name, path.parent, Board)

@@ -49,7 +49,8 @@ class Catalogue:
 
     @cached_property
     def ports(self) -> Mapping[str, CatalogueEntry[Kernel]]:
-        """Returns the ports of the checkout and of the user by id, without the trees that users named."""
+        """Returns the ports by id (the code that connects a kernel to the benchmarks), without source trees that users
+        named."""
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for folder in port_folders(self.root):
             entries = {**self._scan_ports(folder), **entries}
@@ -57,10 +58,8 @@ class Catalogue:
 
     @cached_property
     def kernels(self) -> Mapping[str, CatalogueEntry[Kernel]]:
-        """Returns the kernels by id: the ports, and each source tree that the user named.
-
-        A tree may have the id of its port, whose place it takes then.
-        """
+        """Returns the kernels by id: the ports, and each source tree that the user named. A tree replaces the port with
+        the same id."""
         entries = dict(self.ports)
         for tree in read_trees().values():
             entries[tree.id] = _kernel_of_tree(tree, entries)
@@ -68,13 +67,14 @@ class Catalogue:
 
     @cached_property
     def known_ports(self) -> Sequence[CatalogueEntry[Kernel]]:
-        """Returns one entry for each port's folder: the ports, and those that only a tree of the user names."""
+        """Returns one entry for each folder of a port, those included that only a user's source tree names."""
         by_folder = {entry.folder: entry for entry in (*self.kernels.values(), *self.ports.values())}
         return [by_folder[folder] for folder in sorted(by_folder)]
 
     @cached_property
     def buildable_kernels(self) -> Mapping[str, CatalogueEntry[Kernel]]:
-        """Returns the kernels that can be built here: not the ports that need a tree or export that nobody named."""
+        """Returns the kernels that can be built here, by id. Ports are left out that need a source tree or export which
+        is missing."""
         return {
             name: kernel
             for name, kernel in self.kernels.items()
@@ -83,17 +83,18 @@ class Catalogue:
 
     @cached_property
     def boards(self) -> Mapping[str, CatalogueEntry[Board]]:
-        """Returns the boards by id: the checkout's and the user's own, for images that their user builds."""
+        """Returns the boards by id: the checkout's and the user's own."""
         return read_boards(self.root)
 
     @cached_property
     def benchmarks(self) -> Mapping[str, CatalogueEntry[Benchmark]]:
-        """Returns the benchmarks by id."""
+        """Returns the benchmarks of the checkout by id."""
         return self._scan_entries(self.root / "firmware" / "benchmarks", "benchmark.toml", Benchmark)
 
     @cached_property
     def footprint_programs(self) -> Mapping[str, CatalogueEntry[FootprintProgram]]:
-        """Returns the footprint programs by id. A kernel's folder may contain some for this kernel alone."""
+        """Returns the programs whose size is measured, by id. A kernel's folder may contain some for this kernel
+        alone."""
         firmware = self.root / "firmware"
         entries = self._scan_entries(firmware / "footprint", "footprint.toml", FootprintProgram)
         for folder in sorted({kernel.folder / "footprint" for kernel in self.kernels.values()}):
@@ -102,7 +103,8 @@ class Catalogue:
 
     @cached_property
     def suites(self) -> Mapping[str, CatalogueEntry[Suite]]:
-        """Returns the suites by id: each folder under papers/, and each file in its folder `suites`."""
+        """Returns the suites (named sets of measurements) by id: each folder of papers/, and each file in its folder
+        `suites`."""
         papers = self.root / "papers"
         entries = self._scan_entries(papers, "suite.toml", Suite)
         for path in sorted(papers.glob("*/suites/*.toml")):
@@ -113,7 +115,7 @@ class Catalogue:
 
     @cached_property
     def conformance(self) -> ConformanceSuite:
-        """Returns the conformance suite with its checks."""
+        """Returns the conformance suite with its checks, which test a port against the port contract."""
         path = self.root / "firmware" / "conformance" / "conformance.toml"
         suite = read_toml(path, ConformanceSuite)
         require_known_services(suite, path, self.services)
@@ -121,11 +123,11 @@ class Catalogue:
 
     @cached_property
     def services(self) -> Mapping[str, str]:
-        """Returns the services of the port contract (such as `mutex`), each with a phrase about it."""
+        """Returns the services of the port contract (such as `mutex`), each with a phrase that explains it."""
         return read_services(self.root)
 
     def flash_names(self, board: str) -> FlashNames:
-        """Returns the names of a board for flashing programs, empty if its folder has none. Raises UnknownNameError,
+        """Returns the names of a board's chip in flashing programs, empty if there are none. Raises UnknownNameError,
         CatalogueError."""
         path = self.board(board).folder / FLASH_FILE
         return read_toml(path, FlashNames) if path.is_file() else FlashNames()
@@ -135,25 +137,24 @@ class Catalogue:
         return find_entry("kernel", self.kernels, name)
 
     def kernel_tasks(self, name: str) -> KernelTasks:
-        """Returns how a debugger finds a kernel's tasks, empty if its folder does not say.
-        Raises UnknownNameError, CatalogueError.
-        """
+        """Returns the description by which a debugger finds a kernel's tasks, empty if there is none. Raises
+        UnknownNameError, CatalogueError."""
         path = self.kernel(name).folder / TASKS_FILE
         return read_toml(path, KernelTasks) if path.is_file() else KernelTasks()
 
     def read_port(self, folder: Path) -> CatalogueEntry[Kernel]:
-        """Returns the port of a kernel in a user's folder. Raises CatalogueError."""
+        """Returns the port of a kernel (its code and kernel.toml) in a user's folder. Raises CatalogueError."""
         entry = _read_port(folder)
         require_known_services(entry.facts, folder / "kernel.toml", self.services)
         return entry
 
     def port_name(self, entry: CatalogueEntry[Kernel]) -> str:
-        """Returns the text that names a port in a command: its id, or its folder if it is in a user's folder."""
+        """Returns the text by which a command names a port: its id, or its folder if it is the user's."""
         ours = entry.folder.parent == self.root / "firmware" / "kernels"
         return entry.folder.name if ours else str(entry.folder)
 
     def with_kernel(self, entry: CatalogueEntry[Kernel]) -> "Catalogue":
-        """Returns a catalogue with one more kernel, which no folder declares."""
+        """Returns a catalogue with one more kernel, for which there is no folder."""
         other = Catalogue(self.root)
         other.__dict__["kernels"] = {**self.kernels, entry.id: entry}
         return other
@@ -163,7 +164,8 @@ class Catalogue:
         return find_entry("board", self.boards, name)
 
     def core_map(self, board: CatalogueEntry[Board]) -> CoreMap | None:
-        """Returns the map that divides a board between two kernels. None if there is none. Raises CatalogueError."""
+        """Returns the map that divides a board between two kernels, one on each core. None if there is none. Raises
+        CatalogueError."""
         path = self.core_map_folder / board.id / MAP_FILE
         if not path.is_file():
             return None
@@ -173,7 +175,8 @@ class Catalogue:
 
     @property
     def core_map_folder(self) -> Path:
-        """Returns the folder of the firmware for two kernels on one board, which has a folder for each board."""
+        """Returns the folder with the maps and code for two kernels on one board, which has a subfolder for each
+        board."""
         return self.root / "firmware" / "amp"
 
     def benchmark(self, name: str) -> CatalogueEntry[Benchmark]:
@@ -181,9 +184,8 @@ class Catalogue:
         return find_entry("benchmark", self.benchmarks, name)
 
     def find_experiments(self, name: str) -> tuple[CatalogueEntry[Suite] | None, tuple[Experiment, ...]]:
-        """Returns the experiments of a suite, a benchmark, or a kind of benchmarks, and the suite if it is one.
-
-        Raises UnknownNameError.
+        """Returns the experiments (groups of measurements) of a suite, a benchmark, or a kind of benchmarks. The suite
+        comes first, None if it is no suite. Raises UnknownNameError.
 
         A suite names its own kernels and boards. A benchmark or a kind is measured with the default ones.
         """
@@ -198,7 +200,7 @@ class Catalogue:
         return None, (Experiment(benchmarks=names, kernels=(DEFAULT_KERNEL,), boards=(DEFAULT_BOARD,)),)
 
     def _scan_ports(self, folder: Path) -> dict[str, CatalogueEntry[Kernel]]:
-        """Returns an entry for each subfolder that is a port of a kernel, by id."""
+        """Returns an entry for each subfolder that is a port (has a kernel.toml), by id."""
         entries: dict[str, CatalogueEntry[Kernel]] = {}
         for path in sorted(folder.glob("*/kernel.toml")):
             entries[path.parent.name] = _read_port(path.parent)
@@ -206,7 +208,7 @@ class Catalogue:
         return entries
 
     def _scan_entries(self, folder: Path, file_name: str, model: type[Item]) -> dict[str, CatalogueEntry[Item]]:
-        """Returns an entry for each subfolder that has a file of this name, by id."""
+        """Returns an entry for each subfolder that has a file of this name, by id. `model` is the file's schema."""
         entries: dict[str, CatalogueEntry[Item]] = {}
         for path in sorted(folder.glob(f"*/{file_name}")):
             entries[path.parent.name] = read_entry(path, path.parent.name, path.parent, model)
@@ -215,7 +217,8 @@ class Catalogue:
 
 
 def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]]) -> CatalogueEntry[Kernel]:
-    """Returns the kernel that consists of a user's source tree and its port, under the tree's id."""
+    """Returns the kernel that consists of a user's source tree and its port, under the tree's id. Raises
+    CatalogueError."""
     if Path(tree.port).is_absolute():
         folder = Path(tree.port)
         port = _read_port(folder)
@@ -236,7 +239,7 @@ def _kernel_of_tree(tree: SourceTree, ports: Mapping[str, CatalogueEntry[Kernel]
 
 
 def _read_port(folder: Path) -> CatalogueEntry[Kernel]:
-    """Returns the port in a folder: its kernel.toml, and its facts about optional services."""
+    """Returns the port in a folder: its kernel.toml, and its facts about optional services. Raises CatalogueError."""
     entry = read_entry(folder / "kernel.toml", folder.name, folder, Kernel)
     facts = entry.facts
     for service in OPTIONAL_SERVICES:
@@ -253,7 +256,8 @@ def _read_port(folder: Path) -> CatalogueEntry[Kernel]:
 
 
 def _with_optional_service(facts: Kernel, path: Path) -> Kernel:
-    """Returns the facts of a kernel with those about an optional service in a file. Raises CatalogueError."""
+    """Returns the facts of a kernel with those about an optional service, which are in the file. Raises
+    CatalogueError."""
     try:
         return facts.with_optional_service(read_toml(path, OptionalServiceFacts))
     except ValidationError as cause:

@@ -102,13 +102,13 @@ class PaperClaim(StrictModel):
 
     @property
     def cases(self) -> list[AxisPlaces]:
-        """Returns the places at which the statement must hold."""
+        """Returns the coordinates of each case in which the paper's statement must hold, such as one kernel."""
         axes = [[(axis, place) for place in places] for axis, places in self.across.items()]
         return [{**place, **dict(steps)} for place in self.at or ({},) for steps in product(*axes)]
 
     @property
     def kernels(self) -> list[str]:
-        """Returns every kernel that the claim names, in the order of the file."""
+        """Returns every kernel that the paper's statement names, in the order of the file."""
         places: list[AxisChoices] = [*self.of, self.where, self.over, *self.cases]
         named = [place["kernel"] for place in places if "kernel" in place]
         several = (item if isinstance(item, tuple) else (item,) for item in named)
@@ -116,7 +116,7 @@ class PaperClaim(StrictModel):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "PaperClaim":
-        """Refuses a claim whose kind needs a key that it lacks, or does not know one that it has."""
+        """Refuses a statement that lacks a key which its kind needs, or has one that its kind does not know."""
         if (self.kind == "not computed") != bool(self.why):
             raise ValueError("a claim needs `why` if it is of kind `not computed`, and only then")
         bounded = self.at_least is not None or self.at_most is not None

@@ -29,7 +29,8 @@ class ServicesFile(StrictModel):
 
 
 def read_services(root: Path) -> Mapping[str, str]:
-    """Returns the services of the port contract by name, in the contract's order. Raises CatalogueError."""
+    """Returns the kernel services of the port contract by name, in the contract's order, each with a phrase. Raises
+    CatalogueError."""
     return read_toml(root / "spec" / "services.toml", ServicesFile).services
 
 
@@ -53,7 +54,7 @@ def require_known_services(facts: BaseModel, path: Path, known: Mapping[str, str
 
 
 def _named_services(facts: BaseModel) -> Iterable[str]:
-    """Yields the services that the facts of a TOML file name."""
+    """Yields the kernel services that the content of a TOML file names."""
     if isinstance(facts, Benchmark):
         yield from facts.services
         for parts in (*(series_facts.services for series_facts in facts.series), *facts.picks.values()):

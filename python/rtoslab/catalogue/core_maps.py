@@ -83,16 +83,17 @@ class CoreMap(StrictModel):
 
     @property
     def images(self) -> tuple[CoreImage, CoreImage]:
-        """Returns the image places of core 0 and core 1."""
+        """Returns the places of the images of core 0 and core 1."""
         return self.core0, self.core1
 
     def find_division(self, name: str) -> SramDivision:
-        """Returns the division of the SRAM of this name, one of DIVISIONS."""
+        """Returns the division of the SRAM between the cores of this name (`banks` or `striped`)."""
         division: SramDivision = getattr(self, name)
         return division
 
     def map_parts(self, name: str) -> Iterator[tuple[str, int, int]]:
-        """Yields the name, start and size in bytes of every part of the map, under one division of the SRAM."""
+        """Yields the name, start and size in bytes of every memory part of the map. `name` is the division of the
+        SRAM."""
         for core, image in enumerate(self.images):
             yield f"core{core}.flash", image.flash_start, image.flash_bytes
             yield f"core{core}.stack", image.stack_start, image.stack_bytes
@@ -103,7 +104,8 @@ class CoreMap(StrictModel):
 
 
 def require_core_map_fits_board(core_map: CoreMap, board: Board, source: str) -> None:
-    """Raises CatalogueError if a part of the map is outside the board's memories or an interrupt line is taken."""
+    """Raises CatalogueError if a part of the map is outside the board's memories or an interrupt line is taken.
+    `source` is the map's file."""
     memories = [
         (board.memory.flash_start, board.memory.flash_bytes),
         (board.memory.sram_start, board.memory.sram_bytes),

@@ -28,7 +28,7 @@ class CatalogueEntry(Generic[Item]):
 
 
 def match_name(names: Collection[str], name: str) -> str | None:
-    """Returns the name itself, or the only one of the names that begins so. None if there is none."""
+    """Returns that one of the names which equals `name`, or the only one that begins so. None if there is none."""
     if name in names:
         return name
     short = [known for known in names if known.lower().startswith(name.lower())] if name else []
@@ -36,7 +36,8 @@ def match_name(names: Collection[str], name: str) -> str | None:
 
 
 def find_name(kind: str, names: Collection[str], name: str) -> str:
-    """Returns the name itself, or the only one of the names that begins so. Raises UnknownNameError."""
+    """Returns that one of the names which equals `name`, or the only one that begins so. Raises UnknownNameError with
+    the `kind`."""
     match = match_name(names, name)
     if match is None:
         raise UnknownNameError(kind, name, names)
@@ -44,18 +45,19 @@ def find_name(kind: str, names: Collection[str], name: str) -> str:
 
 
 def match_entry(entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item] | None:
-    """Returns the entry with this name, or with the only name that begins so. None if there is none."""
+    """Returns the entry whose id equals `name`, or the only one whose id begins so. None if there is none."""
     match = match_name(entries, name)
     return None if match is None else entries[match]
 
 
 def find_entry(kind: str, entries: Mapping[str, CatalogueEntry[Item]], name: str) -> CatalogueEntry[Item]:
-    """Returns the entry with this name, or with the only name that begins so. Raises UnknownNameError."""
+    """Returns the entry whose id equals `name`, or the only one whose id begins so. Raises UnknownNameError with the
+    `kind`."""
     return entries[find_name(kind, entries, name)]
 
 
 def read_entry(path: Path, ident: str, folder: Path, model: type[Item]) -> CatalogueEntry[Item]:
-    """Returns the entry of a folder after reading its TOML file and checking its id."""
+    """Returns the catalogue's entry for a TOML file. Raises CatalogueError if the file's id is not `ident`."""
     facts = read_toml(path, model)
     declared = getattr(facts, "id", ident)
     if declared != ident:

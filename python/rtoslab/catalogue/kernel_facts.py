@@ -38,7 +38,7 @@ class KernelProbes(StrictModel):
 
     @property
     def no_task(self) -> frozenset[int]:
-        """Returns the values of the current-task variable that stand for "no task"."""
+        """Returns the values of the kernel's current-task variable that mean "no task"."""
         return frozenset([self.no_task_value] if isinstance(self.no_task_value, int) else self.no_task_value)
 
 
@@ -311,36 +311,36 @@ class Kernel(StrictModel):
         return self.reasons.get(service, "its kernel.toml says so")
 
     def reason_unable(self, services: Iterable[str]) -> str | None:
-        """Returns why the kernel cannot offer all of these services, as a clause. None if it can."""
+        """Returns why the kernel cannot offer all of these services, as a clause. None if it offers them."""
         for service in services:
             if not self.services.get(service, False):
                 return f"{self.title} has no {service} service: {self.reason_lacking(service)}"
         return None
 
     def declared_fact(self, name: str) -> str | None:
-        """Returns the declared value of a service or of a fact of `behaviour`, as a word. None if there is none."""
+        """Returns the declared value of a service or of a key of `[behaviour]`, as a word. None if there is none."""
         if name in self.services:
             return str(self.services[name]).lower()
         value = getattr(self.behaviour, name, None) if name in KernelBehaviour.model_fields else None
         return None if value is None else str(value)
 
     def observed_arguments(self, service: str) -> tuple[Argument, ...]:
-        """Returns the meaning of the two arguments that are observed of a service's call: the first and the last named
-        one."""
+        """Returns the meanings of the two observed arguments of a service's call: the first and the last that
+        kernel.toml names."""
         words = self.arguments.get(service, ("object",))
         return words if len(words) <= 2 else (words[0], words[-1])
 
     def argument_place(self, service: str, word: str) -> int:
-        """Returns the index, 0 or 1, of the observed argument with this meaning (`word`). 0 if none has it."""
+        """Returns the index (0 or 1) of the observed argument with this meaning, such as `bytes`. 0 if none has it."""
         words = self.observed_arguments(service)
         return words.index(word) if word in words else 0
 
     def without_services(self, services: Iterable[str]) -> "Kernel":
-        """Returns the kernel's facts without these services."""
+        """Returns the kernel's facts with these services marked as lacking."""
         return self.model_copy(update={"services": {**self.services, **dict.fromkeys(services, False)}})
 
     def with_optional_service(self, facts: OptionalServiceFacts) -> "Kernel":
-        """Returns the kernel's facts with those about an optional service. Raises ValidationError."""
+        """Returns the kernel's facts, completed by those about an optional service. Raises ValidationError."""
         behaviour = {**self.behaviour.model_dump(exclude_unset=True), **facts.behaviour}
         return self.model_copy(
             update={
@@ -353,7 +353,7 @@ class Kernel(StrictModel):
         )
 
     def without_names(self, absent: Iterable[str]) -> "Kernel":
-        """Returns the facts of a version of the kernel that lacks these names of `[[earlier]]`."""
+        """Returns the facts of an earlier version of the kernel, which lacks these names of `[[earlier]]`."""
         return reduce(_apply_earlier, (earlier for earlier in self.earlier if earlier.name in absent), self)
 
     @property
@@ -362,18 +362,19 @@ class Kernel(StrictModel):
         return self.tree is not None and not self.package
 
     def lacking_services(self) -> dict[str, str]:
-        """Returns the services that the kernel lacks (`smp` among them), each with the reason."""
+        """Returns the services that the kernel lacks, each with the reason. `smp` is among them if it runs on one core
+        only."""
         reasons = {service: self.reason_lacking(service) for service, offered in self.services.items() if not offered}
         return reasons if self.smp else {**reasons, "smp": self.reason_lacking("smp")}
 
     def for_cpu(self, cpu: str) -> "Kernel":
-        """Returns the kernel's facts for one architecture."""
+        """Returns the kernel's facts for one architecture, such as `armv7m`."""
         differences = self.cpus.get(cpu, CpuDifferences())
         return self.model_copy(update={"symbols": {**self.symbols, **differences.symbols}})
 
 
 def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
-    """Returns the facts of a kernel's version that lacks one of the `[[earlier]]` names."""
+    """Returns the facts of an earlier version of the kernel, without what the `[[earlier]]` table says it lacks."""
     why = f"it needs {change.name}, which exists since {kernel.title} {change.since}"
     update = {
         "reasons": {**kernel.reasons, **dict.fromkeys(change.lacks, why)},
@@ -390,5 +391,6 @@ def _apply_earlier(kernel: Kernel, change: EarlierVersion) -> Kernel:
 
 
 def _memory_before(memory: KernelMemory, change: EarlierVersion) -> KernelMemory:
+    """Returns the facts about memory for an earlier version of the kernel."""
     block = memory.task_block and {**memory.task_block.model_dump(), **change.task_block}
     return KernelMemory.model_validate({**memory.model_dump(), **change.memory, "task_block": block})

@@ -44,7 +44,7 @@ class PublishedRow(StrictModel):
 
     @property
     def number(self) -> float | None:
-        """Returns the figure as a number. None for an ordering or a text."""
+        """Returns the published figure as a number. None if it is a text or an ordering."""
         try:
             return float(parse_decimal(self.value))
         except ValueError:
@@ -52,9 +52,7 @@ class PublishedRow(StrictModel):
 
     @property
     def value_axes(self) -> dict[str, str]:
-        """Returns what identifies our value of this figure, as axes with values.
-        See `analyses.axis_values.Value.axis`.
-        """
+        """Returns the coordinates that select our value of this figure, such as benchmark, kernel and board."""
         axes = {
             "benchmark": self.lab_benchmark,
             "metric": self.lab_metric,
@@ -78,13 +76,13 @@ class PaperFolder:
 
     @cached_property
     def published_rows(self) -> Mapping[int, PublishedRow]:
-        """Returns the rows of published.csv by id, in the file's order."""
+        """Returns the paper's published figures (the rows of published.csv) by id, in the file's order."""
         path = self.folder / "published.csv"
         return parse_published_rows(read_text(path, "the published figures", CatalogueError), path)
 
     @cached_property
     def claims(self) -> tuple[PaperClaim, ...]:
-        """Returns the paper's statements of claims.toml."""
+        """Returns the paper's statements that are checked, from claims.toml."""
         return read_toml(self.folder / "claims.toml", ClaimFile).claim
 
     @cached_property
@@ -94,12 +92,12 @@ class PaperFolder:
 
     @property
     def paper_numbers(self) -> dict[int, float]:
-        """Returns the published figures that are numbers, by id."""
+        """Returns those published figures of the paper that are numbers, by row id."""
         return {ident: row.number for ident, row in self.published_rows.items() if row.number is not None}
 
 
 def parse_published_rows(text: str, path: Path) -> dict[int, PublishedRow]:
-    """Parses a `published.csv` into rows by id. Raises CatalogueError naming file and line."""
+    """Returns the rows of a `published.csv` by id. `path` is for errors. Raises CatalogueError naming file and line."""
     result: dict[int, PublishedRow] = {}
     try:
         rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
@@ -116,7 +114,7 @@ def parse_published_rows(text: str, path: Path) -> dict[int, PublishedRow]:
 
 
 def read_papers(catalogue: Catalogue) -> dict[str, PaperFolder]:
-    """Returns the papers by name: the folders under papers/ that have a paper.toml."""
+    """Returns the papers by key: the folders under papers/ that have a paper.toml."""
     folders = {}
     for path in sorted((catalogue.root / "papers").glob("*/paper.toml")):
         suites = tuple(suite.facts for suite in catalogue.suites.values() if suite.folder == path.parent)
@@ -136,6 +134,7 @@ def find_paper(catalogue: Catalogue, name: str) -> PaperFolder:
 
 
 def _parse_row(path: Path, line: int, fields: Mapping[str, str]) -> PublishedRow:
+    """Returns one row of a `published.csv`. Raises CatalogueError naming file and line."""
     try:
         return PublishedRow.model_validate_strings(fields)
     except ValidationError as cause:

@@ -155,7 +155,7 @@ class PaperSetup(StrictModel):
     """Empty: all that the suites name."""
 
     def config_for(self, kernel: str) -> dict[str, str]:
-        """Returns the configuration that differs for a kernel of the suites."""
+        """Returns the settings that the set-up changes for a kernel."""
         return {**self.config, **self.kernel.get(kernel, {})}
 
 

@@ -58,7 +58,7 @@ class ClockChoice(StrictModel):
     overdrive: bool = False
 
     def core_hz(self, crystal_hz: int, hsi_hz: int | None) -> float:
-        """Returns the core's clock in hertz that follows from the divisors. 0 without the oscillator it needs."""
+        """Returns the core's clock in hertz, as the divisors give it. 0 without the needed oscillator."""
         inputs = {"hse": crystal_hz, "hsi": hsi_hz or 0}
         if self.source != "pll":
             return inputs[self.source] / self.ahb_div
@@ -101,6 +101,7 @@ class RestLevels(StrictModel):
 
     @model_validator(mode="after")
     def _pins_are_named_once(self) -> "RestLevels":
+        """Refuses a misspelt pin name, and a pin that is named twice."""
         names = [*self.high, *self.low]
         for name in names:
             if re.fullmatch(r"P[A-K]([0-9]|1[0-5])", name) is None:

@@ -14,7 +14,7 @@ Item = TypeVar("Item", bound=BaseModel)
 
 
 def read_toml(path: Path, model: type[Item]) -> Item:
-    """Returns the content of a TOML file as a strict model. Raises CatalogueError naming file and key."""
+    """Returns the content of a TOML file, checked by a schema. Raises CatalogueError naming file and key."""
     try:
         parsed: Item = _parse_file(path, file_stamp(path), model)
     except (OSError, ValueError) as cause:
@@ -24,7 +24,8 @@ def read_toml(path: Path, model: type[Item]) -> Item:
 
 
 def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> Item:
-    """Returns a table as a strict model. `source` names its file. Raises CatalogueError naming file and key."""
+    """Returns a table of a TOML file, checked by a schema. `source` names the file. Raises CatalogueError naming file
+    and key."""
     try:
         return model.model_validate(table)
     except ValidationError as cause:
@@ -33,4 +34,5 @@ def validate_table(table: Mapping[str, Any], source: str, model: type[Item]) -> 
 
 @cache
 def _parse_file(path: Path, _: FileStamp, model: type[Item]) -> Item:
+    """Returns the checked content of a TOML file. The cached answer is used until the file's stamp changes."""
     return validate_table(read_table(path, "the file", CatalogueError), path_text(path), model)

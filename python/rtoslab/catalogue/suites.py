@@ -42,5 +42,5 @@ class Suite(Experiment):
 
     @property
     def experiments(self) -> tuple[Experiment, ...]:
-        """Returns all experiments, that of the suite's top level first."""
+        """Returns all experiments (groups of measurements) of the suite, that of the file's top level first."""
         return (self, *self.experiment) if self.benchmarks else self.experiment

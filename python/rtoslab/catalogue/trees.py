@@ -29,6 +29,7 @@ _WORD: Final = re.compile(r"!?[^\s\",;\\$()]{1,240}")
 
 
 def _check_word(text: str) -> str:
+    """Returns a text that is one plain word. Raises ValueError for characters that CMake would interpret."""
     if not _WORD.fullmatch(text):
         raise ValueError(
             f"{escape_unprintable(text)} must not contain spaces, commas, quotes, `;`, `$`, brackets or backslashes"
@@ -37,18 +38,21 @@ def _check_word(text: str) -> str:
 
 
 def _check_inside_path(text: str) -> str:
+    """Returns a relative path that stays inside the tree. Raises ValueError for any other."""
     if text.removeprefix("!").startswith("/") or ".." in Path(text).parts:
         raise ValueError("it must be relative to the tree and stay inside")
     return _check_word(text)
 
 
 def _check_plain_text(text: str) -> str:
+    """Returns a text without quotes, `;`, backslashes and line ends. Raises ValueError for any other."""
     if re.search(r'[";\\\n]', text):
         raise ValueError(f"{escape_unprintable(text)} must not contain quotes, `;`, backslashes or line ends")
     return text
 
 
 def _check_id(text: str) -> str:
+    """Returns a valid id of a tree. Raises ValueError for any other."""
     if not _ID.fullmatch(text):
         raise ValueError("an id is up to 40 letters, digits, `.`, `_` and `-`")
     return text
@@ -90,12 +94,13 @@ class SourceTree(TreePart):
     """Keyed by a board's core, beside what is for all of them."""
 
     def export_tree(self, key: str, headers: tuple[str, ...], linked: tuple[str, ...]) -> "SourceTree":
-        """Returns one of the kernel's exports (libraries and headers built by its own build system) as a tree."""
+        """Returns one of the kernel's exports (libraries and headers built by its own build system) as a source tree.
+        `key` names it."""
         part = {"path": self.exports[key], "exports": {}, "headers": headers, "linked": linked}
         return self.model_copy(update=part)
 
     def part_for_core(self, core: str) -> TreePart:
-        """Returns the sources, headers, macros and flags for a core."""
+        """Returns the sources, headers, macros and compiler flags for a processor core."""
         own = self.cores.get(core, TreePart())
         return TreePart(
             sources=(*self.sources, *own.sources),
@@ -106,7 +111,8 @@ class SourceTree(TreePart):
 
 
 def export_key(board: str, cores: int, opt: str = DEFAULT_OPT) -> str:
-    """Returns the key of an export by its purpose, without the default optimisation. `parse_export_key` reads it."""
+    """Returns the key of a kernel's export: board, number of cores, and the optimisation unless it is the default
+    one."""
     return f"{board}-{cores}{'' if opt == DEFAULT_OPT else opt}"
 
 
@@ -118,13 +124,14 @@ def parse_export_key(key: str) -> tuple[str, int, str]:
 
 
 def trees_folder() -> Path:
-    """Returns the folder of the descriptions of trees: in the user's configuration, or as RTOSLAB_TREES says."""
+    """Returns the folder with the descriptions of users' source trees: RTOSLAB_TREES, or in the user's
+    configuration."""
     named = os.environ.get(FOLDER_VARIABLE)
     return Path(named).resolve() if named else platformdirs.user_config_path("rtoslab") / "trees"
 
 
 def description_path(ident: str) -> Path:
-    """Returns the path of a tree's description. Raises CatalogueError for an invalid id."""
+    """Returns the path of the description of a source tree. Raises CatalogueError for an invalid id."""
     try:
         return trees_folder() / f"{_check_id(ident)}.toml"
     except ValueError as cause:
@@ -148,14 +155,13 @@ def path_variable(ident: str) -> str:
 
 
 def read_trees() -> Mapping[str, SourceTree]:
-    """Returns the trees that the user named, by id. Raises CatalogueError naming the file and what to do."""
+    """Returns the source trees that the user named, by id. Raises CatalogueError naming the file and a remedy."""
     return {path.stem: read_tree(path) for path in sorted(trees_folder().glob("*.toml"))}
 
 
 def read_tree(path: Path) -> SourceTree:
-    """Returns the tree of a description file, with the path of its environment variable if that is set.
-    Raises CatalogueError.
-    """
+    """Returns the source tree that a description file describes. The tree's environment variable, if set, gives its
+    folder. Raises CatalogueError."""
     tree = validate_table(read_table(path, "the tree's description", CatalogueError), str(path), SourceTree)
     if tree.id != path.stem:
         raise CatalogueError(
@@ -172,13 +178,13 @@ def read_tree(path: Path) -> SourceTree:
 
 
 def port_folders(root: Path) -> list[Path]:
-    """Returns the folders of ports: the checkout's first, then those of RTOSLAB_PORTS."""
+    """Returns the folders that contain ports: the checkout's, then those of RTOSLAB_PORTS."""
     named = os.environ.get(PORTS_VARIABLE, "")
     return [root / "firmware" / "kernels", *(Path(part).absolute() for part in named.split(os.pathsep) if part)]
 
 
 def tree_toml(tree: SourceTree) -> str:
-    """Returns the description as TOML with each list on one line, as CMake needs it."""
+    """Returns the description of a source tree as TOML, with each list on one line, as CMake needs it."""
     lines = [
         f"# The sources of `--kernel {tree.id}`. You may edit this file; `rtoslab tree check {tree.id}` tests it.",
         *(f'{key} = "{getattr(tree, key)}"' for key in ("id", "port", "path", "version")),
@@ -193,9 +199,11 @@ def tree_toml(tree: SourceTree) -> str:
 
 
 def _part_lines(part: TreePart) -> Iterable[str]:
+    """Yields the TOML lines for sources, headers, macros and flags."""
     for key in ("sources", "headers", "defines", "flags"):
         yield f"{key} = {_toml_list(getattr(part, key))}"
 
 
 def _toml_list(items: Iterable[str]) -> str:
+    """Returns texts as a TOML list on one line."""
     return "[" + ", ".join(f'"{item}"' for item in items) + "]"

@@ -21,7 +21,8 @@ class AbsenceReasons:
         self._kernels = kernels
 
     def absence_reason(self, axes: Mapping[str, object]) -> str:
-        """Returns why there is no value at these coordinates (kernel, board, benchmark and others), as a clause."""
+        """Returns why the results have no value at these coordinates (kernel, board, benchmark and others), as a
+        clause."""
         kernel = str(axes.get("kernel", ""))
         if kernel and kernel not in self._kernels:
             name = self._names.get(kernel, kernel)
@@ -42,7 +43,8 @@ class AbsenceReasons:
 
 
 def _matches_axes(result: AnyResult, axes: Mapping[str, object]) -> bool:
-    """Whether a result's point has these coordinates, on the axes that points have."""
+    """Whether a result's measured point has these coordinates. Axes that only values have, such as `metric`, are
+    ignored."""
     params = result.params if isinstance(result, MeasuredPoint) else {}
     for axis, required in axes.items():
         if axis in _OF_VALUES:

@@ -24,7 +24,8 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 
 
 def evaluate_expression(expression: str, numbers: Mapping[int, float]) -> float:
-    """Returns the value of an arithmetic expression over a paper's figures, in which `r7` is row 7 of published.csv.
+    """Returns the value of an arithmetic expression over a paper's figures. `r7` in it is row 7 of published.csv, whose
+    number is in `numbers`.
 
     Raises CatalogueError naming the expression.
     """

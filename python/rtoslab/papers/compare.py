@@ -35,19 +35,20 @@ class ComparedRow:
 
     @property
     def ratio(self) -> float | None:
-        """Returns our value divided by the paper's."""
+        """Returns our value divided by the paper's. None if one of them is missing, or if the ratio would be
+        meaningless."""
         number = self._paper_number
         return self.our_value / number if self.our_value is not None and number else None
 
     @property
     def ratio_range(self) -> tuple[float, float] | None:
-        """Returns the smallest and the largest ratio over the placements. None for one placement."""
+        """Returns the smallest and the largest ratio over the placements of the code. None for one placement."""
         number = self._paper_number
         return (self.band.smallest / number, self.band.largest / number) if self.band is not None and number else None
 
     @property
     def _paper_number(self) -> float | None:
-        """Returns the paper's number, or None if a ratio to it would say nothing."""
+        """Returns the paper's number. None if it is no number, or if a ratio to it would be meaningless."""
         return None if self.no_ratio else self.published.number
 
 
@@ -58,11 +59,7 @@ def compare_rows(
     kernels: Collection[str],
     sources: Mapping[str, ValueSource],
 ) -> dict[int, ComparedRow]:
-    """Compares each published figure that has a value of ours with this value. Returns them by row id.
-    `kernels` are those with results. `sources` say by run id where values come from. `values` are our values, `stored`
-    the results that say why one is missing. Raises ReportError if several values fit a row's mapping, or one of another
-    quantity.
-    """
+    """Compares each published figure of a paper with our value of it. Returns the comparisons by row id."""
     deviating_runs = {result.run_id for result in stored if isinstance(result, MeasuredPoint) and result.deviations}
     senseless = {row: slip.says for slip in paper.slips if slip.no_ratio for row in slip.rows}
     return {
@@ -76,7 +73,7 @@ def compare_rows(
 
 
 def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
-    """Returns the axes on which several values for one published figure differ, as text."""
+    """Returns the settings in which several values for one published figure differ, as the end of an error sentence."""
     axes = dict.fromkeys(["cores", "window_ms", *(key for fit in fits for key in fit.point.config)])
     places = {axis: list(dict.fromkeys(fit.axis(axis) for fit in fits)) for axis in axes}
     differing = [
@@ -90,7 +87,8 @@ def _differing_axes_text(fits: Sequence[MeasuredValue]) -> str:
 def _with_source(
     compared: ComparedRow, sources: Mapping[str, ValueSource], deviating_runs: Collection[str]
 ) -> ComparedRow:
-    """Returns the compared figure with the source of our value."""
+    """Returns the compared figure with the source of our value. `sources` are by run id. `deviating_runs` are the runs
+    of kernels that deviate from the port contract."""
     if compared.value is None:
         return compared
     source = sources.get(compared.value.run_id)
@@ -105,7 +103,8 @@ def _compare_row(
     stored: Sequence[AnyResult],
     kernels: Collection[str],
 ) -> ComparedRow:
-    """Compares one published figure with our value, or gives the reason why there is none."""
+    """Compares one published figure with our value, or gives the reason why there is none. Raises ReportError if
+    several values fit."""
     if row.lab_kernel not in kernels:
         name = paper.facts.kernels.get(row.lab_kernel, row.kernel)
         why = f"the sources of {name} were not added (`rtoslab tree add`), and it has no reference result"

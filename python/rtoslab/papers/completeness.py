@@ -11,9 +11,8 @@ _OF_A_POINT = frozenset({"throughput", "heap", "footprint"})
 
 
 def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
-    """Checks that the files of a paper's folder fit each other and the catalogue.
-    Raises CatalogueError naming file and row.
-    """
+    """Raises CatalogueError, naming file and row, if the files of a paper's folder do not fit each other or the
+    catalogue."""
     for file, what, rows in _row_references(paper):
         for ident in rows:
             if ident not in paper.published_rows:
@@ -33,7 +32,8 @@ def require_complete(catalogue: Catalogue, paper: PaperFolder) -> None:
 
 
 def _value_selections(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mapping[str, object]]]]:
-    """Yields the coordinates of our values that a paper's files name, with the file and the figure or statement."""
+    """Yields the coordinates of our values that a paper's files name: the file, the figure or statement, the
+    coordinates."""
     for part in paper.facts.part:
         for figure in part.figure:
             yield "paper.toml", f"figure {figure.title!r}", [figure.where]
@@ -42,7 +42,8 @@ def _value_selections(paper: PaperFolder) -> Iterator[tuple[str, str, list[Mappi
 
 
 def _require_known_names(catalogue: Catalogue, paper: PaperFolder, where: str, place: Mapping[str, object]) -> None:
-    """Raises CatalogueError if coordinates name a kernel, board or benchmark that does not exist."""
+    """Raises CatalogueError if coordinates name a kernel, board or benchmark that does not exist. `where` is the place
+    in the file."""
     for axis, known in (
         ("kernel", tuple(paper.facts.kernels)),
         ("board", tuple(catalogue.boards)),
@@ -55,7 +56,8 @@ def _require_known_names(catalogue: Catalogue, paper: PaperFolder, where: str, p
 
 
 def _row_references(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Yields the rows of published.csv that a paper's files name, with the file and the table, statement or slip."""
+    """Yields the rows of published.csv that a paper's files name: the file, the table, statement or slip, the row
+    ids."""
     for part in paper.facts.part:
         for table in part.table:
             yield "paper.toml", f"table {table.title!r}", table.rows
@@ -66,8 +68,8 @@ def _row_references(paper: PaperFolder) -> Iterator[tuple[str, str, tuple[int, .
 
 
 def _require_known_columns(catalogue: Catalogue, paper: PaperFolder, row: PublishedRow) -> None:
-    """Raises CatalogueError if a row names an unknown board, kernel or metric. A missing benchmark is no error: the
-    report says `not yet measured`."""
+    """Raises CatalogueError if a row of published.csv names an unknown board, kernel or metric. A missing benchmark is
+    no error: the report says `not yet measured`."""
     where = f"{paper.folder / 'published.csv'}, row {row.id}"
     for column, name, known in (
         ("lab_board", row.lab_board, tuple(catalogue.boards)),

@@ -62,9 +62,8 @@ _BUILDS_PROSE = (
 def paper_document(
     catalogue: Catalogue, reproduction: PaperReproduction, in_builds: Mapping[str, str] | None = None
 ) -> ReportDocument:
-    """Returns the report of a paper compared with a run.
-    `in_builds` says by statement in how many builds of the kernels it holds.
-    """
+    """Returns the report that compares a paper's figures and statements with ours. `in_builds` says by statement in how
+    many builds of the kernels it holds."""
     paper, facts = reproduction.paper, reproduction.paper.facts
     titles = {entry.id: entry.facts.title for entry in catalogue.kernels.values()}
     titles |= {board.id: board.facts.title for board in catalogue.boards.values()}
@@ -105,7 +104,8 @@ def paper_document(
 def claims_section(
     verdicts: Sequence[ClaimVerdict], notes: Sequence[str] = (), in_builds: Mapping[str, str] = MappingProxyType({})
 ) -> ReportSection:
-    """Returns the report's section with every statement of the paper and our verdict, the contradicted ones first."""
+    """Returns the report section with every statement of the paper and our verdict, the contradicted ones first.
+    `in_builds` says by statement in how many builds it holds."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     rows = [
         [verdict.claim.section, _statement_text(verdict), verdict.outcome_text, verdict.numbers_text, verdict.threshold]
@@ -122,7 +122,7 @@ def claims_section(
 
 
 def cases_section(verdicts: Sequence[ClaimVerdict]) -> ReportSection:
-    """Returns the report's section with every case of the paper's statements, with its numbers."""
+    """Returns the report section with every case of the paper's statements, with its numbers."""
     ranked = sorted(verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome))
     tables = [
         TableData(
@@ -143,7 +143,7 @@ def _statement_text(verdict: ClaimVerdict) -> str:
 
 
 def citation_section(paper: PaperFolder) -> ReportSection:
-    """Returns the report's section on how to cite the paper."""
+    """Returns the report section on how to cite the paper."""
     facts = paper.facts
     doi = f" https://doi.org/{facts.doi}" if facts.doi else " It has no known DOI."
     cited = f"{facts.authors}: {facts.title}. {facts.published_in}, {facts.year}.{doi}"
@@ -151,7 +151,7 @@ def citation_section(paper: PaperFolder) -> ReportSection:
 
 
 def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
-    """Returns the report's section that compares the conditions of the paper's measurement with ours."""
+    """Returns the report section that compares the conditions of the paper's measurement with ours."""
     paper = reproduction.paper
     main = {result.run_id for result in reproduction.results if isinstance(result, MeasuredPoint)}
     judged = [
@@ -176,7 +176,7 @@ def _conditions_section(reproduction: PaperReproduction) -> ReportSection:
 
 
 def _condition_text(condition: PaperCondition, points: Sequence[StoredPoint]) -> str:
-    """Returns our side of a condition, from the points' manifests."""
+    """Returns our value of a condition of the measurement (such as the clock), from the points' manifests, as text."""
     fields_ = []
     for point in points:
         readings = [
@@ -188,7 +188,8 @@ def _condition_text(condition: PaperCondition, points: Sequence[StoredPoint]) ->
 
 
 def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
-    """Returns a value of a manifest as a text, by the path of its keys."""
+    """Returns a value of a manifest as text, by the path of its keys. Of a list, only items that begin with `only`
+    count."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     if path[-1] == "clock_hz" and isinstance(value, int):
@@ -201,7 +202,7 @@ def _manifest_value(value: Any, path: Sequence[str], only: str) -> str:
 
 
 def _part_section(reproduction: PaperReproduction, part: PaperSection) -> ReportSection:
-    """Returns the report's section on one part of the paper: its tables and figures."""
+    """Returns the report section on one part of the paper: its tables and figures."""
     paper = reproduction.paper
     charts, tables, prose = [], [], list(part.prose)
     for table in part.table:
@@ -231,9 +232,8 @@ def _part_section(reproduction: PaperReproduction, part: PaperSection) -> Report
 def _draw_figure(
     reproduction: PaperReproduction, figure: RedrawnFigure
 ) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """Returns a redrawn figure of the paper with its table, and a note.
-    Today's version is used where the authors' version has no value.
-    """
+    """Returns a redrawn figure of the paper with its table, and a note. Without values of the version that the paper
+    measured, today's version is used."""
     drawn = redraw_figure(figure, reproduction, reproduction.values)
     if drawn is not None:
         return drawn, ""
@@ -245,9 +245,8 @@ def _draw_figure(
 
 
 def _draw_trace(reproduction: PaperReproduction, figure: SampleTrace) -> tuple[tuple[ChartData, TableData] | None, str]:
-    """Returns a redrawn figure over time with its table, and a note.
-    Reference results have no times, so a run of today's version is used for them.
-    """
+    """Returns a redrawn figure over time with its table, and a note. Reference results have no times, so a run of
+    today's version is used in their place."""
     several = any(value.band is not None for value in reproduction.values)
     traced = over_time_chart(
         figure,
@@ -271,7 +270,7 @@ def _draw_trace(reproduction: PaperReproduction, figure: SampleTrace) -> tuple[t
 
 
 def _version_notes(reproduction: PaperReproduction) -> list[str]:
-    """Returns sentences on the versions of the figures, and on reference results."""
+    """Returns sentences on the versions of the kernels behind the figures, and on reference results."""
     used = {value.run_id for value in reproduction.values}
     lent = sorted(
         {source.kernel for run, source in reproduction.sources.items() if run in used and source.is_reference}
@@ -286,7 +285,7 @@ def _version_notes(reproduction: PaperReproduction) -> list[str]:
 
 
 def _summary_text(reproduction: PaperReproduction) -> str:
-    """Returns the summary of a reproduction: how many statements hold, and how near the figures are."""
+    """Returns the summary of the comparison with a paper: how many statements hold, and how near the figures are."""
     sentences = [*_statement_sentences(reproduction.verdicts), *_distance_sentences(reproduction)]
     points = sum(point.result.status == "measured" for point in reproduction.points)
     if points:
@@ -302,7 +301,7 @@ def _summary_text(reproduction: PaperReproduction) -> str:
 
 
 def _statement_sentences(verdicts: Sequence[ClaimVerdict]) -> list[str]:
-    """Returns sentences on how many statements hold, and which are contradicted."""
+    """Returns sentences on how many of the paper's statements hold, and which are contradicted."""
     if not verdicts:
         return []
     counts = Counter(verdict.overall_outcome for verdict in verdicts)

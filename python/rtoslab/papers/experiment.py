@@ -17,11 +17,8 @@ def paper_plan(
     setups: Sequence[str] | None = None,
     referenced_kernels: Collection[str] = (),
 ) -> Plan:
-    """Returns the plan with all points of a paper's experiments and set-ups, each once.
-    Raises UnknownNameError, PlanError. A kernel is measured in today's version and in the paper's, if that is here.
-    `setups` are the ids of the set-ups, None means all. `referenced_kernels` have reference results: a set-up of theirs
-    is not measured with another version.
-    """
+    """Returns the plan with all points (benchmark, kernel, board, settings) of a paper's experiments and set-ups, each
+    once."""
     experiments = [
         _available_experiment(catalogue, paper, experiment)
         for suite in paper.suites
@@ -55,9 +52,8 @@ def _without_redundant_trees(paper: PaperFolder, points: Sequence[Point]) -> Ite
 
 
 def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[PaperSetup]:
-    """Returns the paper's set-ups (alternative configurations) with these ids. None means all.
-    Raises UnknownNameError.
-    """
+    """Returns the paper's set-ups (other configurations that its authors may have used) with these ids. None returns
+    all. Raises UnknownNameError."""
     known = {setup.id: setup for setup in paper.facts.setup}
     for name in requested or ():
         if name not in known:
@@ -66,7 +62,7 @@ def select_setups(paper: PaperFolder, requested: Sequence[str] | None) -> list[P
 
 
 def _available_experiment(catalogue: Catalogue, paper: PaperFolder, experiment: Experiment) -> Experiment:
-    """Returns the experiment reduced to benchmarks that exist, with the paper's versions of its kernels."""
+    """Returns the experiment without benchmarks that do not exist, and with the paper's versions of its kernels."""
     present = tuple(benchmark for benchmark in experiment.benchmarks if benchmark in catalogue.benchmarks)
     kernels = (*experiment.kernels, *experiment.bring_your_own)
     versions = (
@@ -77,6 +73,6 @@ def _available_experiment(catalogue: Catalogue, paper: PaperFolder, experiment: 
 
 
 def missing_benchmarks(catalogue: Catalogue, paper: PaperFolder) -> list[str]:
-    """Returns the benchmarks that the paper's suites name and firmware/benchmarks/ does not have."""
+    """Returns the benchmarks that the paper's suites name but that do not exist."""
     named = [name for suite in paper.suites for experiment in suite.experiments for name in experiment.benchmarks]
     return [name for name in dict.fromkeys(named) if name not in catalogue.benchmarks]

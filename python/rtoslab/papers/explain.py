@@ -48,9 +48,8 @@ class ChangeTrial:
 
 
 def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetup]:
-    """Returns every single change of the configuration that may explain a paper's figures, as a set-up.
-    Only benchmarks and boards with published figures count.
-    """
+    """Returns every single change of the build or board settings that may explain a paper's figures. Only benchmarks
+    and boards with published figures count."""
     points = paper_plan(catalogue, _with_setups(paper, ()), Options()).points
     points = tuple(point for point in points if _has_published_figure(paper, point))
     boards, benchmarks = (
@@ -71,15 +70,15 @@ def candidate_setups(catalogue: Catalogue, paper: PaperFolder) -> list[PaperSetu
 
 
 def _has_parameter(catalogue: Catalogue, benchmark: str, key: str) -> bool:
-    """Whether a benchmark has the parameter that `key` sets. True for a key that is no parameter."""
+    """Whether a benchmark has the parameter that the settings key sets. True for a key that is no parameter
+    (`param.`)."""
     name = key.removeprefix("param.")
     return name == key or name in catalogue.benchmark(benchmark).facts.params
 
 
 def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: PaperSetup, known: dict[_Macros, bool]) -> bool:
-    """Whether the kernels have the setting that a change sets. Some ports fix it. `known` are the answers so far.
-    Each of them takes a run of CMake, and the value of a macro changes none.
-    """
+    """Whether the kernels can be built with the change of a set-up. `known` has the answers so far, because each takes
+    a run of CMake."""
     try:
         points = paper_plan(catalogue, _with_setups(paper, (setup,)), Options()).points
     except PlanError:
@@ -93,7 +92,7 @@ def _is_possible(catalogue: Catalogue, paper: PaperFolder, setup: PaperSetup, kn
 
 
 def _have_settings(catalogue: Catalogue, points: Sequence[Point]) -> bool:
-    """Whether the points' kernels have all configuration macros that the points set."""
+    """Whether the kernels of the points have all configuration macros that the points set."""
     try:
         require_settings(catalogue, points)
     except PlanError:
@@ -108,7 +107,7 @@ Change = Mapping[str, object]
 def _single_changes(
     catalogue: Catalogue, paper: PaperFolder, kernels: Sequence[str], boards: Sequence[str]
 ) -> Iterator[tuple[str, Change]]:
-    """Yields the title and the fields of every single change of a paper's configuration."""
+    """Yields the title and the settings of every single change of a paper's configuration."""
     for setup in paper.facts.setup:
         for kernel, options in setup.kernel.items():
             who = _ANY if tuple(kernels) == (kernel,) else kernel
@@ -129,16 +128,15 @@ def _single_changes(
 
 
 def _option_change(kernel: str, key: str, value: str) -> tuple[str, Change]:
-    """Returns the title and the fields of the change that sets one option."""
+    """Returns the title and the settings of the change that sets one option, for one kernel or for `any kernel`."""
     if kernel == _ANY:
         return f"{key}={value}", {"config": {key: value}}
     return f"{key}={value} ({kernel})", {"kernel": {kernel: {key: value}}}
 
 
 def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[PaperSetup], options: Options) -> Plan:
-    """Returns the plan with the suites' points that have published figures, and those of every change.
-    Raises PlanError for a paper without such figures.
-    """
+    """Returns the plan with the points that have published figures: those of the paper's suites, and those of every
+    change."""
     plain = {repr(point): point for point in paper_plan(catalogue, _with_setups(paper, ()), options).points}
     plain = {
         key: item
@@ -160,7 +158,7 @@ def explain_plan(catalogue: Catalogue, paper: PaperFolder, setups: Sequence[Pape
 
 
 def _has_published_figure(paper: PaperFolder, point: Point) -> bool:
-    """Whether the paper has a figure of the point's benchmark and kernel on its board."""
+    """Whether the paper has published a figure of the point's benchmark and kernel on its board."""
     return any(
         row.lab_benchmark == point.benchmark
         and row.lab_board in {"", point.board}
@@ -170,7 +168,7 @@ def _has_published_figure(paper: PaperFolder, point: Point) -> bool:
 
 
 def _is_authors_version(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
-    """Whether the point's kernel is in the authors' version, or no tree of that version exists here."""
+    """Whether the point's kernel is in the version that the paper measured, or no sources of that version are here."""
     trees = next((version.trees for version in paper.facts.version if version.kernel == point.kernel), ())
     return point.kernel in trees or not set(trees) & set(catalogue.buildable_kernels)
 
@@ -182,9 +180,8 @@ def try_changes(
     points: Sequence[StoredPoint],
     options: Options,
 ) -> list[ChangeTrial]:
-    """Returns how far our figures are from the paper's with each change, the closest first.
-    Changes without figures are left out.
-    """
+    """Returns how far our figures are from the paper's with each change of the configuration, the closest first.
+    Changes without figures are left out."""
     plain = _point_ids(catalogue, _with_setups(paper, ()), options)
     trials = []
     for setup in setups:
@@ -199,7 +196,7 @@ def try_changes(
 
 
 def _make_trial(changed: SetupResults, plain: Mapping[int, ComparedRow]) -> ChangeTrial:
-    """Returns how far our figures are from the paper's with one change."""
+    """Returns how far our figures are from the paper's with one change. `plain` are the figures without it."""
     own = changed.changed_rows()
     before, after = mean_distance({ident: plain[ident] for ident in own}), mean_distance(own)
     whole = mean_distance({**plain, **own})
@@ -207,7 +204,7 @@ def _make_trial(changed: SetupResults, plain: Mapping[int, ComparedRow]) -> Chan
 
 
 def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[StoredPoint], options: Options) -> float:
-    """Returns how far our figures are from the paper's without a change. 0 if there are none."""
+    """Returns how far our figures are from the paper's without a change, as a factor. 0 if there are none."""
     single = _with_setups(paper, ())
     plain = _point_ids(catalogue, single, options)
     mine = [point for point in points if point.result.point.model_dump_json() in plain]
@@ -215,7 +212,8 @@ def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[St
 
 
 def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[PaperSetup]:
-    """Returns combinations of the best changes: two, then three, and so on. Only changes that help alone."""
+    """Returns combinations of the best changes: two, then three, and so on. Only changes that reduce the distance alone
+    are combined."""
     chosen: list[PaperSetup] = []
     options: set[str] = set()
     combined = []
@@ -231,12 +229,12 @@ def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> li
 
 
 def paper_setups(paper: PaperFolder) -> list[PaperSetup]:
-    """Returns the paper's own set-ups."""
+    """Returns the paper's own set-ups: other configurations that its authors may have used."""
     return list(paper.facts.setup)
 
 
 def _combine_setups(ident: str, setups: Sequence[PaperSetup]) -> PaperSetup:
-    """Returns one set-up with the changes of several."""
+    """Returns one set-up with the changes of several set-ups. `ident` is its id."""
     config: dict[str, str] = {}
     kernels: dict[str, dict[str, str]] = {}
     for setup in setups:
@@ -261,5 +259,5 @@ def _with_setups(paper: PaperFolder, setups: tuple[PaperSetup, ...]) -> PaperFol
 
 
 def _point_ids(catalogue: Catalogue, paper: PaperFolder, options: Options) -> set[str]:
-    """Returns the points of the paper's plan as JSON texts."""
+    """Returns the identities of the points of the paper's plan, as JSON texts."""
     return {point_id(catalogue, point).model_dump_json() for point in paper_plan(catalogue, paper, options).points}

@@ -10,7 +10,8 @@ from rtoslab.papers.compare import ComparedRow
 
 @dataclass(frozen=True)
 class SetupResults:
-    """A paper's figures and statements under one of its alternative set-ups."""
+    """A paper's figures and statements under one of its set-ups (another configuration that its authors may have
+    used)."""
 
     setup: PaperSetup
     run_ids: frozenset[str]
@@ -24,7 +25,7 @@ class SetupResults:
     """The values of the points of the set-up, each with the point of the suites that it stands for."""
 
     def changed_rows(self) -> dict[int, ComparedRow]:
-        """Returns the figures whose value was measured under the set-up."""
+        """Returns the compared figures whose value was measured under the set-up, by row id."""
         return {
             ident: compared_row
             for ident, compared_row in self.compared.items()

@@ -11,9 +11,8 @@ from rtoslab.store import AnyResult
 def reader_names(
     catalogue: Catalogue, paper: PaperFolder, results: Sequence[AnyResult], sources: Mapping[str, ValueSource]
 ) -> dict[str, str]:
-    """Returns readable names for kernels with their versions, boards, benchmarks and series. The paper's own names win.
-    A series is named by the first benchmark that has it.
-    """
+    """Returns readable names for kernels with their versions, boards, benchmarks and series, by id. Names that the
+    paper gives are preferred. A series is named by the first benchmark that has it."""
     names: dict[str, str] = {}
     for benchmark in catalogue.benchmarks.values():
         names.setdefault(benchmark.id, benchmark.facts.title)
@@ -34,9 +33,7 @@ def reader_names(
 
 
 def _title_with_version(title: str, version: str) -> str:
-    """Returns a kernel's title with its version.
-    The version replaces the number in a name with a generation, as in `FreeRTOS 9`.
-    """
+    """Returns a kernel's title with its version. In a title such as `FreeRTOS 9` the version replaces the number."""
     name, _, number = title.rpartition(" ")
     if number.isdecimal() and version.lstrip("vV").startswith(f"{number}."):
         title = name

@@ -24,9 +24,7 @@ _COLOURS = {"same": "green", "different": "red", "not computed": "dim"}
 
 
 def print_paper(reproduction: PaperReproduction, console: Console) -> None:
-    """Prints a paper's figures beside ours, and the verdicts on its statements.
-    Says how many wait for a kernel of your own.
-    """
+    """Prints a paper's figures beside ours, and the verdicts on its statements."""
     here = [item for item in reproduction.compared.values() if item.state != "bring your own"]
     today = reproduction.today.compared if reproduction.today is not None else {}
     waiting = Counter(
@@ -74,7 +72,7 @@ def print_paper(reproduction: PaperReproduction, console: Console) -> None:
 
 
 def _print_statements(reproduction: PaperReproduction, console: Console) -> None:
-    """Prints the statements with our verdicts."""
+    """Prints the paper's statements with our verdicts."""
     if reproduction.verdicts:
         claims = Table("the paper says", "here", "seen", title="Its statements", title_justify="left")
         for verdict in sorted(reproduction.verdicts, key=lambda verdict: OUTCOMES.index(verdict.overall_outcome)):
@@ -88,7 +86,7 @@ def _print_statements(reproduction: PaperReproduction, console: Console) -> None
 
 
 def _print_setups(reproduction: PaperReproduction, console: Console) -> None:
-    """Prints a line for each alternative set-up, with the statements that it changes."""
+    """Prints a line for each set-up (other configuration) of the paper, with the statements that it changes."""
     for setup in (*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups):
         console.print(_setup_line(reproduction, setup))
         for above, change in changed_verdicts(reproduction, setup):
@@ -99,7 +97,7 @@ def _print_setups(reproduction: PaperReproduction, console: Console) -> None:
 
 
 def _setup_line(reproduction: PaperReproduction, setup: SetupResults) -> str:
-    """Returns a sentence on the statements and figures under an alternative set-up."""
+    """Returns a sentence on how a set-up changes the paper's statements and figures."""
     text = f"Set-up {setup.setup.id} ({setup.setup.title}): "
     text += f"{count_text(len(changed_verdicts(reproduction, setup)), 'statement')} judged otherwise"
     far = setup_distances(reproduction, setup)

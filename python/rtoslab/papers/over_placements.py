@@ -25,17 +25,15 @@ _ONE_PLACEMENT_NOTE = (
 
 
 def one_placement_note(values: Sequence[MeasuredValue]) -> str:
-    """Returns a note for readers of the verdicts if no figure is in several placements. Else an empty text."""
+    """Returns a note that figures were measured in one placement of the code only. Empty if some were measured in
+    several."""
     return "" if not values or any(value.band is not None for value in values) else _ONE_PLACEMENT_NOTE
 
 
 def join_placements(
     values: Iterable[MeasuredValue], reference_placements: Mapping[str, PlacedValues] | None = None
 ) -> list[MeasuredValue]:
-    """Joins values that differ only in the placement of the code into one: the median with its range.
-    `reference_placements` are values of reference results in all placements, by the run id of the point in the first
-    one. The same run id means that all inputs of the point are the same.
-    """
+    """Joins values that differ only in the placement of the code into one value: the median, with its range."""
     groups: dict[tuple[object, ...], dict[int, MeasuredValue]] = {}
     times: Counter[tuple[object, ...]] = Counter()
     names: dict[int, tuple[str, int]] = {}
@@ -56,7 +54,7 @@ def join_placements(
 
 
 def with_substitutes(paper: PaperFolder, values: Sequence[MeasuredValue]) -> list[MeasuredValue]:
-    """Returns the values, followed by copies that replace series which a kernel does not offer."""
+    """Returns the values, followed by copies that replace operations which a kernel does not offer."""
     added = []
     for substitute in paper.facts.substitute:
         for value in select_values(values, {"kernel": substitute.kernel, **substitute.by}):
@@ -69,7 +67,7 @@ def with_substitutes(paper: PaperFolder, values: Sequence[MeasuredValue]) -> lis
 def _join_group(
     by_number: Mapping[int, MeasuredValue], occurrence: object, reference_placements: Mapping[str, PlacedValues]
 ) -> MeasuredValue:
-    """Returns one value for a figure's values by placement."""
+    """Returns one value for a figure's values by placement number: their median, with its range."""
     first = by_number[min(by_number)]
     plain = replace(first, point=without_placement(first.point))
     numbers = [by_number[number].value for number in sorted(by_number)]

@@ -20,10 +20,8 @@ MOST_PEAKS: Final = 12
 def over_time_chart(
     figure: SampleTrace, measured: Iterable[MeasuredPoint], *, in_several_placements: bool = False
 ) -> tuple[ChartData, TableData] | None:
-    """Returns a chart of a run's samples over time, and its longest samples as a table.
-    None if nothing of it is measured. `in_several_placements`: the points are also in other placements than the one
-    that is shown.
-    """
+    """Returns a chart of the samples of runs over time, and a table of the longest samples. None if nothing of it was
+    measured. `in_several_placements` adds a note that one of several placements is shown."""
     marks: list[dict[str, Any]] = []
     rows: list[list[str]] = []
     for result in measured:
@@ -44,9 +42,11 @@ def over_time_chart(
 
 
 def sample_times(measured: MeasuredPoint, series: str) -> list[tuple[float, float]]:
-    """Returns (seconds since the first, microseconds) of every sample of the series whose ids begin with `series`,
-    by time.
-    Empty for a reference result, which has no times of its samples."""
+    """Returns the time in seconds (since the first sample) and the length in microseconds of every sample of a measured
+    point, by time. The ids of the series begin with `series`.
+
+    Empty for a reference result, which has no times of its samples.
+    """
     samples_ = sorted(
         (begin, cycles)
         for series_samples in measured.series
@@ -58,14 +58,15 @@ def sample_times(measured: MeasuredPoint, series: str) -> list[tuple[float, floa
 
 
 def longest_samples(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Returns the samples that are nearly as long as the longest, in the order of time."""
+    """Returns the samples (time, length) that are nearly as long as the longest, in the order of time, at most
+    twelve."""
     longest = max(us for _, us in points)
     high = sorted((point for point in points if point[1] >= 0.95 * longest), key=lambda pair: -pair[1])
     return sorted(high[:MOST_PEAKS])
 
 
 def _thin_out(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Returns only the longest sample of each section of time, so that a chart has fewer marks."""
+    """Returns the longest sample of each section of time, so that a chart has at most some hundred marks."""
     step = (points[-1][0] - points[0][0]) / MOST_MARKS or 1.0
     longest: dict[int, tuple[float, float]] = {}
     for at, us in points:

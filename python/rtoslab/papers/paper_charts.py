@@ -24,9 +24,7 @@ from rtoslab.reports import ChartData, Record, TableData
 
 @dataclass(frozen=True, slots=True)
 class _ChartMark:
-    """A mark in a redrawn figure, with the values that it shows.
-    They are several only if they differ on the axes that the figure joins.
-    """
+    """A mark in a redrawn figure of a paper, with the values that it shows."""
 
     x: str
     series: tuple[str, ...]
@@ -35,27 +33,25 @@ class _ChartMark:
 
     @property
     def median(self) -> float:
-        """Returns the median of the mark's values."""
+        """Returns the median of the values that the mark shows."""
         return median(height.median for height in self.heights)
 
     @property
     def lowest(self) -> float:
-        """Returns the lowest of the mark's values in any placement."""
+        """Returns the lowest of the mark's values in any placement of the code."""
         return min(height.smallest for height in self.heights)
 
     @property
     def highest(self) -> float:
-        """Returns the highest of the mark's values in any placement."""
+        """Returns the highest of the mark's values in any placement of the code."""
         return max(height.largest for height in self.heights)
 
 
 def redraw_figure(
     figure: RedrawnFigure, reproduction: PaperReproduction, own_values: Sequence[MeasuredValue]
 ) -> tuple[ChartData, TableData] | None:
-    """Redraws a paper's figure from our values. Returns the chart and its values as a table.
-    None if nothing of it is measured. A mark shows one value, or the median of those that differ on the axes of `join`
-    alone, with the lowest and the highest in any placement. Raises ReportError if its values differ on another axis.
-    """
+    """Redraws a paper's figure from our values. Returns the chart and its values as a table, None if nothing of it was
+    measured."""
     series = (figure.series,) if isinstance(figure.series, str) else figure.series
     chosen = select_values(own_values, figure.where)
     marks = []
@@ -78,12 +74,10 @@ def redraw_figure(
 
 
 def _ordered_marks(figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark]) -> list[_ChartMark]:
-    """Returns a figure's marks in the order of its lists of names.
-    Unlisted ones come last, in the order of the values.
-    """
+    """Returns a figure's marks in the order in which the figure lists names. Marks with unlisted names come last."""
 
     def coordinate_rank(axis: str, place: str) -> int:
-        """Returns the position of a coordinate in the figure's list."""
+        """Returns the position of a name in the figure's list for an axis."""
         listed = figure.where.get(axis)
         places = [str(label) for label in listed] if isinstance(listed, list | tuple) else []
         places = [*figure.labels] if not places and place in figure.labels else places
@@ -150,12 +144,12 @@ def _printed_marks(
 
 
 def _series_label(figure: RedrawnFigure, series: Sequence[str], mark: _ChartMark, names: Mapping[str, str]) -> str:
-    """Returns a readable name of a mark's series."""
+    """Returns the readable name of the series that a mark belongs to."""
     return ", ".join(_axis_label(figure, axis, mark.values[0], names) for axis in series)
 
 
 def _band_in_unit(unit: str, value: MeasuredValue) -> PlacementBand | None:
-    """Returns a value's range over placements in a unit. None if it cannot be converted to that unit."""
+    """Returns a value in a unit, with its range over placements of the code. None if it cannot be converted."""
     one = value.convert_to(unit)
     if one is None:
         return None
@@ -166,7 +160,7 @@ def _band_in_unit(unit: str, value: MeasuredValue) -> PlacementBand | None:
 def _percent_of_base(
     figure: RedrawnFigure, value: MeasuredValue, values: Sequence[MeasuredValue]
 ) -> FigureRatio | None:
-    """Returns a value in percent of its base value (`percent_of` of the figure). None without a base."""
+    """Returns a value in percent of its base value, which the figure's `percent_of` selects. None without a base."""
     axes = {"benchmark", "kernel", "board", "cores", "window_ms", "clock_mhz", "metric", "stat", *value.point.config}
     alike = {axis: value.axis(axis) for axis in axes - set(figure.percent_of)}
     base = select_values(values, {**alike, **figure.percent_of})
@@ -192,9 +186,7 @@ def _axis_label(figure: RedrawnFigure, axis: str, value: MeasuredValue, names: M
 def _values_table(
     figure: RedrawnFigure, series: Sequence[str], marks: Sequence[_ChartMark], reproduction: PaperReproduction
 ) -> TableData:
-    """Returns the values of a redrawn figure as a table, by mark and series.
-    A cell without one has its reason, and notes have the samples and versions.
-    """
+    """Returns the values of a redrawn figure as a table, by mark and series. A cell without a value has the reason."""
     heads = list(dict.fromkeys(_series_label(figure, series, mark, reproduction.names) for mark in marks))
     axes = {_series_label(figure, series, mark, reproduction.names): mark.series for mark in marks}
     lines: dict[str, dict[str, _ChartMark]] = {}
@@ -231,7 +223,7 @@ def _values_table(
 
 
 def _mark_text(mark: _ChartMark) -> str:
-    """Returns the value of a mark with its range, as text."""
+    """Returns the value of a mark with its range over placements, as text."""
     least, most = _number_text(mark.lowest), _number_text(mark.highest)
     return _number_text(mark.median) + ("" if least == most else f" ({least} to {most})")
 
@@ -260,7 +252,7 @@ def _mark_record(
 
 
 def source_flags(source: ValueSource | None) -> str:
-    """Returns where a value comes from, as flags separated by `; `."""
+    """Returns flags on where a value comes from, separated by `; `: a reference result, not the paper's version."""
     if source is None:
         return ""
     return "; ".join(
@@ -269,7 +261,7 @@ def source_flags(source: ValueSource | None) -> str:
 
 
 def _samples_note(marks: Sequence[_ChartMark]) -> list[str]:
-    """Returns a sentence on the numbers of samples and placements."""
+    """Returns a sentence on the numbers of samples and placements behind a figure's marks."""
     counts = sorted({value.n for mark in marks for value in mark.values})
     places = sorted({len(value.placement_band.values) for mark in marks for value in mark.values})
     of = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"

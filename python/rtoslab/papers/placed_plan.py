@@ -11,8 +11,11 @@ from rtoslab.plan import Plan, Point, expand_placements
 
 
 def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan, count: int) -> Plan:
-    """Returns the plan with several placements of each point whose figures may depend on the placement.
-    Points of set-ups, and of instruments that no figure and no statement names, stay in one. Raises PlanError.
+    """Returns the plan with several placements of the code for each point whose figures may depend on the placement.
+    Raises PlanError.
+
+    One placement is enough for points of the paper's alternative set-ups, and for instruments (counter, pin, probe)
+    whose samples no figure and no statement of the paper uses.
     """
     shown = _shown_instruments(catalogue, paper)
     points: list[Point] = []
@@ -24,7 +27,7 @@ def with_needed_placements(catalogue: Catalogue, paper: PaperFolder, plan: Plan,
 
 
 def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool:
-    """Whether a point belongs to one of the paper's alternative set-ups."""
+    """Whether a point belongs to one of the paper's set-ups (other configurations)."""
     identity = point_id(catalogue, point)
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     named = identity.model_copy(update={"kernel": role})
@@ -32,9 +35,8 @@ def _is_of_setup(catalogue: Catalogue, paper: PaperFolder, point: Point) -> bool
 
 
 def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, set[str]]:
-    """Returns, for each benchmark, the instruments that the paper's figures and statements need.
-    All if they name none.
-    """
+    """Returns, for each benchmark, the instruments (counter, pin, probe) whose samples the paper's figures and
+    statements use. All instruments if they name none."""
     places: list[Mapping[str, object]] = [row.value_axes for row in paper.published_rows.values() if row.lab_benchmark]
     places += [figure.where for part in paper.facts.part for figure in part.figure]
     places += [
@@ -55,7 +57,7 @@ def _shown_instruments(catalogue: Catalogue, paper: PaperFolder) -> dict[str, se
 
 
 def _as_texts(named: object) -> list[str]:
-    """Returns a value or a list of values as a list of texts."""
+    """Returns a value or a list of values as a list of texts. Empty for None."""
     if named is None:
         return []
     return [str(point) for point in named] if isinstance(named, list | tuple) else [str(named)]

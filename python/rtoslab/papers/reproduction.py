@@ -52,7 +52,7 @@ class PaperReproduction:
 
     @property
     def measured_results(self) -> list[MeasuredPoint]:
-        """Returns the measured results of the run and of the references."""
+        """Returns the measured points of the run and of the reference results."""
         return [
             point.result for point in (*self.points, *self.reference_points) if isinstance(point.result, MeasuredPoint)
         ]
@@ -69,15 +69,15 @@ class PaperJudge:
     reference_placements: Mapping[str, PlacedValues] = field(default_factory=dict)
 
     def reader_names(self, results: Sequence[AnyResult]) -> dict[str, str]:
-        """Returns readable names for kernels, boards, benchmarks and series.
-        A kernel's has the version of these results.
-        """
+        """Returns readable names for kernels (with the version of these results), boards, benchmarks and series, by
+        id."""
         return reader_names(self.catalogue, self.paper, results, self.sources)
 
     def judge_results(
         self, results: Sequence[AnyResult], sizes: Sequence[MeasuredValue], unbuilt: Sequence[FailedPoint]
     ) -> tuple[list[MeasuredValue], dict[int, ComparedRow], tuple[ClaimVerdict, ...], AbsenceReasons]:
-        """Returns the values, the compared figures, the verdicts, and the reasons of missing values."""
+        """Returns our values, the compared figures, the verdicts on statements, and the reasons of missing values.
+        `sizes` are values of program sizes, `unbuilt` the programs that could not be built."""
         measured = [result for result in results if isinstance(result, MeasuredPoint)]
         values_ = [
             *with_substitutes(self.paper, join_placements(point_values(measured), self.reference_placements)),
@@ -119,7 +119,7 @@ def reproduce_paper(
     def in_setup(
         setup: PaperSetup, changed: Mapping[str, Sequence[AnyResult]], with_sizes: Sequence[MeasuredValue]
     ) -> SetupResults:
-        """Returns the figures and verdicts with the changed results of a set-up."""
+        """Returns the figures and verdicts if the results in `changed` replace those of the suites."""
         ours = {
             result.run_id for results in changed.values() for result in results if isinstance(result, MeasuredPoint)
         }

@@ -26,29 +26,27 @@ _RATE: Final = "{:,.0f}".format
 
 
 def mean_distance(compared: Mapping[int, ComparedRow]) -> float | None:
-    """Returns how far our figures are from the paper's: the geometric mean of the larger value divided by the smaller.
-    None without a figure.
-    """
+    """Returns how far our figures are from the paper's, as a factor: the geometric mean of the larger value divided by
+    the smaller. None without a figure."""
     ratios = [compared_row.ratio for compared_row in compared.values() if compared_row.ratio]
     return exp(fmean(abs(log(ratio)) for ratio in ratios)) if ratios else None
 
 
 def setup_distances(reproduction: PaperReproduction, setup: SetupResults) -> tuple[float, float] | None:
-    """Returns how far the figures that a set-up changes are from the paper's: in the suites, and in the set-up.
-    None without a figure.
-    """
+    """Returns how far the figures that a set-up changes are from the paper's, as factors: without the set-up, and with
+    it. None without a figure."""
     own = setup.changed_rows()
     before, after = mean_distance({ident: reproduction.compared[ident] for ident in own}), mean_distance(own)
     return None if before is None or after is None else (before, after)
 
 
 def count_ratios(compared: Mapping[int, ComparedRow]) -> int:
-    """Returns the number of figures that have a ratio: a printed text that is no number has none."""
+    """Returns the number of compared figures that have a ratio to the paper's."""
     return sum(bool(compared_row.ratio) for compared_row in compared.values())
 
 
 def changed_verdicts(reproduction: PaperReproduction, setup: SetupResults) -> list[tuple[ClaimVerdict, ClaimVerdict]]:
-    """Returns the statements on which a set-up changes the verdict: that of the suites, and that of the set-up."""
+    """Returns the statements on which a set-up changes the verdict: the verdict without the set-up, and with it."""
     above = {verdict.claim.id: verdict for verdict in reproduction.verdicts}
     return [
         (above[verdict.claim.id], verdict)
@@ -58,7 +56,8 @@ def changed_verdicts(reproduction: PaperReproduction, setup: SetupResults) -> li
 
 
 def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
-    """Returns the report's sections on the alternative set-ups that have points. Empty if there are none."""
+    """Returns the report section on the paper's set-ups (other configurations) that were measured. Empty if there are
+    none."""
     wanting = missing_trees(reproduction)
     if not _all_setups(reproduction) and not wanting:
         return []
@@ -103,7 +102,7 @@ def setups_section(reproduction: PaperReproduction) -> list[ReportSection]:
 
 
 def missing_trees(reproduction: PaperReproduction) -> list[str]:
-    """Returns a sentence for each kernel version of the paper that was not measured here and has no reference."""
+    """Returns a sentence for each kernel version of the paper that was not measured and has no reference result."""
     present = {source.kernel for source in reproduction.sources.values()}
     names = reproduction.paper.facts.kernels
     return [
@@ -116,12 +115,12 @@ def missing_trees(reproduction: PaperReproduction) -> list[str]:
 
 
 def _all_setups(reproduction: PaperReproduction) -> list[SetupResults]:
-    """Returns the results with today's versions, then those of the paper's set-ups."""
+    """Returns the results with today's kernel versions, then those of the paper's set-ups."""
     return [*([reproduction.today] if reproduction.today is not None else []), *reproduction.setups]
 
 
 def _overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
-    """Returns a table row for each set-up: evidence, changed statements, figures, distance."""
+    """Returns a table row for each set-up: its evidence, changed statements, figures, distance."""
     rows = []
     for setup in _all_setups(reproduction):
         far = (
@@ -141,7 +140,7 @@ def _overview_rows(reproduction: PaperReproduction) -> list[list[str]]:
 
 
 def _throughput_rows(reproduction: PaperReproduction) -> list[list[str]]:
-    """Returns a table row for every throughput that a set-up changes."""
+    """Returns a table row for every rate (counts per second) that a set-up changes."""
     here = {value.point.model_dump_json(): value for value in reproduction.values if _is_throughput(value)}
     rates = [
         {value.point.model_dump_json(): value for value in one.values if _is_throughput(value)}
@@ -157,7 +156,7 @@ def _throughput_rows(reproduction: PaperReproduction) -> list[list[str]]:
 
 
 def _throughput_text(other: MeasuredValue | None, above: MeasuredValue) -> str:
-    """Returns the throughput in a set-up with its ratio to the suites', as text."""
+    """Returns the rate under a set-up, with its ratio to the rate without it, as text."""
     if other is None:
         return NONE
     ratio = other.placement_band.ratio_to(above.placement_band)
@@ -165,7 +164,7 @@ def _throughput_text(other: MeasuredValue | None, above: MeasuredValue) -> str:
 
 
 def _is_throughput(value: MeasuredValue) -> bool:
-    """Whether a value is a total throughput."""
+    """Whether a value is the total rate of a benchmark (counts per second)."""
     return (value.metric, value.stat) == ("throughput", "total")
 
 

@@ -18,9 +18,11 @@ def setup_points(
     options: Options,
     known: Collection[str] = (),
 ) -> Iterator[Point]:
-    """Yields the points of a paper's experiments under one alternative set-up. Raises UnknownNameError, PlanError.
-    They are of the authors' version where it is here. Today's version is used only if the authors' is not among
-    `known`, the kernels with reference results.
+    """Yields the points of a paper's experiments under one set-up (another configuration). Raises UnknownNameError,
+    PlanError.
+
+    They are of the kernel version that the paper measured, if it is here. Today's version is used only if the paper's
+    version is not among `known`, the kernels with reference results.
     """
     for experiment in experiments:
         for kernel, name in _changed_kernels(paper, setup, experiment, catalogue.buildable_kernels, known).items():
@@ -36,7 +38,8 @@ def setup_points(
 
 
 def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> PointId | None:
-    """Returns the suites' point that corresponds to a point of a set-up. None if it is not of the set-up."""
+    """Returns the point without a set-up's changes that a point of the set-up replaces. None if the point is not of the
+    set-up."""
     changes = setup.config_for(point.kernel)
     experiment = _find_experiment(paper, point, point.kernel)
     meant = all(
@@ -69,7 +72,7 @@ def equivalent_point(paper: PaperFolder, setup: PaperSetup, point: PointId) -> P
 
 
 def length_free_key(paper: PaperFolder, point: PointId) -> str:
-    """Returns a point's identity as text, without the length of the measurement."""
+    """Returns a point's identity as text, without the window or number of samples."""
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
     longer = {"samples"}.union(*(experiment.full_config.keys() - experiment.sweep.keys() for experiment in experiments))
     config = {key: value for key, value in point.config.items() if key not in longer}
@@ -89,7 +92,8 @@ def _find_experiment(paper: PaperFolder, point: PointId, kernel: str) -> Experim
 def _changed_kernels(
     paper: PaperFolder, setup: PaperSetup, experiment: Experiment, here: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
-    """Returns the kernels that a set-up changes, each with the tree or kernel that is built for it."""
+    """Returns the kernels that a set-up changes, each with the source tree or kernel that is built for it. `here` can
+    be built, `known` have reference results."""
     trees = {version.kernel: version.trees for version in paper.facts.version}
     changes = {}
     for kernel in (*experiment.kernels, *experiment.bring_your_own):

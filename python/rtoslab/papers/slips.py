@@ -29,7 +29,8 @@ def slips_table(paper: PaperFolder, slips: Sequence[PaperMistake], title: str) -
 
 
 def _slip_unit(slip: PaperMistake, *, last: bool) -> str:
-    """Returns the unit of a slip's printed value, or with `last` of the computed one. `us; samples` has both."""
+    """Returns the unit of a slip's printed value, or with `last` that of the computed one. `us; samples` has both
+    units."""
     first, _, second = slip.unit.partition("; ")
     unit = second if last and second else first
     return UNITS.get(unit, unit)

@@ -51,7 +51,8 @@ def sources_by_run(
     own: Sequence[StoredWeight] = (),
     lent: Sequence[StoredWeight] = (),
 ) -> dict[str, ValueSource]:
-    """Returns the source of every measured point and program size, by its run id."""
+    """Returns the source (kernel, version, run or reference) of every measured point and program size, by its run
+    id."""
     points = [(point.result, point.manifest, mine) for mine in (False, True) for point in (beside if mine else run)]
     weights = [(weight.weight, weight.manifest, mine) for mine in (False, True) for weight in (lent if mine else own)]
     return {
@@ -62,7 +63,7 @@ def sources_by_run(
 
 
 def _make_source(paper: PaperFolder, kernel: str, manifest: Mapping[str, Any], *, is_reference: bool) -> ValueSource:
-    """Returns the source of a point, from its manifest."""
+    """Returns the source (kernel, version) of a measured point, from its manifest."""
     build, target = manifest.get("build"), manifest.get("target")
     version = build.get("kernel_version", "") if isinstance(build, dict) else ""
     settings = target.get("settings", {}) if isinstance(target, dict) else {}
@@ -85,9 +86,8 @@ def _applies_to_board(rule: str, board: Mapping[str, Any]) -> bool:
 
 
 def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResults:
-    """Sorts results into authors' versions, today's versions and set-ups.
-    If two exist for one point, the version that the paper names first counts.
-    """
+    """Sorts results into those of the versions that the paper measured, of today's versions, and of set-ups. If several
+    versions exist for one point, the one that the paper names first counts."""
     plain: dict[str, list[AnyResult]] = {}
     in_setups: dict[str, dict[str, list[AnyResult]]] = {item.id: {} for item in paper.facts.setup}
     for result in results:
@@ -119,7 +119,8 @@ def sort_results(paper: PaperFolder, results: Iterable[AnyResult]) -> SortedResu
 def sort_weights(
     paper: PaperFolder, weights: Iterable[ProgramWeight]
 ) -> tuple[list[ProgramWeight], list[ProgramWeight]]:
-    """Sorts program sizes into those with the authors' versions, and those with today's versions in their place."""
+    """Sorts program sizes into those with the versions that the paper measured, and those with today's versions in
+    their place."""
     by_point: dict[str, dict[str, ProgramWeight]] = {}
     for weight in weights:
         role = paper.facts.kernel_by_tree.get(weight.point.kernel, weight.point.kernel)
@@ -142,15 +143,14 @@ def _kernel_role(paper: PaperFolder, result: AnyResult) -> str:
 
 
 def _under_kernel(result: AnyResult, kernel: str, config: Mapping[str, str] | None = None) -> AnyResult:
-    """Returns a result under another name of its kernel, and perhaps another configuration."""
+    """Returns a result under another name of its kernel, and perhaps with other settings."""
     changed = {"kernel": kernel, "config": dict(result.point.config if config is None else config)}
     return result.model_copy(update={"point": result.point.model_copy(update=changed)})
 
 
 def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[AnyResult]:
-    """Returns the results of the kernel version that the paper prefers, among several for the same points.
-    If any placement was measured, only measured ones are returned.
-    """
+    """Returns the results of that kernel version which the paper prefers, among several versions for the same
+    points."""
     order = {tree: place for version in paper.facts.version for place, tree in enumerate(version.trees)}
     by_kernel: dict[str, list[AnyResult]] = {}
     for candidate in candidates:
@@ -171,7 +171,8 @@ def _best_version(paper: PaperFolder, candidates: Sequence[AnyResult]) -> list[A
 def replace_changed(
     paper: PaperFolder, plain: Sequence[AnyResult], changed: Mapping[str, Sequence[AnyResult]]
 ) -> list[AnyResult]:
-    """Returns the suites' results with those of a set-up in their place. The length of the measurement may differ."""
+    """Returns the results of the suites, with those replaced that a set-up changes. The length of the measurement may
+    differ."""
     plain_results = (
         any_result for any_result in plain if length_free_key(paper, without_placement(any_result.point)) not in changed
     )
@@ -181,7 +182,7 @@ def replace_changed(
 def todays_setup(
     paper: PaperFolder, sorted_results: SortedResults, sources: Mapping[str, ValueSource]
 ) -> PaperSetup | None:
-    """Returns the results with today's kernel versions as a set-up. None if no other version is used."""
+    """Returns a set-up that describes today's kernel versions. None if no other version than today's is used."""
     if not sorted_results.today:
         return None
     names = dict.fromkeys(

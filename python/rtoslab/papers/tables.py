@@ -26,10 +26,8 @@ AXES = {"us": "time, \N{MICRO SIGN}s", "ns": "time, ns", "cycles": "cycles of th
 
 
 def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableData:
-    """Redraws a paper's table with the published figure, ours and their ratio.
-    A table of one combination also has our number of samples, the version, and the values of today's version. With
-    several combinations these are in the note.
-    """
+    """Redraws a paper's table with the published figure, ours and their ratio. A table without further axes also has
+    our number of samples, the kernel's version, and the values of today's version. Otherwise these are in the note."""
     published, compared = reproduction.paper.published_rows, reproduction.compared
     today = reproduction.today.compared if reproduction.today is not None else {}
     rows = _published_rows(table, published)
@@ -85,19 +83,19 @@ def redraw_table(table: RedrawnTable, reproduction: PaperReproduction) -> TableD
 
 
 def _is_other_result(other: ComparedRow, above: ComparedRow | None) -> bool:
-    """Whether two compared figures have values from different results."""
+    """Whether two compared figures have values from different measured results."""
     return above is None or other.value is None or above.value is None or other.value.run_id != above.value.run_id
 
 
 def _samples_and_version(ours: ComparedRow | None) -> tuple[str, str]:
-    """Returns the number of samples and the kernel version of our value, as texts."""
+    """Returns the number of samples and the kernel version of our value, as texts. Dashes without a value."""
     if ours is None or ours.value is None:
         return NONE, NONE
     return f"{ours.value.n:,}", ours.source.version if ours.source is not None else NONE
 
 
 def _samples_note(values: Sequence[MeasuredValue], full: bool) -> list[str]:
-    """Returns a sentence on the numbers of samples."""
+    """Returns a sentence on the numbers of samples. Empty with `full`, where the table itself has them."""
     counts = sorted({value.n for value in values})
     if full or not counts:
         return []
@@ -123,7 +121,8 @@ def _row_records(row: PublishedRow, ours: ComparedRow) -> list[Record]:
 
 
 def _lacks_band(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) -> bool:
-    """Whether a figure was measured in one placement only, though others of the run are in several."""
+    """Whether a figure was measured in one placement of the code only, although other figures were measured in
+    several."""
     return (
         compared_row.our_value is not None
         and compared_row.band is None
@@ -134,9 +133,8 @@ def _lacks_band(compared_row: ComparedRow, compared: Mapping[int, ComparedRow]) 
 def pairs_chart(
     table: RedrawnTable, published: Mapping[int, PublishedRow], compared: Mapping[int, ComparedRow]
 ) -> list[ChartData]:
-    """Returns charts with published figures and ours as two marks on a line, one chart for each unit.
-    Empty if the table has no number.
-    """
+    """Returns charts with the published figures and ours as two marks on a line, one chart for each unit. Empty if the
+    table has no number."""
     rows = [row for row in _published_rows(table, published) if row.number is not None]
     kernels = {row.kernel for row in rows}
     stats = {row.stat for row in rows}
@@ -158,7 +156,7 @@ def pairs_chart(
 
 
 def here_text(compared_row: ComparedRow) -> str:
-    """Returns the table's cell with our value, or the reason why there is none."""
+    """Returns our value for a table's cell, or the reason why there is none."""
     if compared_row.our_value is None:
         return "n/a" if compared_row.state == "bring your own" else compared_row.state
     text = band_text(
@@ -168,7 +166,7 @@ def here_text(compared_row: ComparedRow) -> str:
 
 
 def _value_text(compared_row: ComparedRow, here: float) -> str:
-    """Returns our value with as many decimals as the paper prints."""
+    """Returns our value with as many decimals as the paper prints for its figure."""
     text = compared_row.published.value
     if compared_row.published.number is None:
         return f"{here:,.4g}"
@@ -179,9 +177,7 @@ def _value_text(compared_row: ComparedRow, here: float) -> str:
 
 
 def ratio_text(compared_row: ComparedRow) -> str:
-    """Returns our value divided by the paper's, as text, with the range over placements.
-    Of several placements also the range, where two decimals show it.
-    """
+    """Returns our value divided by the paper's, as text, with the range over placements of the code."""
     if compared_row.ratio is None:
         return SENSELESS if compared_row.no_ratio and compared_row.our_value is not None else NONE
     text = f"{compared_row.ratio:.2f}"
@@ -190,7 +186,7 @@ def ratio_text(compared_row: ComparedRow) -> str:
 
 
 def _published_rows(table: RedrawnTable, published: Mapping[int, PublishedRow]) -> list[PublishedRow]:
-    """Returns the published rows with the names that the table gives them."""
+    """Returns the published figures of a table, under the names that the table gives them."""
     return [
         published[ident].model_copy(update={"metric": table.names.get(str(ident), published[ident].metric)})
         for ident in table.rows
@@ -198,19 +194,18 @@ def _published_rows(table: RedrawnTable, published: Mapping[int, PublishedRow]) 
 
 
 def _unit_text(text: str) -> str:
-    """Returns a unit in readable form."""
+    """Returns a unit in readable form, such as µs for `us`."""
     return UNITS.get(text, text)
 
 
 def _column_head(table: RedrawnTable, row: PublishedRow) -> str:
-    """Returns the head of a table's columns for a row's coordinates."""
+    """Returns the head of the table's columns that a published figure belongs to."""
     return " ".join(_unit_text(str(getattr(row, name))) for name in table.across)
 
 
 def _comparison_cells(row: PublishedRow | None, compared: Mapping[int, ComparedRow], notes: Footnotes) -> Sequence[str]:
-    """Returns the table's cells for the paper's figure, ours and the ratio.
-    A note says why a row has no value of ours.
-    """
+    """Returns the table's cells for the paper's figure, ours and the ratio. A footnote says why a value of ours is
+    missing."""
     if row is None:
         return NONE, NONE, NONE
     ours = compared.get(row.id)

@@ -17,10 +17,8 @@ BENCHMARK = "footprint"
 def weigh_programs(
     catalogue: Catalogue, paper: PaperFolder, kernels: Collection[str]
 ) -> tuple[list[StoredWeight], list[FailedPoint]]:
-    """Builds every program whose size the paper's report needs.
-
-    Returns the sizes, and the failures of programs that cannot be built. Raises PlanError.
-    """
+    """Builds every minimal program whose size the paper's report needs. Returns the sizes, and the failures of programs
+    that cannot be built. Raises PlanError."""
     weights = []
     failures = []
     for program in paper.facts.footprint:
@@ -39,7 +37,7 @@ def weigh_programs(
 
 
 def weight_values(weight: ProgramWeight) -> Iterator[MeasuredValue]:
-    """Yields the sizes of a program's sections as values, counted as `size` does."""
+    """Yields the sizes of a program's sections in bytes as values, counted as the tool `size` does."""
     for section in ("text", "data", "bss"):
         size = getattr(weight.image, f"{section}_bytes")
         yield MeasuredValue(
