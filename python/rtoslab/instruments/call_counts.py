@@ -38,7 +38,7 @@ class ValueDistribution:
     counts: dict[int, int] = field(default_factory=dict)
 
     def add_values(self, values: NDArray[np.uint64]) -> None:
-        """Adds values to the counts."""
+        """Adds an array of values to the counts."""
         for value, count in zip(*(item.tolist() for item in np.unique(values, return_counts=True)), strict=True):
             self.counts[value] = self.counts.get(value, 0) + count
 
@@ -52,7 +52,7 @@ class ValueDistribution:
         ranks = np.cumsum([self.counts[value] for value in values])
 
         def value_at_rank(rank: int) -> int:
-            """Returns the value with this rank, the smallest first."""
+            """Returns the value with this rank among all counted values, the smallest first, from 1."""
             return values[int(np.searchsorted(ranks, rank))]
 
         median = (value_at_rank((number + 1) // 2) + value_at_rank(number // 2 + 1)) / 2
@@ -61,7 +61,7 @@ class ValueDistribution:
 
 @dataclass(slots=True)
 class CallTally:
-    """Sums, distributions and greatest calls over all calls of one function."""
+    """Counts and distributions over all measured calls of one function, with its longest calls."""
 
     calls: int = 0
     """That began in the stretch and returned."""
@@ -87,7 +87,8 @@ class CallTally:
     """Keyed by measure (inclusive, undisturbed): the record of its first greatest call."""
 
     def add_calls(self, ended: NDArray[np.void], stretch_start: int) -> None:
-        """Adds calls that have ended, in the order of their ends."""
+        """Adds packed records of calls that have ended, in the order of their ends. Calls that began before cycle
+        `stretch_start` are only counted."""
         self.begun_before += int((ended["start"] < stretch_start).sum())
         ended = ended[ended["start"] >= stretch_start]
         self.left += int((ended["end"] == LEFT).sum())
@@ -108,7 +109,8 @@ class CallTally:
                 self._store_greatest(name, mine, values)
 
     def _store_greatest(self, name: str, mine: NDArray[np.void], values: NDArray[np.uint64]) -> None:
-        """Stores the call with the greatest value, unless an earlier one is as great."""
+        """Stores the first call with the greatest value of a measure (`name`), unless an earlier chunk had one as
+        great."""
         greatest = mine[int(np.argmax(values))]
         before = self.greatest.get(name)
         if before is None or int(values.max()) > int(cycles_of(before)[name]):
@@ -116,7 +118,8 @@ class CallTally:
 
 
 def cycles_of(calls: Any) -> dict[str, Any]:
-    """Returns the cycles of each measure (inclusive, own and so on) from the record of a call, or an array of them."""
+    """Returns the cycles of a measured call by measure (inclusive, undisturbed and so on), from its packed record or an
+    array of records."""
     inclusive = calls["until"] - calls["start"]
     undisturbed = inclusive - calls["interrupts"] - calls["away"]
     values = (inclusive, undisturbed, calls["own"], calls["interrupts"], calls["away"])

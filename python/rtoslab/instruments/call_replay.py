@@ -36,8 +36,7 @@ class CallWindow:
 
     @property
     def common_path_head(self) -> tuple[PathStep, ...]:
-        """Returns the common beginning of the call's paths: its caller's, for it may continue as another function by
-        a tail call."""
+        """Returns the call path up to the call's caller. The called function may change by a tail call."""
         return self.path[:-1] or self.path
 
 
@@ -54,7 +53,7 @@ class CallSpending:
 
 
 def call_window(call: Any, nodes: "NDArray[np.void]") -> CallWindow:
-    """Returns the window of a measured call."""
+    """Returns the time and the call path of a measured call, from its packed record and the packed call paths."""
     node = int(call["node"])
     return CallWindow(
         int(call["start"]),
@@ -92,9 +91,8 @@ def replay_calls(
 
 
 def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Progress) -> None:
-    """Runs the board to a cycle that an earlier run reached. `last` is the end of the replay, for the progress.
-    Raises RunError.
-    """
+    """Runs the board to a cycle that an earlier run reached. `last` is the last cycle of the replay, for the progress.
+    Raises RunError if the board stops before."""
     while machine.cycle() < cycle:
         before = machine.cycle()
         machine.run(min(CHUNK_CYCLES, cycle - before))
@@ -111,7 +109,7 @@ def run_to_cycle(machine: ObservedMachine, cycle: int, last: int, progress: Prog
 def _call_spending(
     window: CallWindow, spent: Mapping[tuple[int, int], int], nodes: "NDArray[np.void]", names: ImageNames
 ) -> CallSpending:
-    """Returns how a call spent its cycles, from the cycles of each call path."""
+    """Returns how a call spent its cycles. `spent` are the cycles of each call path, by core and number of the path."""
     depth, inside, beside = len(window.common_path_head), dict[str, int](), dict[str, int]()
     for (core, node), cycles in spent.items():
         path = _node_path(nodes, node)
@@ -131,7 +129,7 @@ def _call_spending(
 
 
 def _function_after_call(rest: tuple[PathStep, ...], window: CallWindow) -> PathStep:
-    """Returns the function that a call entered next, from the call path below it."""
+    """Returns the function that a call entered next. `rest` is the call path below the caller."""
     return rest[1] if len(rest) > 1 and rest[0] == window.path[-1] else rest[0] if rest else window.path[-1]
 
 
@@ -145,7 +143,7 @@ def _most_first(cycles: Mapping[str, int]) -> dict[str, int]:
 
 
 def _node_path(nodes: "NDArray[np.void]", node: int) -> tuple[PathStep, ...]:
-    """Returns the call path that a node number stands for, outermost function first."""
+    """Returns the call path with this number from the packed paths, outermost function first."""
     steps: list[PathStep] = []
     while node != NO_NODE and node < len(nodes):
         parent, entry, exception = nodes[node].tolist()

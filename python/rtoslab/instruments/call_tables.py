@@ -15,7 +15,7 @@ _LISTED: Final = 8
 
 
 def call_table(measured: MeasuredFunction) -> ValueTable:
-    """Returns a table of a function's calls, with a row for each measure."""
+    """Returns a table of the cycles of a function's calls, with a row for each measure, such as `inclusive`."""
     rows = [
         (name, item.minimum, median_text(item.median), item.p99, item.maximum, item.total)
         for name, item in measured.cycles.items()
@@ -24,7 +24,7 @@ def call_table(measured: MeasuredFunction) -> ValueTable:
 
 
 def call_heading(measured: MeasuredFunction) -> str:
-    """Returns a line with a measured function, the number of its calls and its stack."""
+    """Returns a line on a measured function: its address, source line, number of calls and stack."""
     function, tally = measured.function, measured.tally
     place = f"{function.address:#010x}" + (f", {measured.source}" if measured.source else "")
     stack = f", at most {tally.stack_bytes} bytes of stack" if tally.stack_bytes is not None else ""
@@ -73,7 +73,7 @@ def call_notes(measured: MeasuredFunction) -> Iterator[str]:
 
 
 def call_lines(greatest: GreatestCall) -> Iterator[str]:
-    """Yields lines on a function's longest call: when it happened, its call path, how it spent its cycles."""
+    """Yields lines on a function's longest call: when it was, its call path, how it spent its cycles."""
     cycles = ", ".join(f"{greatest.cycles[name]:,} {name}" for name in greatest.cycles if greatest.cycles[name])
     yield f"Greatest {' and '.join(greatest.measures)}: from cycle {greatest.start:,}, core {greatest.core}"
     yield f"  cycles  {cycles}"
@@ -87,7 +87,7 @@ def call_lines(greatest: GreatestCall) -> Iterator[str]:
 
 
 def cycles_text(cycles: Mapping[str, int]) -> str:
-    """Returns how cycles were spent, as text with the most first. Smaller parts are added up."""
+    """Returns cycles by function as text, the most first. After eight, the rest is added up."""
     shown = [f"{name} {item:,}" for name, item in cycles.items()]
     rest = sum(list(cycles.values())[_LISTED:])
     return ", ".join(shown[:_LISTED]) + (f", others {rest:,}" if rest else "")
@@ -108,7 +108,7 @@ def median_text(value: float) -> int | str:
 
 
 def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
-    """Returns all measured calls as a JSON object. A missing value is null, with its reason beside it."""
+    """Returns all measured calls as an object for JSON. A missing value is null, with its reason beside it."""
     return {
         "image": measured.label,
         "board": measured.board,
@@ -122,7 +122,7 @@ def calls_as_json(measured: MeasuredCalls) -> dict[str, Any]:
 
 
 def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
-    """Returns the calls of one function as a JSON object."""
+    """Returns the measured calls of one function as an object for JSON."""
     function, tally = measured.function, measured.tally
     return {
         "asked": list(function.requested),
@@ -147,7 +147,7 @@ def _function_as_json(measured: MeasuredFunction) -> dict[str, Any]:
 
 
 def _greatest_as_json(call: GreatestCall) -> dict[str, Any]:
-    """Returns a function's longest call as a JSON object."""
+    """Returns a function's longest call as an object for JSON."""
     spending = call.spending or CallSpending({}, {}, "the command was ended before the second run")
     callees = {name: item for name, item in spending.inside.items() if name != ITSELF}
     return {

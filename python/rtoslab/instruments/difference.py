@@ -23,7 +23,8 @@ class ProfileScale:
 
 
 def common_scale(before: Profile, after: Profile) -> ProfileScale:
-    """Returns the divisor for two profiles: operations if both count them, else milliseconds of virtual time."""
+    """Returns the divisor that makes two profiles comparable: operations if both count them, else milliseconds of
+    virtual time."""
     if before.operations and after.operations:
         return ProfileScale("cycles per operation", before.operations, after.operations)
     return ProfileScale("cycles per ms", _observed_ms(before), _observed_ms(after))
@@ -35,7 +36,8 @@ def _observed_ms(profile: Profile) -> float:
 
 
 def difference_tables(before: Profile, after: Profile, top: int | None = None) -> tuple[ValueTable, ...]:
-    """Returns tables of the differences between two profiles: by cause, class of function, and function."""
+    """Returns tables of the differences between two profiles: by use of cycles, class of function, and function (at
+    most `top`)."""
     scale = common_scale(before, after)
     whole = (sum_by(before.spent, lambda _: "all"), sum_by(after.spent, lambda _: "all"))
     ways = [way for way in range(len(WAYS)) if any(function["all"].cycles[way] for function in whole)]
@@ -64,7 +66,8 @@ def _total_by_function(profile: Profile) -> dict[str, CycleSum]:
 def _difference_rows(
     before: Mapping[str, CycleSum], after: Mapping[str, CycleSum], scale: ProfileScale, chosen: list[int]
 ) -> list[tuple[Value, ...]]:
-    """Returns the rows of a table of differences between two profiles, the largest changes first."""
+    """Returns the rows of a table of differences between two profiles, the largest changes first. `chosen` are the uses
+    of cycles to show."""
     rows = []
     for name in before.keys() | after.keys():
         old, new = before.get(name, CycleSum()), after.get(name, CycleSum())
@@ -80,10 +83,10 @@ def _difference_rows(
 
 
 def _number_text(value: float) -> str:
-    """Returns a number with one decimal, or a dash for 0."""
+    """Returns a number with one decimal, or a dash for 0, as text."""
     return f"{value:,.1f}" if value else "-"
 
 
 def _format_signed(value: float) -> str:
-    """Returns a number with its sign and one decimal, or a dash for 0."""
+    """Returns a number with its sign and one decimal, or a dash for 0, as text."""
     return f"{value:+,.1f}" if round(value, 1) else "-"

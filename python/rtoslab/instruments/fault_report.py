@@ -52,7 +52,7 @@ _VECTOR_READ: Final = 1 << 1
 
 
 def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
-    """Returns sentences: the fault with its place and cause, then one for each caller."""
+    """Returns sentences on a fault of the firmware: its place and cause, then one sentence for each caller."""
     path = [fault.registers["pc"], *CallFrames(image).return_addresses(fault)]
     # A return address is that of the instruction after the call.
     places = source_places(image, (address - 2 if number else address for number, address in enumerate(path)))
@@ -67,7 +67,8 @@ def fault_lines(fault: Fault, image: Path, symbols: Symbols) -> list[str]:
 
 
 def _place_text(address: int, inside: int, places: Mapping[int, SourcePlace], symbols: SymbolIndex) -> str:
-    """Returns an address with the function and the source line of the instruction at `inside`, as text."""
+    """Returns an address with function and source line as text. `inside` is the address of the instruction that they
+    belong to."""
     symbol, line = symbols.find_symbol(inside), places[inside].line
     name = symbol[2] if symbol is not None else ""
     where = f"{name} at {address:#010x}" if name else f"{address:#010x}, which is not a function of the image"
@@ -88,27 +89,25 @@ def _cause_text(fault: Fault) -> str:
 
 
 class CallFrames:
-    """The call frame information of an image, with which a halted core's callers are found."""
+    """Finds the callers of a halted core's function by the call frame information (DWARF) of an image."""
 
     def __init__(self, image: Path) -> None:
         self._entries, self._code = _read_frames_and_code(image)
 
     def return_addresses(self, fault: Fault) -> list[int]:
-        """Returns the return addresses at a fault, the innermost first.
-        Empty if the image has no call frame information.
-        """
+        """Returns the return addresses of the functions in progress at a fault, the innermost first. Empty if the image
+        has no call frame information."""
         return list(_unwind_callers(self._entries, self._code, fault)) if self._entries else []
 
     def call_path_addresses(self, machine: VirtualMachine, core: int) -> list[int]:
-        """Returns the code addresses on a halted core's call path, from its instruction outwards."""
+        """Returns an address in each function on a halted core's call path, the innermost first."""
         state = core_state(machine, core)
         return [state.registers["pc"], *(address - 2 for address in self.return_addresses(state))]
 
 
 def _read_frames_and_code(image: Path) -> tuple[list[Any], list[MemoryCopy]]:
-    """Returns an image's call frame entries that have an address, and its code.
-    Empty if it has none, or they are damaged.
-    """
+    """Returns an image's call frame entries that have an address, and its code. Both are empty if there are none, or if
+    they are damaged."""
     try:
         content = read_image(image)
         with open_elf_file(content, image.name, ImageFileError) as elf:
@@ -131,8 +130,11 @@ def _frame_entries(info: Any) -> Iterator[Any]:
 
 
 def _follows_call(code: Sequence[MemoryCopy], address: int) -> bool:
-    """Whether the instruction before an address is BL or BLX (Armv7-M Architecture Reference Manual, A7.7.18 and
-    A7.7.19). True where the image has no code: the boot ROM calls, too."""
+    """Whether the instruction before an address is a call (BL or BLX). True where the image has no code, because the
+    boot ROM calls, too.
+
+    Armv7-M Architecture Reference Manual, A7.7.18 and A7.7.19.
+    """
     word = next((word for part in code if (word := part.read_word(address - 4)) is not None), None)
     if word is None:
         return True
@@ -141,7 +143,8 @@ def _follows_call(code: Sequence[MemoryCopy], address: int) -> bool:
 
 
 def _unwind_callers(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: Fault) -> Iterator[int]:
-    """Yields the return addresses of the callers at a fault, from the registers and stacks."""
+    """Yields the return addresses of the functions in progress at a fault, from its registers and stacks, the innermost
+    first."""
     registers = {number: fault.registers[name] for number, name in _NAMES.items()}
     pc = fault.registers["pc"]
     for number in range(_CALLERS_MOST):
@@ -173,9 +176,8 @@ def _unwind_callers(entries: Sequence[Any], code: Sequence[MemoryCopy], fault: F
 def _caller_registers(
     entries: Sequence[Any], pc: int, registers: dict[int, int], stacks: Sequence[MemoryCopy]
 ) -> dict[int, int] | None:
-    """Returns the registers of the calling function, with its return address in LR.
-    None: no entry describes the code, or the stack is lost.
-    """
+    """Returns the registers of the calling function, with its return address in LR, by DWARF number. None if no entry
+    describes the code at `pc`, or if the stack is unknown."""
     entry = next((item for item in entries if 0 <= pc - item["initial_location"] < item["address_range"]), None)
     if entry is None:
         return None

@@ -36,7 +36,7 @@ class FlameFrame:
 
 
 def frame_tree(stacks: Mapping[tuple[str, ...], int], name: str) -> FlameFrame:
-    """Returns the call paths of one core as a tree of frames under a root called `name`."""
+    """Returns call paths with their cycles as a tree of frames under a root called `name`."""
     root = FlameFrame(name)
     for stack, cycles in stacks.items():
         here = root
@@ -61,7 +61,7 @@ def flame_svg(profile: Profile, core: int) -> str:
 
 
 def _visible_depth(frame: FlameFrame, scale: float) -> int:
-    """Returns the number of visible rows of a flame graph from a frame on."""
+    """Returns the number of visible rows of a flame graph from a frame on. `scale` is in pixels per cycle."""
     shown = [child for child in frame.children.values() if child.cycles * scale >= NARROWEST]
     return 1 + max((_visible_depth(row, scale) for row in shown), default=0)
 
@@ -69,7 +69,8 @@ def _visible_depth(frame: FlameFrame, scale: float) -> int:
 def _draw_frame(
     parts: list[str], frame: FlameFrame, profile: Profile, x: float, row: int, scale: float, above: tuple[int, str]
 ) -> None:
-    """Appends the SVG of a frame and of the frames it calls to `parts`."""
+    """Appends the SVG of a frame and of the frames that it calls to `parts`. `above` has the core's cycles and the
+    caller's colour."""
     width = frame.cycles * scale
     if width < NARROWEST:
         return
@@ -97,12 +98,12 @@ def _label_svg(name: str, x: float, y: int, width: float) -> str:
 
 
 def class_colours(profile: Profile) -> tuple[tuple[str, str], ...]:
-    """Returns the classes of functions in a profile, each with its colour."""
+    """Returns the classes of functions that occur in a profile, each with its colour in the flame graph."""
     return tuple((kind, _COLOURS.get(kind, _OTHER_KERNEL)) for kind in sorted(set(profile.classes.values())))
 
 
 def _frame_colour(name: str, profile: Profile) -> str:
-    """Returns the colour of a function's class, or of a wait."""
+    """Returns the colour of a frame: that of its function's class, or of a wait."""
     if name.startswith("("):
         return _COLOURS["idle"] if name == "(sleep)" else _WAIT
     kind = profile.classes.get(name.partition(" [")[0])

@@ -23,9 +23,7 @@ def cycles_by_path(profile: Profile, core: int) -> dict[tuple[str, ...], int]:
 
 
 def folded_stacks(profile: Profile) -> str:
-    """Returns a profile as folded stacks: one line per call path with its cycles, for flamegraph.pl and inferno.
-    The core is the first frame.
-    """
+    """Returns a profile as folded stacks: one line per call path with its cycles, for flamegraph.pl and inferno."""
     lines = [
         f"core {core};{';'.join(one_line(frame).replace(';', ':') for frame in stack)} {cycles}"
         for core in range(len(profile.observed_cycles))

@@ -32,7 +32,7 @@ class ImageFunction:
 
 
 class ImageFunctions:
-    """The functions of one image, loaded into a machine."""
+    """Finds functions and instructions of one image by symbol, address or source line."""
 
     def __init__(self, elf: Path, machine: ObservedMachine) -> None:
         self._machine = machine
@@ -41,9 +41,8 @@ class ImageFunctions:
         self._symbols = [symbol for symbol in machine.symbols() if symbol[2] not in self._data]
 
     def find_function(self, name: str) -> ImageFunction:
-        """Returns the one function that a symbol, an address or a source line names.
-        Raises SymbolError for none and for several.
-        """
+        """Returns the function that a symbol, an address or a source line (`file.c:12`) names. Raises SymbolError for
+        none and for several."""
         line = _LINE.fullmatch(name)
         if line is not None:
             return self._function_at_line(name, line["file"], int(line["line"]))
@@ -58,9 +57,11 @@ class ImageFunctions:
         return self._make_function(name, addresses[0] if addresses else find_address(self._machine, name))
 
     def instruction_addresses(self, name: str) -> list[int]:
-        """Returns the addresses of the instructions that a symbol, an address or a source line names.
-        A symbol is its function's first one, and a source line is each at which its code begins: several where the
-        compiler divided or inlined it. Raises SymbolError for none.
+        """Returns the addresses of the instructions that a symbol, an address or a source line names. Raises
+        SymbolError for none.
+
+        A symbol names its function's first instruction. A source line names each instruction at which its code begins:
+        several if the compiler divided or inlined it.
         """
         line = _LINE.fullmatch(name)
         if line is not None:
@@ -70,7 +71,8 @@ class ImageFunctions:
         return [self.find_function(name).address]
 
     def _function_at_address(self, text: str, address: int) -> ImageFunction:
-        """Returns the function that begins at an address. Raises SymbolError for an address inside another."""
+        """Returns the function that begins at an address. Raises SymbolError for an address inside a function. `text`
+        is the user's."""
         start = self._function_start(address)
         if start not in {None, address}:
             name = self._make_function(text, start or 0).name
@@ -78,7 +80,7 @@ class ImageFunctions:
         return self._make_function(text, address)
 
     def _function_at_line(self, text: str, file: str, line: int) -> ImageFunction:
-        """Returns the function that contains the code of a line. Raises SymbolError for none and for several."""
+        """Returns the function that contains the code of a source line. Raises SymbolError for none and for several."""
         starts = {self._function_start(place) for place in self._line_starts(file, line)}
         starts_ = sorted(start for start in starts if start is not None)
         if len(starts_) > 1:
@@ -91,7 +93,7 @@ class ImageFunctions:
         return self._make_function(text, starts_[0])
 
     def _line_starts(self, file: str, line: int) -> list[int]:
-        """Returns the addresses at which code of a line begins. Raises SymbolError if there are none."""
+        """Returns the addresses at which code of a source line begins. Raises SymbolError if there is none."""
         places, lines = self._lines.find_code(file, line)
         if not lines:
             raise SymbolError(
@@ -111,7 +113,7 @@ class ImageFunctions:
         return None
 
     def _make_function(self, requested: str, address: int) -> ImageFunction:
-        """Returns the function at an address with all its symbols."""
+        """Returns the function at an address with all its symbols. `requested` is the name that the user gave."""
         names = [name for start, _, name in self._symbols if start == address]
         if not names:
             name = requested if self._machine.symbol(requested) is not None else f"{address:#010x}"

@@ -47,7 +47,7 @@ def render_page(profile: Profile) -> str:
 
 
 def summary_text(profile: Profile) -> str:
-    """Returns a few sentences that sum up a profile."""
+    """Returns a few sentences that sum up a profile, such as its cycles and the function with the most."""
     cycles = sum(profile.observed_cycles)
     functions = sum_by(profile.spent, lambda spent: innermost_function(spent.stack))
     name, most = next(iter(functions.items()), ("nothing", CycleSum()))

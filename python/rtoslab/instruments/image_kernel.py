@@ -8,10 +8,10 @@ from rtoslab.images import read_elf
 
 
 def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | None:
-    """Returns the kernel that an image contains, by the names of its functions.
+    """Returns the kernel that an image was built with, by the names of its functions. None if it has functions of no
+    kernel, or equally many of two.
 
-    None if the image has functions of no kernel, or equally many of two. Ports are compared and not the user's trees,
-    which lack the names of services that they were built without.
+    Ports are compared and not the user's trees, which lack the names of services that they were built without.
     """
     try:
         image = read_elf(elf)
@@ -32,7 +32,7 @@ def find_image_kernel(catalogue: Catalogue, elf: Path, cpu: str) -> Kernel | Non
 
 
 def _symbol_tables(kernel: Kernel) -> list[list[tuple[str, ...]]]:
-    """Returns the names of a kernel's functions, a list for this version and one for each earlier version."""
+    """Returns the names of a kernel's functions: one list for the present version and one for each earlier version."""
     return [[*kernel.symbols.values()], *([*earlier.symbols.values()] for earlier in kernel.earlier)]
 
 

@@ -11,7 +11,7 @@ from rtoslab.instruments.profile_tables import call_path_text
 
 
 def interval_table(measured: MeasuredInterval) -> ValueTable:
-    """Returns a table with the number and the cycles of a measured interval."""
+    """Returns a table with the number and the cycles of the runs of code between two places."""
     spread = measured.cycles
     rows = (
         []
@@ -22,7 +22,7 @@ def interval_table(measured: MeasuredInterval) -> ValueTable:
 
 
 def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
-    """Yields lines on the longest run of a measured interval: when it happened, and the call paths at both ends."""
+    """Yields lines on the longest run between two places: when it was, and the call paths at both ends."""
     longest = measured.longest
     if longest is None:
         yield "  No interval ended."
@@ -39,7 +39,7 @@ def interval_lines(measured: MeasuredInterval) -> Iterator[str]:
 
 
 def interval_as_json(measured: MeasuredInterval) -> dict[str, Any]:
-    """Returns a measured interval as a JSON object."""
+    """Returns the runs between two places as an object for JSON."""
     longest = measured.longest
     return {
         "start": measured.begin,

@@ -37,9 +37,8 @@ _BY = re.compile(r"\b(?:by|for at|Fault at|fault at|faulted at) (0x[0-9a-f]{8})\
 
 
 def source_places(elf: Path, addresses: Iterable[int]) -> dict[int, SourcePlace]:
-    """Returns the source line of each address, by addr2line.
-    Without debug information, or addr2line, every line is empty.
-    """
+    """Returns the source line of each address, by addr2line. Without debug information or addr2line, every line is
+    empty."""
     addresses_ = sorted(set(addresses))
     program = shutil.which(cross_tool_name("addr2line"))
     if program is None or not addresses_:
@@ -59,9 +58,8 @@ def source_places(elf: Path, addresses: Iterable[int]) -> dict[int, SourcePlace]
 
 
 def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool) -> dict[int, SourcePlace]:
-    """Returns the source lines that addr2line does not find, as in split debug information (DWARF 5).
-    The names of inlined functions are in other files, so there are only lines.
-    """
+    """Returns the source lines that addr2line does not find, as in split debug information (DWARF 5). They are without
+    names of inlined functions."""
     names = {section.name for section in _elf_sections(elf)}
     if _ADDRESS_TABLE not in names and not (all_unknown and _LINE_TABLE in names):
         return {}
@@ -71,7 +69,7 @@ def _read_split_lines(elf: Path, addresses: Iterable[int], *, all_unknown: bool)
 
 
 def _elf_sections(elf: Path) -> Sequence[ElfSection]:
-    """Returns the sections of an image. Empty if it cannot be read."""
+    """Returns the sections of an ELF image. Empty if the file cannot be read."""
     try:
         return ElfFile(read_image(elf)).sections
     except (ValueError, ImageFileError):
@@ -79,12 +77,12 @@ def _elf_sections(elf: Path) -> Sequence[ElfSection]:
 
 
 def add_source_lines(warnings: Iterable[str], image: Path) -> list[str]:
-    """Returns the virtual board's warnings with file and line after each code address."""
+    """Returns the virtual board's warnings, with file and line after each address of code."""
     texts = list(warnings)
     places = source_places(image, (int(result, 16) for text in texts for result in _BY.findall(text)))
 
     def address_with_line(match: re.Match[str]) -> str:
-        """Returns the address that a pattern matched, with its source line."""
+        """Returns an address in a warning with its source line."""
         line = places[int(match[1], 16)].line
         return f"{match[0]}, {line}," if line else match[0]
 

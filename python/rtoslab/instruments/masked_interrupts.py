@@ -11,7 +11,8 @@ from rtoslab.targets import APPLICATION
 
 
 def priority_groups(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, ...]]]:
-    """Groups the interrupt priorities that were masked in the same intervals, the most urgent first: `0x50 to 0xf0`."""
+    """Groups interrupt priorities that were masked in the same intervals, the most urgent first. A group's name is such
+    as `0x50 to 0xf0`."""
     by_priority: dict[int, list[MaskedIntervals]] = defaultdict(list)
     for held in profile.held:
         by_priority[held.priority].append(held)
@@ -26,7 +27,7 @@ def priority_groups(profile: Profile) -> list[tuple[str, tuple[MaskedIntervals, 
 
 
 def _intervals_key(held: MaskedIntervals) -> tuple[object, ...]:
-    """Returns the fields of masked intervals that are equal for priorities with the same intervals."""
+    """Returns those fields of masked intervals that are equal for priorities masked in the same intervals."""
     return (
         held.core, held.opener, held.opener_line, held.closer, held.closer_line, held.count, held.total_cycles,
         held.longest_start,
@@ -34,7 +35,8 @@ def _intervals_key(held: MaskedIntervals) -> tuple[object, ...]:
 
 
 def owning_call(stack: Stack, profile: Profile) -> str:
-    """Returns the call in which interrupts were masked: a handler, the kernel's function or the application's."""
+    """Returns the name of the handler, kernel function or application function in which interrupts were masked. `stack`
+    is the call path there."""
     if " [exception " in stack[0]:
         return stack[0].partition(" [")[0]
     names = [name for name in stack if not name.endswith(INLINED)]
@@ -44,12 +46,12 @@ def owning_call(stack: Stack, profile: Profile) -> str:
 
 
 def interrupt_tables(profile: Profile, top: int | None) -> tuple[ValueTable, ValueTable]:
-    """Returns two tables of masked interrupts: by call, and the single places with the longest times."""
+    """Returns two tables of masked interrupts, of `top` rows: by call, and the single places with the longest times."""
     return _calls_table(profile, top), _longest_table(profile, top)
 
 
 def _calls_table(profile: Profile, top: int | None) -> ValueTable:
-    """Returns a table of the times with masked interrupts, by call."""
+    """Returns a table of how long interrupts were masked, by call."""
     rows: list[Sequence[Value]] = []
     for name, held in priority_groups(profile):
         calls: dict[tuple[int, str], list[MaskedIntervals]] = defaultdict(list)
@@ -92,5 +94,5 @@ def _longest_cycles(held: Iterable[MaskedIntervals]) -> int:
 
 
 def _us_text(cycles: int, profile: Profile) -> str:
-    """Returns cycles as microseconds, as text."""
+    """Returns cycles as microseconds at the profile's clock, as text."""
     return f"{cycles * 1e6 / profile.clock_hz:.2f}"

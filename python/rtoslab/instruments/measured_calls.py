@@ -106,7 +106,7 @@ class MeasuredCalls:
 
 
 class EndedMeasureError(KeyboardInterrupt):
-    """Raised if the user interrupts a measurement. Contains what was measured so far."""
+    """Raised if the user interrupts a measurement of calls. Contains what was measured so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: MeasuredCalls) -> None:
         super().__init__(*cause.args)
@@ -116,9 +116,7 @@ class EndedMeasureError(KeyboardInterrupt):
 def measure_calls(
     subject: ObservedImage, functions: Sequence[str], progress: Progress = lambda *_: None
 ) -> MeasuredCalls:
-    """Runs an image and measures each call of the requested functions. Raises SymbolError, RunError, ImageFileError.
-    EndedMeasureError in place of a KeyboardInterrupt in the observed span.
-    """
+    """Runs an image and measures each call of the requested functions. Raises SymbolError, RunError, ImageFileError."""
     first = _CallCounter(subject, functions)
     try:
         recording = record_run(subject, first.make_request, progress)
@@ -129,7 +127,7 @@ def measure_calls(
 
 
 class _CallCounter:
-    """Counts the calls of functions in a run."""
+    """Counts the calls of the requested functions in a run."""
 
     def __init__(self, subject: ObservedImage, functions: Sequence[str]) -> None:
         self.subject = subject
@@ -154,13 +152,13 @@ class _CallCounter:
         )
 
     def count_calls(self, observed: "Observed", stretch_start: int) -> None:
-        """Adds the calls in a piece of the run."""
+        """Adds the calls in a piece of the run. `stretch_start` is the cycle at which the observation began."""
         calls = np.frombuffer(observed["calls"], dtype=CALL)
         for number, tally in enumerate(self.tallies):
             tally.add_calls(calls[calls["id"] == number], stretch_start)
 
     def greatest_windows(self, recording: ObservedRecording) -> list[CallWindow]:
-        """Returns the times of each function's longest calls, each once."""
+        """Returns the times and call paths of each function's longest calls, which are to be replayed."""
         self.count_calls(recording.observed, recording.start_cycle)
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         greatest = [tally.greatest[name] for tally in self.tallies for name in GREATEST if name in tally.greatest]
@@ -169,7 +167,8 @@ class _CallCounter:
     def make_result(
         self, recording: ObservedRecording, cut: str, spent: Mapping[CallWindow, CallSpending]
     ) -> MeasuredCalls:
-        """Returns the measured functions, with how their longest calls spent their cycles."""
+        """Returns the measured functions. `cut` says why the observation ended early. `spent` is how the longest calls
+        spent their cycles."""
         nodes = np.frombuffer(recording.observed["nodes"], dtype=NODE)
         addresses = [item.address for item in self.functions]
         names = ImageNames(recording.subject.elf, recording.symbols, nodes, addresses)
@@ -201,13 +200,13 @@ class _CallCounter:
 
 
 def _distribution_spreads(distributions: Mapping[str, ValueDistribution]) -> dict[str, CallStatistics]:
-    """Returns the statistics of the distributions that have values, by name."""
+    """Returns the statistics of those distributions that have values, by name."""
     spreads = {name: item.spread() for name, item in distributions.items()}
     return {name: spread for name, spread in spreads.items() if spread is not None}
 
 
 def _is_entry(address: int) -> Callable[[int, int], bool]:
-    """Returns a function that tells whether a call path's node is the function at this address."""
+    """Returns a function that tells whether an entry on a call path is the function at this address."""
     return lambda entry, _: entry == address
 
 
@@ -219,10 +218,8 @@ def _make_open_call(call: "np.void", path: tuple[str, ...]) -> OpenCall:
 
 
 def _call_path(function: ImageFunction, call: "np.void", names: ImageNames) -> tuple[str, ...]:
-    """Returns the call path of a measured call.
-
-    It ends with the function's name as the user wrote it, not with another symbol of the same code.
-    """
+    """Returns the call path of a measured call, outermost function first. It ends with the function's name as the user
+    wrote it."""
     *callers, last = names.call_path(int(call["node"]), function.address)
     return (*callers, function.name + "".join(last.partition(" [")[1:]))
 
@@ -234,7 +231,7 @@ def _greatest_calls(
     nodes: "NDArray[np.void]",
     spent: Mapping[CallWindow, CallSpending],
 ) -> tuple[GreatestCall, ...]:
-    """Returns the longest calls of a function, each once."""
+    """Returns the longest calls of a function, with how they spent their cycles."""
     by_window: dict[CallWindow, tuple[list[str], np.void]] = {}
     for name in GREATEST:
         if name in tally.greatest:

@@ -101,7 +101,8 @@ class _IntervalPairing:
     longest: tuple[InstructionArrival, InstructionArrival] | None = None
 
     def add_arrival(self, at: InstructionArrival) -> None:
-        """Adds an execution of the begin or end, in the order of time. One that ends an interval may begin the next."""
+        """Adds an execution of the begin or end instruction, in the order of time. One that ends an interval may begin
+        the next."""
         if at.address in self.ends and self.open is not None:
             length = at.cycle - self.open.cycle
             self.lengths.add_values(np.array([length], dtype=np.uint64))
@@ -116,7 +117,7 @@ class _IntervalPairing:
                 self.begun_again += 1
 
     def _add_instructions(self, begin: InstructionArrival, end: InstructionArrival) -> None:
-        """Adds the number of instructions of an interval, unless it is unknown."""
+        """Adds the number of instructions between two executions, unless it is unknown."""
         if self.executed is None or begin.instructions is None or end.instructions is None or begin.core != end.core:
             self.executed = None
         else:
@@ -126,15 +127,16 @@ class _IntervalPairing:
 def measure_intervals(
     subject: ObservedImage, pairs: Sequence[tuple[str, str]], progress: Progress = lambda *_: None
 ) -> MeasuredIntervals:
-    """Runs an image and measures every interval from the first to the second place of each pair.
+    """Runs an image and measures every interval from the first to the second place of each pair. Raises SymbolError,
+    RunError, ImageFileError.
 
-    A place is a symbol, an address or `file.c:line`. An interval begins as its first instruction is about to execute
-    and ends as the second's is, on whichever core. Raises SymbolError, RunError, ImageFileError.
+    A place is a symbol, an address or `file.c:line`. An interval begins when its first instruction is about to execute
+    and ends when the second's is, on whichever core.
     """
     pairings: list[_IntervalPairing] = []
 
     def observation_request(machine: ObservedMachine) -> ObservationRequest:
-        """Returns what the virtual board must observe: the executions of all begins and ends."""
+        """Returns what the virtual board must record: the executions of all begins and ends."""
         known = ImageFunctions(subject.elf, machine)
         pairings.extend(
             _IntervalPairing(frozenset(known.instruction_addresses(a)), frozenset(known.instruction_addresses(b)))
@@ -163,7 +165,7 @@ def measure_intervals(
 
 
 def _pair_arrivals(recording: ObservedRecording, pairings: Sequence[_IntervalPairing]) -> None:
-    """Adds the recorded executions of begins and ends to their intervals."""
+    """Adds the recorded executions of begins and ends to the intervals that they belong to."""
     events = np.frombuffer(recording.events, dtype=EVENT)
     mine = events[(events["kind"] == KIND_EXEC) & (events["cycle"] >= recording.start_cycle)]
     completed = np.frombuffer(recording.observed["arrivals"], dtype=ARRIVAL)
@@ -180,7 +182,8 @@ def _pair_arrivals(recording: ObservedRecording, pairings: Sequence[_IntervalPai
 
 
 def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | None:
-    """Returns how many instructions were completed before the one that was about to execute in a cycle."""
+    """Returns how many instructions a core completed before a cycle. `completed` are packed records of executions. None
+    if there is none afterwards."""
     at = int(np.searchsorted(completed["until"], cycle, side="right"))
     return int(completed["instructions"][at]) if at < len(completed) else None
 
@@ -188,7 +191,8 @@ def _instructions_before(completed: "NDArray[np.void]", cycle: int) -> int | Non
 def _replay_intervals(
     subject: ObservedImage, windows: Sequence[tuple[InstructionArrival, InstructionArrival]], progress: Progress
 ) -> dict[tuple[InstructionArrival, InstructionArrival], LongestInterval]:
-    """Runs the image again for each interval in `windows`. Returns their call paths and the use of their cycles."""
+    """Runs the image again for each interval (begin, end). Returns the intervals with call paths and the use of their
+    cycles."""
     return {window: _replay_interval(subject, window, progress) for window in dict.fromkeys(windows)}
 
 
@@ -224,7 +228,8 @@ def _replay_interval(
 
 
 def _add_cycles(machine: ObservedMachine, spent: dict[int, int], core: int) -> list[tuple[int, int, int]]:
-    """Adds a core's cycles since the last call to `spent`. Returns (core, call path, address) of all that executed."""
+    """Adds a core's cycles since the last call to `spent`, by number of the call path. Returns (core, call path,
+    address) of all that executed."""
     seen = []
     for number, account in enumerate(machine.observed()["cores"]):
         rows = np.frombuffer(account["rows"], dtype=ROW)
@@ -238,7 +243,8 @@ def _add_cycles(machine: ObservedMachine, spent: dict[int, int], core: int) -> l
 
 
 def _step_to_node(machine: ObservedMachine, at: InstructionArrival, spent: dict[int, int], core: int) -> int | None:
-    """Executes one instruction. Returns the number of its call path, or None."""
+    """Executes the instruction at `at`. Returns the number of its call path, None if it is not executed within some
+    thousand cycles."""
     for _ in range(_STEPS_MOST):
         machine.run(1)
         machine.take_events()

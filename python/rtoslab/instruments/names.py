@@ -15,7 +15,7 @@ INLINED = " [inlined]"
 
 
 class ImageNames:
-    """Names for the addresses of an image, and for the call paths that were observed."""
+    """Finds names for the addresses of an image, and for its recorded call paths."""
 
     def __init__(
         self, elf: Path, symbols: Sequence[tuple[int, int, str]], nodes: NDArray[np.void], pcs: Sequence[int]
@@ -26,23 +26,23 @@ class ImageNames:
         self._sources = source_places(elf, pcs)
 
     def function_at(self, address: int) -> str:
-        """Returns the name of the function that contains an address, or the rounded address if none does.
-        The address rounded down if no symbol covers it.
-        """
+        """Returns the name of the function that contains an address. If none does, returns the address as text, rounded
+        down to 256 bytes."""
         symbol = self._symbols.find_symbol(address)
         return f"{address & ~0xFF:#010x}" if symbol is None else symbol[2]
 
     def is_function_start(self, address: int) -> bool:
-        """Whether the address is a function's first."""
+        """Whether the address is the first one of a function."""
         symbol = self._symbols.find_symbol(address)
         return symbol is not None and symbol[0] == address
 
     def source_at(self, pc: int) -> SourcePlace:
-        """Returns the source line of an instruction and the functions inlined there."""
+        """Returns the source line of the instruction at an address, and the functions inlined there."""
         return self._sources.get(pc, NOWHERE)
 
     def call_path(self, node: int, pc: int) -> tuple[str, ...]:
-        """Returns the call path of an instruction, outermost function first."""
+        """Returns the call path of an instruction, outermost function first. `node` is the number of the recorded path,
+        `pc` the address."""
         path = self._paths[node] if node < len(self._paths) else ()
         here = self.function_at(pc)
         if not path or path[-1].partition(" [")[0] != here:
@@ -50,7 +50,8 @@ class ImageNames:
         return (*path, *(name + INLINED for name in self.source_at(pc).inlined))
 
     def functions_below(self, nodes: NDArray[np.void], is_root: Callable[[int, int], bool]) -> frozenset[str]:
-        """Returns the names of all functions on call paths that begin at a node with `is_root(entry, exception)`."""
+        """Returns the names of all functions that were called, directly or not, from a function for which
+        `is_root(entry, exception)` is true."""
         inside: list[bool] = []
         names = set()
         for parent, entry, exception in nodes.tolist():
@@ -60,7 +61,7 @@ class ImageNames:
         return frozenset(names)
 
     def _node_paths(self, nodes: NDArray[np.void]) -> list[tuple[str, ...]]:
-        """Returns the call path of each node, outermost first."""
+        """Returns the recorded call paths by their numbers, outermost function first."""
         paths: list[tuple[str, ...]] = []
         for parent, entry, exception in nodes.tolist():
             name = self.function_at(entry) + (f" [exception {exception}]" if exception else "")

@@ -17,9 +17,7 @@ _HEAD: Final = "rtoslab: "
 
 
 def read_perfetto(path: Path) -> TraceContents:
-    """Returns the content of a Perfetto trace that `rtoslab trace` wrote.
-    Raises ReportError for a file that cannot be read, or that rtoslab did not write.
-    """
+    """Returns the content of a Perfetto trace that `rtoslab trace` wrote. Raises ReportError for any other file."""
     data = read_bytes(path, TRACE_BYTES, "the trace", ReportError)
     if not is_sealed(data):
         raise ReportError(
@@ -47,7 +45,7 @@ class _TraceReader:
         """First and last cycle, clock in Hz."""
 
     def read_trace(self) -> TraceContents:
-        """Returns the contents of the trace. Raises ReportError if rtoslab did not write it."""
+        """Returns the content of the trace. Raises ReportError if rtoslab did not write it."""
         open_slices: dict[int, list[tuple[str, int, int, bool]]] = {}
         for packet in self.trace.packet:
             if packet.HasField("track_descriptor"):
@@ -64,7 +62,8 @@ class _TraceReader:
     def _read_event(
         self, nanosecond: int, event: Any, open_slices: dict[int, list[tuple[str, int, int, bool]]]
     ) -> None:
-        """Reads one event of a trace: its bounds, the begin or end of a slice, or a pin's level."""
+        """Reads one event of a trace: its bounds, the begin or end of a slice, or a pin's level. `open_slices` are by
+        track."""
         facts = {annotation.name: annotation for annotation in event.debug_annotations}
         if "cycle" not in facts:
             return

@@ -19,12 +19,13 @@ _NANOSECONDS: Final = 1_000_000_000
 
 
 def nanoseconds_at(timeline: Timeline, cycle: int) -> int:
-    """Returns the nanoseconds from the start of the timeline to a cycle, rounded down."""
+    """Returns the nanoseconds from the start of a timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _NANOSECONDS // timeline.clock_hz
 
 
 def seal_packet(body: bytes) -> bytes:
-    """Returns the trace's last packet, with the digest of all bytes before it. Perfetto does not show such a packet."""
+    """Returns the last packet of a trace, with the SHA-256 of all bytes before it. Perfetto does not show such a
+    packet."""
     trace = Trace()
     packet = trace.packet.add()
     packet.trusted_packet_sequence_id = SEQUENCE
@@ -36,7 +37,7 @@ _SEAL_BYTES: Final = len(seal_packet(b""))
 
 
 def is_sealed(data: bytes) -> bool:
-    """Whether a file ends with the digest of all bytes before it."""
+    """Whether a trace file ends with the digest of all bytes before it."""
     return data[-_SEAL_BYTES:] == seal_packet(data[:-_SEAL_BYTES])
 
 
@@ -67,7 +68,7 @@ class PerfettoWriter:
         return body + seal_packet(body)
 
     def _add_bounds(self) -> None:
-        """Adds an event with the trace's first and last cycle and its clock."""
+        """Adds an event with the trace's first and last cycle and its clock in Hz."""
         event = self._add_event(ROOT, self.timeline.start, TrackEvent.TYPE_INSTANT)
         event.name = "stretch"
         for name, value in ((END_CYCLE, self.timeline.end), (CLOCK, self.timeline.clock_hz)):
@@ -76,7 +77,8 @@ class PerfettoWriter:
             annotation.uint_value = value
 
     def _track_uuid(self, path: tuple[str, ...], *, counter: bool = False) -> int:
-        """Returns the number of a track of the trace. Adds the track's descriptor on first use, below its group."""
+        """Returns the number of a track of the trace, by its path of names. Adds the track on first use, below its
+        group."""
         if path not in self.uuids:
             parent = self._track_uuid(path[:-1]) if len(path) > 1 else ROOT
             self.uuids[path] = len(self.uuids) + ROOT + 1
@@ -96,7 +98,7 @@ class PerfettoWriter:
             packet.track_descriptor.counter.SetInParent()
 
     def _add_slice_event(self, uuid: int, span: TimelineSpan, kind: "TrackEvent.Type.ValueType") -> None:
-        """Adds the begin or the end of a span."""
+        """Adds the begin or the end of a span to the track with this number."""
         begins = kind == TrackEvent.TYPE_SLICE_BEGIN
         cycle = span.start if begins else span.end
         event = self._add_event(uuid, cycle, kind)
@@ -130,9 +132,8 @@ class PerfettoWriter:
 
 
 def _spans_by_track(timeline: Timeline) -> dict[TimelineTrack, list[TimelineSpan]]:
-    """Returns a timeline's spans by track: cores first, then tasks, then spinlocks.
-    Outer spans of a track come before inner ones.
-    """
+    """Returns a timeline's spans by track: cores first, then tasks, then spinlocks. Outer spans of a track come before
+    inner ones."""
     spans_of: dict[TimelineTrack, list[TimelineSpan]] = {}
     for span in timeline.spans:
         spans_of.setdefault(span.track, []).append(span)

@@ -16,7 +16,7 @@ ARROW: Final = " > "
 
 
 def call_path_text(stack: Stack) -> str:
-    """Returns a call stack on one line, as the path of function names from the outermost caller."""
+    """Returns a call path on one line: function names from the outermost caller, separated by ` > `."""
     return ARROW.join(stack)
 
 
@@ -33,7 +33,8 @@ def all_profile_tables(profile: Profile, top: int | None = None) -> tuple[ValueT
 
 
 def brief_tables(profile: Profile) -> tuple[ValueTable, ValueTable]:
-    """Returns two tables of a profile for the terminal, cores and functions, with the use of cycles in one column."""
+    """Returns two short tables of a profile for the terminal: cores and functions. What cycles were spent on is in one
+    column."""
     cores = sum_by(profile.spent, lambda spent: spent.core)
     core_rows = [
         (core, cycles, cores.get(core, CycleSum()).executions, _spent_text(cores.get(core, CycleSum())))
@@ -62,7 +63,7 @@ def _spent_text(spent: CycleSum) -> str:
 
 
 def core_table(profile: Profile) -> ValueTable:
-    """Returns a table of each core's cycles by their use. Each row adds up to the observed cycles."""
+    """Returns a table of each core's cycles by what they were spent on. Each row adds up to the observed cycles."""
     by_core = sum_by(profile.spent, lambda spent: spent.core)
     rows: list[Sequence[Value]] = []
     for core, cycles in enumerate(profile.observed_cycles):
@@ -72,7 +73,7 @@ def core_table(profile: Profile) -> ValueTable:
 
 
 def function_table(profile: Profile, top: int | None) -> ValueTable:
-    """Returns a table of functions by their own cycles."""
+    """Returns a table of the `top` functions with the most cycles of their own."""
     whole = inclusive_cycles(profile)
     rows = [
         (
@@ -86,7 +87,7 @@ def function_table(profile: Profile, top: int | None) -> ValueTable:
 
 
 def path_table(profile: Profile, top: int | None) -> ValueTable:
-    """Returns a table of call paths by the cycles of their last function."""
+    """Returns a table of the `top` call paths with the most cycles in their last function."""
     by_path = sum_by(profile.spent, lambda spent: (spent.core, spent.stack))
     rows = [
         (core, call_path_text(stack), *_cycle_cells(profile, core, item)) for (core, stack), item in by_path.items()
@@ -97,16 +98,15 @@ def path_table(profile: Profile, top: int | None) -> ValueTable:
 
 
 def line_table(profile: Profile, top: int | None) -> ValueTable:
-    """Returns a table of source lines by their cycles."""
+    """Returns a table of the `top` source lines with the most cycles."""
     by_line = sum_by(profile.spent, lambda spent: (spent.core, spent.line or "(no line)"))
     rows = [(core, line, *_cycle_cells(profile, core, item)) for (core, line), item in by_line.items()]
     return ValueTable("lines", "Source lines", ("core", "line", *_cycle_heads(profile)), rows[:top])
 
 
 def _used_ways(profile: Profile) -> list[int]:
-    """Returns the indexes of the uses of cycles (`records.WAYS`) that occur in a profile.
-    The others would be columns of zeros.
-    """
+    """Returns the indexes of those uses of cycles (`records.WAYS`) that occur in a profile. The others would be columns
+    of zeros."""
     return [way for way in range(len(WAYS)) if any(spent.cycles[way] for spent in profile.spent)]
 
 
@@ -117,7 +117,7 @@ def _cycle_heads(profile: Profile) -> tuple[str, ...]:
 
 
 def _cycle_cells(profile: Profile, core: int, spent: CycleSum) -> tuple[Value, ...]:
-    """Returns the cells of a table's columns of cycles."""
+    """Returns the cells of a table's columns of cycles, for one row."""
     share = 100 * spent.total / max(1, profile.observed_cycles[core])
     per = (f"{spent.total / profile.operations:.1f}",) if profile.operations else ()
     return (spent.total, f"{share:.2f}", *per, *(spent.cycles[way] for way in _used_ways(profile)))

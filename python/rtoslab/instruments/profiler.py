@@ -49,7 +49,7 @@ class PathCycles:
 
     @property
     def total(self) -> int:
-        """Returns the sum of the cycles of all uses."""
+        """Returns the sum of the cycles, whatever they were spent on."""
         return sum(self.cycles)
 
 
@@ -95,7 +95,7 @@ class LockUse:
 @_FORM
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile: every cycle of a run by core, call path, source line and use."""
+    """A profile of an image: every cycle of a run by core, call path, source line and what it was spent on."""
 
     label: str
     axes: Mapping[str, str]
@@ -119,7 +119,7 @@ class Profile:
 
 
 def profile_digest(fields: Mapping[str, Any]) -> str:
-    """Returns the digest of a profile's fields, which is stored in `sha256`."""
+    """Returns the SHA-256 of a stored profile's fields, which the file has as `sha256`."""
     return hashlib.sha256(to_canonical_json(dict(fields)).encode()).hexdigest()
 
 
@@ -132,7 +132,7 @@ def load_profile(path: Path) -> Profile:
 
 
 def parse_profile(stored: dict[str, Any], source: str) -> Profile:
-    """Returns a profile from its JSON object. `source` names the file. Raises ReportError, also for an altered one."""
+    """Returns a profile from its JSON object. `source` names the file. Raises ReportError, also for a changed file."""
     if stored.get("format") != FORMAT or stored.get("ways") != list(WAYS):
         raise ReportError(
             f"{source} is not a stored profile of this version; `rtoslab profile ... --save FILE` writes one."
@@ -161,7 +161,7 @@ def parse_profile(stored: dict[str, Any], source: str) -> Profile:
 
 
 class EndedProfileError(KeyboardInterrupt):
-    """Raised if the user interrupts a profile. Contains the profile so far."""
+    """Raised if the user interrupts the measurement of a profile. Contains the profile so far."""
 
     def __init__(self, cause: KeyboardInterrupt, begun: Profile) -> None:
         super().__init__(*cause.args)
@@ -169,12 +169,10 @@ class EndedProfileError(KeyboardInterrupt):
 
 
 def profile_subject(subject: ObservedImage, progress: Progress = lambda *_: None) -> Profile:
-    """Runs an image and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError.
-    EndedProfileError in place of a KeyboardInterrupt in the observed span.
-    """
+    """Runs an image and returns the profile of its cycles. Raises RunError, ImageFileError, SymbolError."""
 
     def observation_request(_: ObservedMachine) -> ObservationRequest:
-        """Returns what the virtual board must observe for a profile."""
+        """Returns what the virtual board must record for a profile."""
         return ObservationRequest(priorities=load_architecture().interrupt_priorities(subject.board.irq.priority_bits))
 
     try:
@@ -215,7 +213,7 @@ def profile_recording(recording: ObservedRecording) -> Profile:
 
 
 def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNames) -> list[PathCycles]:
-    """Returns the cycles of a core by call path and source line, the most first."""
+    """Returns the cycles of a core by call path and source line, the most first, from packed records."""
     sums: dict[tuple[Stack, str], list[int]] = {}
     for node, pc, cycles, executions in rows.tolist():
         total = sums.setdefault((names.call_path(node, pc), names.source_at(pc).line), [0] * (len(WAYS) + 2))
@@ -230,7 +228,7 @@ def _path_cycles(core: int, rows: "np.ndarray[Any, Any]", names: ImageNames) -> 
 
 
 def _masked_intervals(row: "np.void", names: ImageNames) -> MaskedIntervals:
-    """Returns the masked intervals of one packed record."""
+    """Returns the intervals with masked interrupts of one packed record."""
     opener, closer = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     return MaskedIntervals(
         int(row["priority"]), int(row["core"]),
@@ -241,7 +239,7 @@ def _masked_intervals(row: "np.void", names: ImageNames) -> MaskedIntervals:
 
 
 def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> LockUse:
-    """Returns the use of a spinlock from one packed record."""
+    """Returns the use of a spinlock from one packed record. `known` has the kernel's names of locks, by number."""
     start, end = ((int(row[f"{name}_node"]), int(row[f"{name}_pc"])) for name in ("opener", "closer"))
     number = int(row["lock"])
     return LockUse(
@@ -253,7 +251,8 @@ def _lock_use(row: "np.void", names: ImageNames, known: Mapping[int, str]) -> Lo
 
 
 def _count_operations(recording: ObservedRecording) -> int | None:
-    """Returns the number of operations that a benchmark counted in the window. None if it does not count."""
+    """Returns the number of operations that a benchmark counted in its measurement window. None if it does not
+    count."""
     decoded = recording.decoded
     if decoded is None:
         return None

@@ -43,10 +43,10 @@ class SavedTask:
 def saved_registers(
     task: SavedTask, frames: Iterable[str], word: Word, is_code: Callable[[int], bool]
 ) -> dict[str, int]:
-    """Returns the registers of a task that is not running, by name, from the frame on its stack.
-    `frames`: the layouts to try, as in `KernelTasks.frames`. Empty if none fits.
+    """Returns the registers of a task that is not running, by name, from the frame that the kernel saved on its stack.
+    Empty if no layout fits.
 
-    The words of a frame are those of `KernelTasks.frames`.
+    `frames` are the layouts to try, as in `KernelTasks.frames`. `is_code` tells whether an address is code.
     """
     for frame in frames:
         registers = _read_frame(task, frame.split(), word)
@@ -56,14 +56,14 @@ def saved_registers(
 
 
 def _can_be_task(registers: dict[str, int], stack: range, is_code: Callable[[int], bool]) -> bool:
-    """Whether these can be the registers of a task that is not running."""
+    """Whether these can be the registers of a task that is not running, by its stack and code."""
     state, address, pointer = registers["xpsr"], registers["pc"], registers["sp"]
     in_stack = not stack or stack.start <= pointer <= stack.stop
     return state & _THUMB != 0 and state & _EXCEPTION == 0 and address & 1 == 0 and is_code(address) and in_stack
 
 
 def _read_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, int] | None:
-    """Returns the registers that a saved frame of this layout contains. None if it cannot be one."""
+    """Returns the registers that a saved frame with this layout contains. None if the frame cannot have this layout."""
     registers: dict[str, int] = {}
     at, exc_return = task.frame, task.exc_return
     has_floats = exc_return is not None and not exc_return & _NO_FLOATS
@@ -84,7 +84,8 @@ def _read_frame(task: SavedTask, parts: Iterable[str], word: Word) -> dict[str, 
 
 
 def _tells_floats(name: str, value: int) -> bool | None:
-    """Whether a word of the frame says that floating-point registers were saved. None if it cannot be such a word."""
+    """Whether a word of a saved frame says that floating-point registers were saved. None if it cannot be such a
+    word."""
     if name == "flag":
         return value == 1 if value <= 1 else None
     returns_to_task = value & _EXC_RETURN == _EXC_RETURN and value & _THREAD and value & _PROCESS_STACK
@@ -92,7 +93,7 @@ def _tells_floats(name: str, value: int) -> bool | None:
 
 
 def _register_names(part: str, *, has_floats: bool) -> Iterable[str]:
-    """Returns the register names of one part of a frame's layout, such as `r4-r11`."""
+    """Returns the register names of one part of a saved frame's layout, such as `r4-r11`."""
     registers = re.fullmatch(r"([rs])(\d+)-\1(\d+)", part)
     if registers is not None:
         return [f"{registers[1]}{number}" for number in range(int(registers[2]), int(registers[3]) + 1)]
@@ -102,7 +103,10 @@ def _register_names(part: str, *, has_floats: bool) -> Iterable[str]:
 
 
 def _with_core_frame(registers: dict[str, int], at: int, word: Word, *, has_floats: bool) -> dict[str, int] | None:
-    """Returns the registers with those that the core itself stored (Armv7-M Architecture Reference Manual, B1.5.6)."""
+    """Returns the registers with those that the core itself stored at address `at`. None outside memory.
+
+    Armv7-M Architecture Reference Manual, B1.5.6.
+    """
     names = (*_CORE_FRAME, *(*_FLOATS, "fpscr") * has_floats)
     values = [word(at + 4 * number) for number in range(len(names))]
     if None in values:

@@ -62,7 +62,7 @@ class ObservationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRecording:
-    """Everything that was observed in a run of an image."""
+    """Everything that was recorded in an observed run of an image."""
 
     subject: ObservedImage
     clock_hz: int
@@ -92,9 +92,10 @@ class EndedRecordingError(KeyboardInterrupt):
 
 
 def open_machine(subject: ObservedImage) -> ObservedMachine:
-    """Returns a virtual board at reset with the subject's image loaded and its devices attached.
+    """Returns a virtual board at reset with the observed image loaded and its devices attached.
 
-    Raises ImageFileError, PlanError, SettingError."""
+    Raises ImageFileError, PlanError, SettingError.
+    """
     machine = cast("ObservedMachine", make_machine(subject.board, cores=subject.cores))
     apply_settings(machine, subject.settings)
     load_image(machine, subject.image, subject.elf.name)
@@ -108,10 +109,11 @@ def record_run(
     prepare: Callable[[ObservedMachine], ObservationRequest],
     progress: Progress = lambda *_: None,
 ) -> ObservedRecording:
-    """Runs an image and records what is observed. `prepare` says what to observe, once the image is loaded.
-    Raises RunError if the observed span is not reached, ImageFileError, SymbolError. EndedRecordingError in place of a
-    KeyboardInterrupt in the span. Warns with a BoardWarning of each feature that the image used and the board does not
-    model.
+    """Runs an image and returns what was recorded of it. `prepare` says what to record, once the image is loaded.
+
+    Raises RunError if the observed section is not reached, ImageFileError, SymbolError, and EndedRecordingError in
+    place of a KeyboardInterrupt in the section. Warns with a BoardWarning of each feature that the image used and the
+    board does not model.
     """
     machine = open_machine(subject)
     try:
@@ -122,7 +124,7 @@ def record_run(
 
 
 class _ObservedSession:
-    """One run of an image under observation."""
+    """One run of an image in which the virtual board records what was requested."""
 
     def __init__(
         self, subject: ObservedImage, machine: ObservedMachine, request: ObservationRequest, progress: Progress
@@ -137,7 +139,7 @@ class _ObservedSession:
         """First cycle of the stretch, within it."""
 
     def run_and_record(self) -> ObservedRecording:
-        """Runs to the end of the observed span, and of a benchmark's records. Returns the recording."""
+        """Runs to the end of the observed section, and of a benchmark's records. Returns the recording."""
         with simulator_errors(RunError):
             self._start_observing()
             if self.subject.expected is not None:
@@ -180,7 +182,7 @@ class _ObservedSession:
         return recording
 
     def _run_interruptibly(self) -> KeyboardInterrupt | None:
-        """Runs to the end of the observed section. Returns the interrupt that ended it earlier, or None."""
+        """Runs to the end of the observed section. Returns the user's interrupt that ended it earlier, or None."""
         try:
             self._run_to_end()
         except KeyboardInterrupt as cause:
@@ -189,7 +191,7 @@ class _ObservedSession:
         return None
 
     def _start_observing(self) -> None:
-        """Switches the requested observations on."""
+        """Turns the requested records of the virtual board on."""
         self.machine.observe(
             True,
             priorities=list(self.request.priorities),
@@ -224,7 +226,8 @@ class _ObservedSession:
             self._run_cycles(stretch.cycles, "run", passes="until")
 
     def _run_until_window(self, state: int, phase: str, limit_s: float) -> None:
-        """Runs until a benchmark's window opens (state 1) or closes (2). Raises RunError."""
+        """Runs until a benchmark opens (state 1) or closes (2) its measurement window. Raises RunError if it does
+        not."""
         reason, window = "watch", 0
         while reason == "watch" and window == 0:  # start-up clears the word, which is a write too
             reason = self._run_cycles(int(limit_s * self.subject.board.clock.sys_hz), phase)
@@ -233,7 +236,7 @@ class _ObservedSession:
             raise RunError(f"The image did not complete its {phase}; `rtoslab run` shows the reason.")
 
     def _run_until_place(self, place: str, what: str, cycles: int | None) -> None:
-        """Runs to a symbol, an address or a cycle. Raises RunError if it is not reached and no limit was given."""
+        """Runs to a symbol, an address or a cycle. Raises RunError if it is not reached and `cycles` sets no limit."""
         cycle = parse_cycle_count(place)
         if cycle is not None:
             left = cycle - self.machine.cycle()
@@ -257,7 +260,8 @@ class _ObservedSession:
         return any(code_address(self.machine.registers(core)["pc"]) == address for core in range(self.subject.cores))
 
     def _run_cycles(self, cycles: int, phase: str, passes: str = "") -> str:
-        """Runs up to `cycles`. Returns the reason of the stop. Stops with the reason `passes` do not end the run."""
+        """Runs up to `cycles` and returns the reason of the stop. A stop with the reason `passes` does not end the
+        run."""
         start = self.machine.cycle()
         while (spent := self.machine.cycle() - start) < cycles:
             stop = self.machine.run(min(CHUNK_CYCLES, cycles - spent))
@@ -277,7 +281,8 @@ class _ObservedSession:
         return "cycles"
 
     def _receive_records(self) -> DecodedRun | None:
-        """Runs until a benchmark has sent its records, and returns them decoded. None for another image."""
+        """Runs until a benchmark has sent its records, and returns them decoded. None for an image that is no
+        benchmark."""
         if self.subject.expected is None:
             return None
         self._run_cycles(int(SENDING_LIMIT_S * self.subject.board.clock.sys_hz), "sending")
@@ -294,7 +299,7 @@ class _ObservedSession:
 
 
 def find_cut_reason(recording: ObservedRecording) -> str:
-    """Returns why the observed section ended early. Empty if it did not."""
+    """Returns why the observed section of a run ended early, as a clause. Empty if it did not."""
     stretch, cycles = recording.subject.stretch, recording.end_cycle - recording.start_cycle
     if recording.subject.expected is not None:
         return ""

@@ -33,7 +33,7 @@ class RunSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedImage:
-    """An image to observe, its board, and the section of the run."""
+    """An image to observe on a virtual board, with the section of its run that is observed."""
 
     label: str
     elf: Path
@@ -81,9 +81,7 @@ def make_subject(
     stretch: RunSection | None = None,
     devices: Sequence[DeviceRequest] = (),
 ) -> ObservedImage:
-    """Returns the image to observe: that of a path, or of a benchmark, which is built.
-    Raises PlanError where the benchmark cannot exist, BuildError, ImageFileError, UnknownNameError.
-    """
+    """Returns the image to observe: the file with this path, or a benchmark, which is built."""
     if is_file(Path(name)):
         stretch = stretch or RunSection()
         if window_ms is not None:
@@ -111,7 +109,7 @@ def _image_subject(
     stretch: RunSection,
     devices: Sequence[DeviceRequest],
 ) -> ObservedImage:
-    """Returns the subject of an image. Raises PlanError for options that an image cannot have."""
+    """Returns a user's image as the image to observe. Raises PlanError for options that an image cannot have."""
     facts = catalogue.board(board or DEFAULT_BOARD).facts
     if config.keys() - {key for key in config if key.startswith("timing.")}:
         raise PlanError("An image is already built, so only timing.KEY=N of --config can be set; leave the rest out.")
@@ -143,7 +141,7 @@ def _benchmark_subject(
     config: Mapping[str, str],
     window_ms: int | None,
 ) -> ObservedImage:
-    """Builds a benchmark and returns it as a subject. Raises PlanError if the options do not select one possible
+    """Builds a benchmark and returns its image to observe. Raises PlanError if the options do not select one possible
     point."""
     facts = catalogue.benchmark(name).facts
     # A window for samples ends with the last of them.

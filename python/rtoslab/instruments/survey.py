@@ -12,7 +12,8 @@ SurveyRow = tuple[str, Profile, MaskedIntervals]
 
 
 def survey_table(profiles: Iterable[Profile], priority: int) -> ValueTable:
-    """Returns a table of the longest masked interrupts of several profiles, by kernel and call."""
+    """Returns a table of the longest times with interrupts of a priority masked, by kernel and call, over several
+    profiles."""
     calls: dict[tuple[str, str], list[SurveyRow]] = defaultdict(list)
     clock_hz = 0
     for profile in profiles:
@@ -28,7 +29,7 @@ def survey_table(profiles: Iterable[Profile], priority: int) -> ValueTable:
 
 
 def _longest_row(findings: Sequence[SurveyRow], clock_hz: int) -> tuple[Value, ...]:
-    """Returns the row of one call: its longest masked interval, with sums over all benchmarks."""
+    """Returns the table row of one call: its longest masked interval, with sums over all benchmarks."""
     benchmark, _, worst = max(findings, key=lambda finding: finding[2].longest_cycles)
     count, total = (
         sum(finding.count for _, _, finding in findings),

@@ -41,18 +41,18 @@ class _KernelStructure:
     members: Mapping[str, MemberPlace]
 
     def member_offset(self, member: str) -> int | None:
-        """Returns the offset of a member in bytes. None if there is no such member."""
+        """Returns the offset in bytes of a member of the C structure. None if there is no such member."""
         place = self.members.get(member)
         return None if place is None else place.offset
 
     @property
     def size_bytes(self) -> int:
-        """Returns the size of the structure, as far as its members tell."""
+        """Returns the size of the C structure in bytes, as far as its known members reach."""
         return max((place.offset + place.bytes for place in self.members.values()), default=0)
 
 
 class TaskList:
-    """Lists the tasks of an image's kernel for a debugger."""
+    """Lists the tasks of an image's kernel for a debugger, from the kernel's own lists in memory."""
 
     def __init__(self, catalogue: Catalogue, image: Path, cpu: str, cores: int) -> None:
         """`cpu`: the board's architecture, as in board.toml."""
@@ -70,13 +70,12 @@ class TaskList:
 
     @property
     def kernel_name(self) -> str | None:
-        """Returns the kernel's name. None if the image contains no known kernel."""
+        """Returns the title of the image's kernel. None if the image contains no known kernel."""
         return None if self._kernel is None else self._kernel.title
 
     def tasks_at(self, snapshot: "Snapshot") -> list[TaskRow]:
-        """Returns the tasks of a board at the moment of a snapshot. Empty if there are none, or the kernel is unknown.
-        Empty before the kernel has any, and without a kernel that is known.
-        """
+        """Returns the tasks of a board at the moment of a snapshot. Empty before the kernel has any, and for an unknown
+        kernel."""
         if self._kernel is None or self._block is None:
             return []
         return _TaskReader(
@@ -110,7 +109,7 @@ class _TaskReader:
         self._code = SymbolIndex(machine.symbols())
 
     def task_rows(self) -> list[TaskRow]:
-        """Returns a row for each task for the debugger, running tasks first."""
+        """Returns a row for each task, for the debugger, running tasks first."""
         running = self._running_tasks()
         states = dict.fromkeys(running, "running")
         for block, state in self._tasks_in_lists():
@@ -145,7 +144,7 @@ class _TaskReader:
         return running
 
     def _tasks_in_lists(self) -> Iterator[tuple[int, str]]:
-        """Yields the control block of each task in the kernel's lists, with its state."""
+        """Yields the control block of each task in the kernel's lists, with its state, such as `ready`."""
         for ring in self._tasks.rings:
             for head, state in ring.heads.items():
                 for address in self._list_heads(head, self._structures.get(ring.head, _KernelStructure({})).size_bytes):
@@ -157,7 +156,8 @@ class _TaskReader:
             yield from ((block, "") for block in self._tasks_in_table(table))
 
     def _list_heads(self, name: str, size: int) -> Iterator[int]:
-        """Yields the addresses of the list heads in a variable, which may be an array. `name[0]`: only the first."""
+        """Yields the addresses of the list heads in a variable, which may be an array of heads of `size` bytes.
+        `name[0]` is only the first."""
         name, only, _ = name.partition("[0]")
         address, held = self._sizes.get(name, (0, 0))
         if address and size:
@@ -165,7 +165,7 @@ class _TaskReader:
             yield from (address + size * place for place in range(min(count, _TASKS_MOST)))
 
     def _tasks_in_ring(self, ring: TaskRing, head: int) -> Iterator[int]:
-        """Yields the control blocks of the tasks in a circular list."""
+        """Yields the control blocks of the tasks in the circular list with this head."""
         first = self._member_offset(ring.head, ring.first)
         end = 0 if ring.end is None else self._member_offset(ring.head, ring.end, inside=True)
         following = self._member_offset(ring.node, ring.next)
@@ -182,7 +182,8 @@ class _TaskReader:
             node, seen = self._read_word(node + following), seen + 1
 
     def _tasks_in_chain(self, chain: TaskChain, first: str) -> Iterator[int]:
-        """Yields the control blocks of the tasks in a list that links them directly."""
+        """Yields the control blocks of the tasks in a list that links the control blocks themselves. `first` names the
+        variable."""
         following = self._block.member_offset(chain.next)
         symbol, _, member = first.partition(":")
         structure, _, name = member.partition(".")
@@ -208,9 +209,8 @@ class _TaskReader:
             yield from (block for block in blocks if block)
 
     def _member_offset(self, structure: str, member: str | None, *, inside: bool = False) -> int | None:
-        """Returns the offset of a structure's member, or None.
-        `inside`: a structure in a structure begins where its first member does.
-        """
+        """Returns the offset in bytes of a C structure's member. None if there is none. With `inside`, the member may
+        be a structure, which begins where its first member does."""
         members = self._structures.get(structure, _KernelStructure({})).members
         if member is None:
             return None
@@ -220,7 +220,7 @@ class _TaskReader:
         return min(within, default=None)
 
     def _describe_task(self, block: int, state: str) -> str:
-        """Returns a text on a task for the debugger: name, state, priority."""
+        """Returns a text on the task with this control block for the debugger: name, state, priority."""
         name = self._task_name(block) or f"0x{block:08x}"
         urgency = self._member_value(block, self._facts.priority)
         parts = [state] if state else []
@@ -229,7 +229,7 @@ class _TaskReader:
         return f"{name} [{', '.join(parts)}]" if parts else name
 
     def _task_name(self, block: int) -> str:
-        """Returns a task's name. Empty if it has none."""
+        """Returns the name of the task with this control block. Empty if it has none."""
         names = (*self._tasks.names, self._facts.name)
         name = next((member for member in names if member in self._block.members), "")
         return read_text_member(self._block.members, name, block, self._read_bytes)
@@ -241,7 +241,8 @@ class _TaskReader:
         return b""
 
     def _registers_of_task(self, block: int) -> list[tuple[str, int]]:
-        """Returns the registers with which a task will continue. Empty if its frame is unknown."""
+        """Returns name and value of the registers with which a task will continue. Empty if its saved frame is
+        unknown."""
         pointer = self._member_value(block, self._tasks.frame_pointer or self._facts.stack_pointer)
         if not pointer:
             return []
@@ -258,7 +259,7 @@ class _TaskReader:
         return list(registers.items())
 
     def _stack_addresses(self, block: int) -> range:
-        """Returns the addresses of a task's stack. Empty if unknown."""
+        """Returns the address range of the stack of the task with this control block. Empty if it is unknown."""
         begin = self._member_value(block, self._facts.stack)
         size = self._member_value(block, self._facts.bytes)
         words = self._member_value(block, self._facts.words)
@@ -266,13 +267,11 @@ class _TaskReader:
         return range(begin, begin + length) if begin and length else range(0)
 
     def _is_code(self, address: int) -> bool:
-        """Whether an address is in a function of the image.
-        One in assembly may have no size and reaches to the next.
-        """
+        """Whether an address is in a function of the image."""
         return self._code.find_symbol(address) is not None
 
     def _member_value(self, block: int, member: str | None) -> int | None:
-        """Returns the value of a member of a task's control block, or None."""
+        """Returns the value of a member of a task's control block. None if there is no such member."""
         place = self._block.members.get(member or "")
         return None if place is None else place.read_member(self._read_word, block)
 

@@ -12,10 +12,10 @@ from rtoslab.targets import MemberPlace, current_task_addresses, read_text_membe
 
 
 def known_task_words(machine: ObservedMachine, kernel: Kernel | None, cores: int) -> dict[int, int]:
-    """Returns, for each core, the address of the kernel's pointer to the current task. Empty if it is unknown.
-
-    If an image runs on two cores but its kernel was built for one, the result has only that kernel's pointer. Raises
+    """Returns, for each core, the address of the kernel's pointer to the current task. Empty if it is unknown. Raises
     ImageFileError if the board has no memory there.
+
+    If an image runs on two cores but its kernel was built for one, the result has only that kernel's pointer.
     """
     words: dict[int, int] = {}
     for number in (cores, 1):
@@ -40,16 +40,14 @@ def _require_memory(machine: ObservedMachine, address: int) -> None:
 
 
 def task_names(recording: ObservedRecording, blocks: Iterable[int]) -> dict[int, str]:
-    """Returns the name of each task by its control block, read from memory at the end of the run.
-    Tasks of the same name get their block's address after it. A block that cannot be read is named by its address.
-    """
+    """Returns the name of each task by its control block, read from memory at the end of a recorded run."""
     result = {block: _task_name(recording, block) for block in sorted(blocks) if block}
     names = list(result.values())
     return {block: name if names.count(name) == 1 else f"{name} {block:#x}" for block, name in result.items()}
 
 
 def _task_name(recording: ObservedRecording, block: int) -> str:
-    """Returns a task's name from its control block, or a name made of its address."""
+    """Returns the task's name from its control block, or a name made of the block's address."""
     facts = recording.subject.kernel.memory if recording.subject.kernel else None
     if facts is None or facts.task_block is None:
         return f"task {block:#x}"

@@ -69,7 +69,7 @@ class PinEdge:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What ran when in a section of a run: all spans and pin edges."""
+    """What ran when in a section of an image's run: all spans and pin edges."""
 
     label: str
     clock_hz: int
@@ -83,20 +83,18 @@ class Timeline:
     """Why it ended before its end, as a clause. Empty if it did not."""
 
     def track_spans(self, group: str, name: str) -> tuple[TimelineSpan, ...]:
-        """Returns the spans of one track."""
+        """Returns the spans of one track, by the track's group and name."""
         return tuple(span for span in self.spans if span.track == TimelineTrack(group, name))
 
 
 def record_timeline(subject: ObservedImage, progress: Progress = lambda *_: None) -> Timeline:
-    """Runs an image and returns its timeline: tasks, handlers, kernel calls, locks and pins.
-
-    Raises RunError, ImageFileError, SymbolError.
-    """
+    """Runs an image and returns its timeline: tasks, handlers, kernel calls, locks and pins. Raises RunError,
+    ImageFileError, SymbolError."""
     services: dict[int, str] = {}
     words: dict[int, int] = {}
 
     def observation_request(machine: ObservedMachine) -> ObservationRequest:
-        """Returns what the virtual board must observe: kernel calls, tasks, locks, exceptions and pins."""
+        """Returns what the virtual board must record: kernel calls, tasks, locks, exceptions and pins."""
         kernel = subject.kernel
         names = sorted({name for many in kernel.symbols.values() for name in many}) if kernel else []
         calls = {}
@@ -137,7 +135,7 @@ class _TimelineReader:
         self.waiting: dict[tuple[int, int], int] = {}
 
     def make_timeline(self) -> Timeline:
-        """Returns the timeline of all events."""
+        """Returns the timeline made of all recorded events."""
         steps = {
             KIND_WRITE: self._on_task_write, KIND_THREAD: self._on_thread,
             KIND_EXCEPTION_ENTER: self._on_exception_enter, KIND_EXCEPTION_EXIT: self._on_exception_exit,
@@ -160,13 +158,13 @@ class _TimelineReader:
     def _add_span(
         self, track: TimelineTrack, name: str, start: int, end: int, *, ended: bool = True, **facts: int | str
     ) -> None:
-        """Adds a span, cut to the observed section."""
+        """Adds a span from cycle `start` to `end`, cut to the observed section. `facts` are shown with it."""
         start = max(start, self.start)
         if end > start:
             self.spans.append(TimelineSpan(track, name, start, end, facts, ended))
 
     def _on_task_write(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a write to the kernel's pointer to the current task."""
+        """Handles a write to the kernel's pointer to the current task. `value` is the task's control block."""
         on = ident - IDENT_CURRENT
         if value not in self.no_task:
             self.current[on] = value
@@ -174,7 +172,7 @@ class _TimelineReader:
             self._add_span(TimelineTrack(f"core {on}", TASKS), *self.running.pop(on), cycle)
 
     def _on_thread(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a task switch: the end of one task's span and the start of another's."""
+        """Handles a task switch: ends one task's span and begins another's."""
         name = self.names.get(self.current.get(core, 0)) or f"thread {value} ({self.functions.get(pc, hex(pc))})"
         before = self.running.get(core)
         if before is not None and before[0] != name:
@@ -183,12 +181,12 @@ class _TimelineReader:
             self.running[core] = (name, cycle)
 
     def _on_exception_enter(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:
-        """Handles the entry to a handler."""
+        """Handles the entry to an exception handler. `value` are the cycles since the exception's recognition."""
         name = self.functions.get(pc, f"exception {ident}")
         self.handlers.setdefault(core, []).append((name, cycle, value))
 
     def _on_exception_exit(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles the end of a handler."""
+        """Handles the end of an exception handler."""
         if self.handlers.get(core):
             name, start, latency = self.handlers[core].pop()
             self._add_span(
@@ -196,17 +194,17 @@ class _TimelineReader:
             )
 
     def _call_track(self, core: int) -> TimelineTrack:
-        """Returns the track on which a call is shown: that of the handler or the task that made it."""
+        """Returns the track on which a kernel call is shown: that of the handler or the task that made it."""
         if self.handlers.get(core):
             return TimelineTrack(f"core {core}", HANDLERS)
         return TimelineTrack(TASKS, self.running.get(core, (f"core {core}", 0))[0])
 
     def _on_call(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles a call of a kernel function."""
+        """Handles a call of a kernel function. `ident` is its number, `value` its first argument."""
         self.calls.setdefault(self._call_track(core), []).append((ident, cycle, value))
 
     def _on_return(self, core: int, cycle: int, ident: int, value: int, pc: int) -> None:  # noqa: ARG002
-        """Handles the return of a kernel function."""
+        """Handles the return of a kernel function. `value` is its result."""
         track = self._call_track(core)
         open_calls = self.calls.get(track, [])
         while open_calls:
@@ -237,7 +235,7 @@ class _TimelineReader:
         self.edges.append(PinEdge(max(cycle, self.start), pin_name(self.recording.subject.board.chip, ident), value))
 
     def _lock_name(self, number: int) -> str:
-        """Returns the kernel's name for a spinlock's number."""
+        """Returns the kernel's name for the spinlock with this number."""
         kernel = self.recording.subject.kernel
         return (kernel.locks if kernel else {}).get(number, f"spinlock {number}")
 

@@ -13,7 +13,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(slots=True)
 class CycleSum:
-    """Sums of cycles by their use, of instructions and of calls."""
+    """Sums of cycles by what they were spent on, and of instructions and calls."""
 
     cycles: list[int] = field(default_factory=lambda: [0] * len(WAYS))
     executions: int = 0
@@ -21,7 +21,7 @@ class CycleSum:
 
     @property
     def total(self) -> int:
-        """Returns the sum of the cycles of all uses."""
+        """Returns the sum of the cycles, whatever they were spent on."""
         return sum(self.cycles)
 
     def add_cycles(self, item: PathCycles) -> None:
@@ -33,7 +33,7 @@ class CycleSum:
 
 
 def sum_by(spent: Iterable[PathCycles], key: Callable[[PathCycles], Key]) -> dict[Key, CycleSum]:
-    """Returns the sums of the entries of a profile with the same key, most cycles first."""
+    """Returns the sums of a profile's entries that have the same `key`, most cycles first."""
     by_key: dict[Key, CycleSum] = defaultdict(CycleSum)
     for entry in spent:
         by_key[key(entry)].add_cycles(entry)
@@ -46,15 +46,14 @@ def sums_by_function(profile: Profile) -> dict[tuple[int, str], CycleSum]:
 
 
 def sums_by_class(profile: Profile) -> dict[str, CycleSum]:
-    """Returns the cycles by class: the kernel's classes, `library` and `application`. Without a kernel there is only
-    `image`."""
+    """Returns the cycles by class of functions: the kernel's classes, `library` and `application`. Without a known
+    kernel the only class is `image`."""
     return sum_by(profile.spent, lambda spent: profile.classes.get(innermost_function(spent.stack), "image"))
 
 
 def inclusive_cycles(profile: Profile) -> Counter[tuple[int, str]]:
-    """Returns the cycles of each function and of all it called, by (core, function).
-    Recursion counts each cycle once.
-    """
+    """Returns the cycles of each function with those of all functions that it called, by (core, function). Recursion
+    counts each cycle once."""
     counts: Counter[tuple[int, str]] = Counter()
     for spent in profile.spent:
         for name in {name.partition(" [")[0] for name in spent.stack}:

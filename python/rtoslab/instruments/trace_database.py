@@ -105,7 +105,7 @@ def trace_contents(timeline: Timeline) -> TraceContents:
 
 
 class TraceDatabase:
-    """A trace as SQL tables, in memory."""
+    """A trace as SQL tables in memory, for queries."""
 
     def __init__(self, trace: TraceContents) -> None:
         self._database = sqlite3.connect(":memory:")
@@ -126,15 +126,16 @@ class TraceDatabase:
         self._database.set_progress_handler(self._exceeds_limits, _TURN)
 
     def answer_named(self, name: str) -> ValueTable:
-        """Returns the result of a predefined query."""
+        """Returns the rows of a predefined query on the trace, such as `load`."""
         return self.answer_query(NAMED[name], title=name)
 
     def answer_latency(self, begin: str, end: str, limit_cycles: int) -> ValueTable:
-        """Returns the times from each slice named `begin` to the next one named `end`, the longest first."""
+        """Returns the cycles from each slice of the trace named `begin` to the next one named `end`, the longest
+        first."""
         return self.answer_query(_LATENCY, (begin, end, limit_cycles), title=f"{begin} to {end}")
 
     def answer_query(self, sql: str, values: Sequence[str | int] = (), title: str = "") -> ValueTable:
-        """Returns the rows of a SELECT. Raises PlanError if SQLite refuses it or it exceeds a limit."""
+        """Returns the rows of a SELECT on the trace. Raises PlanError if SQLite refuses it or it exceeds a limit."""
         self._turns, self._deadline_s = 0, time.monotonic() + _SECONDS_MOST
         try:
             cursor = self._database.execute(sql, tuple(values))
@@ -176,7 +177,7 @@ def _authorise_reads(action: int, *_: object) -> int:
 
 
 def _slice_rows(slices: Sequence[TracedSlice]) -> Iterable[tuple[str | int, ...]]:
-    """Yields the rows of the SQL table `slice`."""
+    """Yields the rows of the SQL table `slice`, with nesting depths and own cycles."""
     by_track: dict[tuple[str, str], list[TracedSlice]] = {}
     for slice_ in sorted(slices, key=lambda traced_slice: (traced_slice.start, -traced_slice.end)):
         by_track.setdefault((slice_.group, slice_.track), []).append(slice_)
@@ -210,7 +211,7 @@ def _nesting_depths(many: Sequence[TracedSlice]) -> list[int]:
 
 
 def _handler_cycles(tasks: Sequence[TracedSlice], handlers: Sequence[TracedSlice]) -> list[int]:
-    """Returns the cycles of each task's slice during which a handler ran. Neither overlap among themselves."""
+    """Returns, for each task's slice, the cycles in which a handler ran. Slices of neither list overlap."""
     slices, first = [], 0
     for task in tasks:
         while first < len(handlers) and handlers[first].end <= task.start:

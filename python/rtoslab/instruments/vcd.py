@@ -16,12 +16,12 @@ _PICOSECONDS: Final = 1_000_000_000_000
 
 
 def picoseconds_at(timeline: Timeline, cycle: int) -> int:
-    """Returns the picoseconds from the start of the timeline to a cycle, rounded down."""
+    """Returns the picoseconds from the start of a timeline to a cycle, rounded down."""
     return (cycle - timeline.start) * _PICOSECONDS // timeline.clock_hz
 
 
 def vcd_text(timeline: Timeline) -> str:
-    """Returns the content of a VCD file with the wires of a timeline."""
+    """Returns the content of a VCD file with the wires of a timeline: pins, handlers, spinlocks."""
     changes = _wire_changes(timeline)
     stream = io.StringIO()
     label = one_line(timeline.label).replace("$", "_")
@@ -38,9 +38,8 @@ def vcd_text(timeline: Timeline) -> str:
 
 
 def _wire_changes(timeline: Timeline) -> list[tuple[int, tuple[str, str], int]]:
-    """Returns every level change of a wire, (cycle, (scope, wire), level), in the order of time.
-    A wire with nested spans is high while any lasts.
-    """
+    """Returns every level change of a wire as (cycle, (scope, wire), level), in the order of time. A wire with nested
+    spans is high while any lasts."""
     changes = [(edge.cycle, ("pins", edge.pin), edge.level) for edge in timeline.edges]
     steps: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for span in timeline.spans:

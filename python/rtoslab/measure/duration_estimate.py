@@ -44,7 +44,8 @@ class DurationEstimate:
 
 
 def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEstimate:
-    """Estimates the size and the duration of a plan with `jobs` processes. Raises errors of the environment."""
+    """Estimates the number of images and the duration of a plan with `jobs` processes. Raises an error if a needed tool
+    is missing."""
     require_tools()
     measurable = [point for point in plan.points if point.not_applicable is None]
     with contents_cache():
@@ -61,7 +62,8 @@ def estimate_duration(catalogue: Catalogue, plan: Plan, jobs: int) -> DurationEs
 
 
 def point_seconds(catalogue: Catalogue, point: Point) -> float:
-    """Estimates how many seconds a point takes on one core of this machine once its image is built."""
+    """Estimates how many seconds the measurement of a point takes on one core of this machine once its image is
+    built."""
     facts = catalogue.benchmark(point.benchmark).facts
     window_ms = float(point.window_ms)
     if point.samples is not None:

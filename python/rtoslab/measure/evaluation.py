@@ -15,9 +15,8 @@ from rtoslab.targets import RunOutput
 def evaluate_output(
     catalogue: Catalogue, identity: PointId, run_id: str, output: RunOutput, expected: ExpectedIdentity
 ) -> MeasuredPoint | FailedPoint:
-    """Decodes the output of a run and judges its proofs. Returns the measured or failed point.
-    Never raises for what the image did.
-    """
+    """Decodes the output of a benchmark's run and judges its proofs. Returns the measured or failed point. Raises
+    nothing for faults of the image."""
     benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(catalogue.kernel(identity.kernel).facts)
     try:
         decoded, beside = _decode_streams(catalogue, identity, output.uart, expected)
@@ -47,7 +46,8 @@ def evaluate_output(
 def make_evidence(
     catalogue: Catalogue, identity: PointId, output: RunOutput, decoded: DecodedRun, beside: DecodedRun | None = None
 ) -> Evidence:
-    """Returns everything that the proofs of a run examine. `beside`: the records of the kernel on the other core."""
+    """Returns everything that the proofs of a run examine. `beside` are the records of the kernel on the other core, if
+    there is one."""
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
     benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
     samples = int(identity.config.get("samples", 0))
@@ -58,7 +58,7 @@ def make_evidence(
 
 
 def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
-    """Returns the interrupt that the other core's words raise in the point's core, or None."""
+    """Returns the interrupt line that the other core's words raise in this kernel's core. None without such a line."""
     core_map = catalogue.core_map(catalogue.board(identity.board))
     if core_map is None:
         return None
@@ -68,11 +68,8 @@ def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
 def _decode_streams(
     catalogue: Catalogue, identity: PointId, raw: bytes, expected: ExpectedIdentity
 ) -> tuple[DecodedRun, DecodedRun | None]:
-    """Returns the decoded run of the image, and that of the kernel on the other core if there is one.
-    Core 0 sends first.
-
-    Raises OverrideReceivedError, DecodeError.
-    """
+    """Returns the decoded records of the image, and those of the kernel on the other core (None without one). Raises
+    OverrideReceivedError, DecodeError."""
     constants = read_wire_constants(catalogue.root)
     beside = identity.config.get("beside")
     if beside is None:
@@ -92,14 +89,14 @@ def _decode_streams(
 
 
 def failed_result(identity: PointId, run_id: str, stage: str, cause: Exception) -> FailedPoint:
-    """Returns the failed point for an exception in one stage of the pipeline."""
+    """Returns the failed point for an exception in one stage of its measurement, such as `build`."""
     return FailedPoint.model_validate(
         {"run_id": run_id, "point": identity, "stage": stage, "error": type(cause).__name__, "message": str(cause)}
     )
 
 
 def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
-    """Raises DecodeError if a parameter of the benchmark is missing or is no number."""
+    """Raises DecodeError if the image did not send a parameter of the benchmark, or sent no number."""
     for name in benchmark.params:
         if name not in decoded.params:
             if name in SHOWN_IF_UNUSUAL:
@@ -110,7 +107,8 @@ def _check_parameters(decoded: DecodedRun, benchmark: Benchmark) -> None:
 
 
 def _check_identity(decoded: DecodedRun, identity: PointId) -> None:
-    """Raises DecodeError if the image belongs to another point, or measured another number of windows than one."""
+    """Raises DecodeError if the image is of another benchmark, kernel or board, or did not measure exactly one
+    window."""
     begin = decoded.begin
     stated = (begin.bench, begin.kernel, begin.board, begin.cores, begin.window_us)
     expected = (identity.benchmark, identity.kernel, identity.board, identity.cores, identity.window_ms * 1000)

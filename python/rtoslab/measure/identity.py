@@ -6,7 +6,7 @@ from rtoslab.results import PointId
 
 
 def point_id(catalogue: Catalogue, point: Point) -> PointId:
-    """Returns the axes of a point, as they are stored with its result."""
+    """Returns the identity of a point (benchmark, kernel, board, settings) as it is stored with its result."""
     config = {
         **dict(point.kernel_config),
         **{f"param.{key}": value for key, value in point.params.items()},

@@ -38,11 +38,7 @@ NOT_EXAMINED = "not examined: the image was built elsewhere"
 def measure_image(
     root: Path, path: Path, board: str, out: Path | None, timing: Mapping[str, int]
 ) -> tuple[Path, PointOutcome]:
-    """Runs an ELF file that contains our runner on a virtual board, and stores the point.
-    Returns the run directory and the outcome. Raises ImageFileError, RunError for an image without our runner,
-    UnknownNameError for an unknown benchmark, PlanError for the conformance suite, SettingError for another board's
-    image, StoreError.
-    """
+    """Runs a user's ELF file that contains rtoslab's runner on a virtual board, and stores the measured point."""
     known = Catalogue(root)
     image = read_external_image(known, path, board, timing)
     begin = image.introduction.begin
@@ -61,7 +57,7 @@ def measure_image(
 
 
 def _rule_file_digests(catalogue: Catalogue, point: Point) -> dict[str, str]:
-    """Returns the digests of the files that say what is proved about an image."""
+    """Returns the SHA-256 of the files that say what is proved about an image, by name."""
     files = {
         "benchmark.toml": catalogue.benchmark(point.benchmark).folder / "benchmark.toml",
         "kernel.toml": catalogue.kernel(point.kernel).folder / "kernel.toml",
@@ -70,7 +66,7 @@ def _rule_file_digests(catalogue: Catalogue, point: Point) -> dict[str, str]:
 
 
 def _run_folder_name(root: Path, identity: PointId, image: ExternalImage, rule_files: Mapping[str, str]) -> str:
-    """Returns the name of the run directory: the same for the same image, board and rules, so that it is resumed."""
+    """Returns the name of the run directory for a user's image. The same image, board and rules give the same name."""
     inputs = [identity.model_dump(mode="json"), image.file_sha256, dict(rule_files), simulator_sources(root)]
     return f"image-{hashlib.sha256(to_canonical_json(inputs).encode()).hexdigest()[:12]}"
 
@@ -133,7 +129,8 @@ def _point_of_image(catalogue: Catalogue, decoded: DecodedRun, timing: Mapping[s
 
 
 def _build_record(point: Point, image: ExternalImage) -> dict[str, Any]:
-    """Returns the build record of a user's image: what it reports about itself, and its compiler."""
+    """Returns the build record of a user's image for its manifest: what the image reports about itself, and its
+    compiler."""
     begin = image.introduction.begin
     return {
         "format": 1,

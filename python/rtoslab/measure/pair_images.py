@@ -11,7 +11,7 @@ from rtoslab.plan import Point
 
 @dataclass(frozen=True, slots=True)
 class PairImages:
-    """The images of a board with two kernels: the other core's, and the one that contains both."""
+    """The images of a board with two kernels: that of the other core, and the one that contains both."""
 
     other: Path
     """The image of the other core."""
@@ -21,14 +21,12 @@ class PairImages:
     """The manifest's entry for them."""
 
     def image_contents(self) -> tuple[bytes, bytes]:
-        """Returns the bytes of both images."""
+        """Returns the bytes of both images, the other core's first."""
         return read_image(self.other), read_image(self.started)
 
 
 def build_pair(catalogue: Catalogue, point: Point, built: BuiltImage) -> PairImages | None:
-    """Builds the images for the other core's kernel. None if the point has no other kernel.
-    None for a kernel without another one. Raises BuildError.
-    """
+    """Builds the images for the kernel on the other core. None if the point has no second kernel. Raises BuildError."""
     if point.beside is None:
         return None
     other = build_point_image(catalogue, point.on_other_core())

@@ -84,8 +84,8 @@ def run_point(
     runner: Runner | None = None,
     options: MeasureOptions = MeasureOptions(),
 ) -> PointOutcome:
-    """Builds, runs, proves and stores one point. Returns at once if the run directory or the cache has it.
-    `runner` replaces the virtual board, and then nothing is cached."""
+    """Builds, runs, proves and stores one point. A point that the run directory or the cache already has is not run
+    again. `runner` replaces the virtual board, and then nothing is cached."""
     identity = point_id(catalogue, point)
     if point.not_applicable is not None:
         missing = NotApplicable(run_id="0" * 16, point=identity, reason=point.not_applicable)
@@ -130,7 +130,7 @@ def run_point(
 
 @dataclass(frozen=True, slots=True)
 class _PreparedPoint:
-    """A point that is ready to run: its image is built and its port was examined."""
+    """A point that is ready to run: its image was built and its kernel's port passed the conformance suite."""
 
     identity: PointId
     run_id: str
@@ -154,7 +154,7 @@ def _load_or_measure(
     runner: Runner | None,
     options: MeasureOptions,
 ) -> PointOutcome:
-    """Returns a point from the cache or measures it, and stores it in the run directory. Raises StoreError."""
+    """Takes a point from the cache or measures it, and stores it in the run directory. Raises StoreError."""
     other = run.find_other_build(job.folder_name)
     if other is not None:
         raise StoreError(
@@ -174,10 +174,8 @@ def _load_or_measure(
 
 
 def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str, bytes] | None, str]:
-    """Returns the files of a cached point or None, and a note for the user.
-
-    Damaged files are dropped, and the note says so.
-    """
+    """Returns the files of a cached point or None, and a note for the user. Damaged files are removed, and the note
+    says so."""
     try:
         files = results.get(key)
         if files is not None:
@@ -191,7 +189,7 @@ def _find_cached(results: ResultCache, key: str, folder: str) -> tuple[dict[str,
 
 
 def _measured_files(catalogue: Catalogue, job: _PreparedPoint, progress: Progress, runner: Runner) -> dict[str, bytes]:
-    """Measures a point and returns its files."""
+    """Runs and proves a point and returns its files."""
     files = {
         LOG: (job.built.folder / LOG).read_bytes(),
         CONFORMANCE_FILE: to_canonical_json(job.conformance.model_dump(mode="json")).encode(),
@@ -219,7 +217,7 @@ def _store_files(run: RunDirectory, folder: str, files: dict[str, bytes], *, cac
 def _virtual_runner(
     catalogue: Catalogue, point: Point, pair: PairImages | None, machine: VirtualMachine | None = None
 ) -> Runner:
-    """Returns a function that runs an image on the virtual board. A failed run is an output with its failure."""
+    """Returns a function that runs an image on the virtual board. A failed run gives an output with the failure."""
 
     def run_image(built: BuiltImage, progress: Progress) -> RunOutput:
         """Runs an image on the virtual board and returns its output."""

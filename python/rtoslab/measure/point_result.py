@@ -44,7 +44,8 @@ def measured_result(
     output: RunOutput,
     proofs: tuple[ProofFinding, ...],
 ) -> MeasuredPoint:
-    """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
+    """Returns the measured point as it is stored. `decoded` are the firmware's records, `output` the observations.
+    `proofs` must all hold."""
     whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
     benchmark = whole.for_kernel(kernel)
     window = decoded.windows[0]
@@ -96,7 +97,7 @@ def measured_result(
 def _point_series(
     benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
-    """Returns the series of samples of a point: those of a latency benchmark, or of the kernel's handlers."""
+    """Returns the series of samples of a point: of a latency benchmark's intervals, or of the kernel's handlers."""
     if benchmark.kind == "latency":
         return latency_series(benchmark, decoded, observed)
     if benchmark.series:
@@ -132,10 +133,8 @@ def _virtual_result(output: RunOutput, kernel: Kernel) -> VirtualObservations | 
 def lock_sleeps(
     cores: Sequence[Mapping[str, Any]], functions: Sequence[FunctionCycles], kernel: Kernel
 ) -> tuple[LockSleep, ...]:
-    """Returns the cycles that each core slept while it waited for the kernel's lock, as far as they can be told.
-    An idle core may also have slept elsewhere. One that executed nothing may have slept all the time. A lone core waits
-    for nobody.
-    """
+    """Returns the cycles that each core slept while it waited for the kernel's lock. Cores that idled are left out,
+    because they may have slept for that reason. Empty for one core."""
     if kernel.behaviour.lock_wait != "asleep" or len(cores) < 2:
         return ()
     kinds = {core: {function.kind for function in functions if function.core == core} for core in range(len(cores))}
@@ -154,7 +153,7 @@ def evaluation_files(
     elf: Path,
     files: Mapping[str, bytes],
 ) -> dict[str, bytes]:
-    """Returns a point as the sealed files of its folder."""
+    """Returns the files of a measured or failed point's folder, with their seal. `files` are further ones to add."""
     if isinstance(result, MeasuredPoint):
         result = result.model_copy(update=image_fields(result, elf))
     seen = output.observed is not None or output.failure is not None

@@ -76,7 +76,7 @@ class _WorkerPool:
 
     @property
     def busy_workers(self) -> list[_WorkerProcess]:
-        """Returns the worker processes that measure a point at present."""
+        """Returns the worker processes that are measuring a point."""
         return [worker for worker in self.workers if worker.index is not None]
 
 
@@ -125,7 +125,7 @@ def _assign_points(pool: _WorkerPool, jobs: int) -> None:
 
 
 def _start_worker(pool: _WorkerPool) -> _WorkerProcess:
-    """Starts a worker process, which measures points."""
+    """Starts a worker process, which measures points, and adds it to the pool."""
     mine, its = pool.context.Pipe()
     process = pool.context.Process(
         target=_work_on_points, args=(pool.root, pool.run.path, dict(os.environ), its, pool.options), daemon=True
@@ -157,7 +157,7 @@ def _receive_messages(pool: _WorkerPool) -> None:
 
 
 def _reap_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> PointOutcome:
-    """Removes a worker process that died. Returns the failure of its point."""
+    """Removes a worker process that died. Returns the failure of its point, which has this index."""
     worker.process.join()
     worker.pipe.close()
     pool.workers.remove(worker)
@@ -170,7 +170,7 @@ def _reap_worker(pool: _WorkerPool, worker: _WorkerProcess, index: int) -> Point
 
 
 def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> PointOutcome:
-    """Returns the failure of a point. It is not stored, so that the next try may succeed."""
+    """Returns the failure of a point with a message. It is not stored, so that the next try may succeed."""
     identity = point_id(Catalogue(root), point)
     failed = FailedPoint(run_id="0" * 16, point=identity, stage="run", error=RunError.__name__, message=message)
     return PointOutcome(failed, out, fresh=True)
@@ -179,7 +179,8 @@ def _failed_outcome(root: Path, out: Path, point: Point, message: str) -> PointO
 def _work_on_points(
     root: Path, out: Path, environment: dict[str, str], pipe: "_Pipe[object, Point]", options: MeasureOptions
 ) -> None:
-    """Measures points in a worker's process: receives points, sends their progress and then the outcome or error."""
+    """Runs in a worker process: receives points, measures them, and sends their progress and then the outcome or
+    error."""
     interrupts.ignore_signals()
     os.environ.clear()  # the fork server keeps that of its own start, with what was taken away since
     os.environ.update(environment)
@@ -207,14 +208,14 @@ def _work_on_points(
 
 @memoize_by_contents
 def _cached_catalogue(root: Path) -> Catalogue:
-    """Returns the catalogue, read again only if its files changed."""
+    """Returns the catalogue of a checkout, which is read again only if its files changed."""
     return Catalogue(root)
 
 
 def _measure_point(
     root: Path, out: Path, point: Point, progress: Callable[[str, float], None], options: MeasureOptions
 ) -> PointOutcome | RtoslabError:
-    """Measures one point. Returns its outcome, or the error to raise in the parent."""
+    """Measures one point in a worker process. Returns its outcome, or the error to raise in the parent."""
     try:
         return run_point(_cached_catalogue(root), point, RunDirectory(out), progress, options=options)
     except RtoslabError as error:

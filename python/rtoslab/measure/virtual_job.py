@@ -9,10 +9,8 @@ from rtoslab.targets import FIRST_EXTERNAL, SYSTICK, VirtualJob
 def virtual_job(
     catalogue: Catalogue, point: Point, image: bytes, name: str, pair: tuple[bytes, bytes] | None = None
 ) -> VirtualJob:
-    """Returns the description of a point's run on the virtual board, with what is observed.
-
-    `pair`: the image of the other core, and the one that contains both, if there are two.
-    """
+    """Returns the description of a point's run on the virtual board, with what is to be observed. `pair` has the image
+    of the other core and the one that contains both, if there are two."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
     benchmark = catalogue.benchmark(point.benchmark).facts.for_kernel(kernel)
@@ -36,7 +34,8 @@ def virtual_job(
 
 
 def _stamping_exception(benchmark: Benchmark, board: Board) -> int | None:
-    """Returns the number of the exception that begins the intervals of stamped series. None: there is none."""
+    """Returns the number of the exception at whose event stamped intervals begin. None if the benchmark has no such
+    intervals."""
     if benchmark.is_stamped_by_tick:
         return SYSTICK
     return FIRST_EXTERNAL + board.irq.asynchronous if benchmark.is_stamped else None

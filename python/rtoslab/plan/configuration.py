@@ -18,7 +18,7 @@ _COMMENT: Final = re.compile(r"/[/*]|\*/")
 
 
 def require_config(config: Mapping[str, str]) -> None:
-    """Raises PlanError naming the first key or value that is not allowed."""
+    """Raises PlanError naming the first settings key or value of `--config` that is not allowed."""
     for key, value in config.items():
         if not _KEY.fullmatch(key):
             raise PlanError(
@@ -38,6 +38,7 @@ def require_config(config: Mapping[str, str]) -> None:
 
 
 def _has_paired_brackets(value: str) -> bool:
+    """Whether each opening bracket of a value has a closing one after it."""
     depth = 0
     for char in value:
         depth += (char == "(") - (char == ")")

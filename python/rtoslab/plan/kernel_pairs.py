@@ -15,11 +15,8 @@ PAIR_KEYS: Final = ("beside", "core")
 
 
 def split_pair(catalogue: Catalogue, name: str) -> list[tuple[CatalogueEntry[Kernel], str | None, int | None]]:
-    """Splits a name such as `freertos+rt` into (kernel, kernel on the other core, core) for each core.
-    For a plain name the kernel alone.
-
-    Raises PlanError, UnknownNameError.
-    """
+    """Splits a name such as `freertos+rt` into (kernel, kernel on the other core, core) for each core. A plain name
+    gives the kernel alone, with None for the rest. Raises PlanError, UnknownNameError."""
     if SIGN not in name:
         return [(catalogue.kernel(name), None, None)]
     names = name.split(SIGN)
@@ -37,10 +34,8 @@ def pair_obstacle(
     *,
     configured: bool,
 ) -> str | None:
-    """Returns why a kernel cannot run on one core while another kernel runs on the other. None if it can.
-
-    `configured`: macros of a kernel's configuration are set.
-    """
+    """Returns why a kernel cannot run on one core while another kernel runs on the other, as a clause. None if it can.
+    `configured` tells that macros of a kernel's configuration are set."""
     if catalogue.core_map(board) is None:
         return f"firmware/amp has no map that divides {board.facts.title} between two kernels"
     if kernel.facts.owns_start:
@@ -53,7 +48,7 @@ def pair_obstacle(
 
 
 def require_division(name: str) -> str:
-    """Returns the name if it is one of the known divisions of the SRAM. Raises UnknownNameError."""
+    """Returns the name if it is a known way to divide the SRAM between two kernels. Raises UnknownNameError."""
     if name not in DIVISIONS:
         raise UnknownNameError("division of the SRAM", name, DIVISIONS)
     return name

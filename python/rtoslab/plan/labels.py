@@ -11,7 +11,7 @@ _ALWAYS = "benchmark"
 
 
 def varying_labels(points: Sequence[Point]) -> list[str]:
-    """Returns a short label for each point: its benchmark and every choice that differs among the points."""
+    """Returns a short label for each point: its benchmark and every setting that differs among the points."""
     choices = [_point_choices(point) for point in points]
     keys = list(dict.fromkeys(key for choice in choices for key in choice))
     varying = [key for key in keys if key == _ALWAYS or len({choice.get(key) for choice in choices}) > 1]
@@ -19,7 +19,7 @@ def varying_labels(points: Sequence[Point]) -> list[str]:
 
 
 def _point_choices(point: Point) -> dict[str, str]:
-    """Returns every choice of a point (kernel, board, options) as text."""
+    """Returns every setting of a point (kernel, board, options) as text, by its name."""
     choices: dict[str, str] = {}
     for field in fields(point):
         value = getattr(point, field.name)
@@ -31,6 +31,7 @@ def _point_choices(point: Point) -> dict[str, str]:
 
 
 def _choice_text(key: str, value: str) -> str:
+    """Returns one setting of a point as text for its label, such as `2 cores` or `by pin`."""
     if key in {_ALWAYS, "kernel", "board", "opt", "compiler"}:
         return value
     if key == "cores":

@@ -31,7 +31,8 @@ def find_obstacle(
     cores: int,
     config: Mapping[str, str],
 ) -> str | None:
-    """Returns why a point (a combination of benchmark, kernel, board, options) cannot be measured. None if it can.
+    """Returns why a point (a benchmark with kernel, board and settings) cannot be measured, as a clause. None if it can
+    be.
 
     Raises PlanError, UnknownNameError for a wrong value.
     """
@@ -51,7 +52,7 @@ def find_obstacle(
 
 
 def _tree_obstacle(kernel: CatalogueEntry[Kernel], board: Board) -> str | None:
-    """Returns why a kernel cannot be built from the source tree that the user names. None if it can."""
+    """Returns why a kernel cannot be built from the source tree that the user named, as a clause. None if it can be."""
     wants, tree = kernel.facts.tree, kernel.tree
     if tree is None:
         how = f"`rtoslab tree add {kernel.id} PATH`, see docs/trees.md"
@@ -86,7 +87,8 @@ def _missing_tree_clause(tree: SourceTree) -> str:
 
 
 def _export_obstacle(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
-    """Returns why a kernel cannot be linked from exports of its own build."""
+    """Returns why a kernel cannot be linked from the libraries that its own build system made (exports). None if it can
+    be."""
     return None if kernel.facts.export is None else export_problem(kernel, key)
 
 
@@ -97,7 +99,8 @@ def _service_obstacle(
     cores: int,
     config: Mapping[str, str],
 ) -> str | None:
-    """Returns the service, series or core that the benchmark needs and kernel or board lack. None if they have all."""
+    """Returns which service, series of intervals or core the benchmark needs and kernel or board lack, as a clause.
+    None if they have all."""
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
     needed = benchmark.facts.needed_services(params)
     lacking = kernel.facts.reason_unable(needed)
@@ -120,7 +123,8 @@ def _service_obstacle(
 
 
 def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: int) -> str | None:
-    """Returns why the benchmark needs more cores than `cores`. None if they are enough."""
+    """Returns why the benchmark needs another number of cores than `cores`, as a clause. None if the number is
+    right."""
     if benchmark.pair and cores > 1:
         return f"{benchmark.title} is a test of two kernels, each on one core"
     if cores < 2 and "any_core" in needed:
@@ -131,7 +135,7 @@ def _core_count_obstacle(benchmark: Benchmark, needed: Collection[str], cores: i
 
 
 def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
-    """Returns the clock, memory or feature of the configuration that the board lacks. None if it has all."""
+    """Returns which clock, memory or feature of the settings the board lacks, as a clause. None if it has all."""
     clocks = sorted(board.clocks) or [board.clock.sys_hz]
     clock_hz = optional_number("clock_hz", config)
     if clock_hz is not None and clock_hz not in clocks:
@@ -146,9 +150,8 @@ def _board_obstacle(board: Board, config: Mapping[str, str]) -> str | None:
 
 
 def _start_up_obstacle(kernel: Kernel, board: Board, config: Mapping[str, str]) -> str | None:
-    """Returns why a feature of the board cannot be off, because the kernel's own start-up turns it on.
-    None if it can.
-    """
+    """Returns why a feature of the board cannot be off, because the kernel's own start-up turns it on. None if it can
+    be."""
     for name in kernel.turns_on.get(board.core, ()):
         if config.get(f"feature.{name}") == "0":
             return (
@@ -159,7 +162,7 @@ def _start_up_obstacle(kernel: Kernel, board: Board, config: Mapping[str, str]) 
 
 
 def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
-    """Returns why the compiler cannot build this kernel. None if it can."""
+    """Returns why the chosen compiler cannot build this kernel, as a clause. None if it can."""
     compiler = config.get("compiler", DEFAULT_COMPILER)
     if compiler not in COMPILERS:
         raise UnknownNameError("compiler", compiler, COMPILERS)
@@ -173,20 +176,16 @@ def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
 
 
 def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
-    """Returns why a kernel's images cannot be linked in this placement. None if they can.
-
-    For an export, None if its linker script allows the placement.
-    """
+    """Returns why a kernel's images cannot be linked in this placement (order of code and data), as a clause. None if
+    they can. An export's own script allows every placement as far as is known here."""
     if placement and kernel.owns_start and kernel.export is None:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
     return None
 
 
 def placement_option(config: Mapping[str, str]) -> int:
-    """Returns the number of the placement in a configuration.
-
-    0, the linker's own order, if none is given. Raises PlanError.
-    """
+    """Returns the number of the placement (order of code and data) in the settings. 0, the linker's own order, if none
+    is given. Raises PlanError."""
     number = optional_number("placement", config) or 0
     if not 0 <= number <= MAX_PLACEMENT:
         raise PlanError(f"--config placement={number} is not possible; choose a number from 0 to {MAX_PLACEMENT}.")
@@ -194,12 +193,13 @@ def placement_option(config: Mapping[str, str]) -> int:
 
 
 def optional_number(key: str, config: Mapping[str, str]) -> int | None:
-    """Returns the whole number of a configuration key. None if it is not given. Raises PlanError."""
+    """Returns the whole number of a settings key. None if it is not given. Raises PlanError for a value that is no
+    number."""
     return parse_whole(key, config[key]) if key in config else None
 
 
 def parse_whole(key: str, value: str) -> int:
-    """Returns the decimal or 0x integer of a configuration key. Raises PlanError naming the key."""
+    """Returns the integer, decimal or with 0x, of a settings key. Raises PlanError naming the key."""
     try:
         return as_integer(value)
     except ValueError as cause:

@@ -9,10 +9,10 @@ from rtoslab.plan.plan import Plan, Point
 
 
 def expand_placements(catalogue: Catalogue, plan: Plan, count: int) -> Plan:
-    """Returns the plan with each point repeated in `count` placements (orders of code and data in memory).
-    The placements are numbered from 0. Raises PlanError.
+    """Returns the plan with each point repeated in `count` placements (orders of code and data), numbered from 0.
+    Raises PlanError.
 
-    A kernel that is linked by a script of its port has only the first. Its others are n/a.
+    A kernel that is linked by its own script has only the first placement. Its others cannot be measured.
     """
     if not 1 <= count <= MAX_PLACEMENT + 1:
         raise PlanError(f"{count} placements are not possible; choose 1 to {MAX_PLACEMENT + 1}.")

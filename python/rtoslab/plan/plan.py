@@ -37,9 +37,7 @@ SHARED = "shared"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One measurement of an experiment: benchmark, kernel, board, cores and configuration.
-    Its options are in `point_options`. Mappings are sorted by key.
-    """
+    """One measurement to make: benchmark, kernel, board, cores and settings."""
 
     benchmark: str
     kernel: str
@@ -79,7 +77,7 @@ class Point:
 
     @property
     def label(self) -> str:
-        """Returns a short text for progress lines and errors."""
+        """Returns a short text on the point for progress lines and errors."""
         where = count_text(self.cores, "core") if self.beside is None else f"core {self.core} beside {self.beside}"
         return f"{self.benchmark} {self.kernel} {self.board} {where}" + (
             f" by {self.instrument}" if self.instrument else ""
@@ -115,7 +113,7 @@ class Plan:
 
 
 def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> Plan:
-    """Returns the points of suites and benchmarks. Raises UnknownNameError, PlanError."""
+    """Returns the plan (the points to measure) of suites and benchmarks. Raises UnknownNameError, PlanError."""
     points: list[Point] = []
     suites: list[str] = []
     seen: set[str] = set()
@@ -134,7 +132,8 @@ def make_plan(catalogue: Catalogue, names: Iterable[str], options: Options) -> P
 
 
 def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Options) -> list[Point]:
-    """Returns the points of one experiment. The user's options override its own. Raises UnknownNameError, PlanError."""
+    """Returns the points to measure of one experiment. The user's options override its own. Raises UnknownNameError,
+    PlanError."""
     require_point_limit(
         experiment.benchmarks, options.kernels or experiment.kernels, options.boards or experiment.boards,
         options.cores or experiment.cores, *experiment.sweep.values(),
@@ -166,7 +165,8 @@ def experiment_points(catalogue: Catalogue, experiment: Experiment, options: Opt
 
 
 def _pair_option_obstacle(point: Point) -> str | None:
-    """Returns the reason if an option of a point is not possible with two kernels on one board. None if all are."""
+    """Returns why an option of a point is not possible with two kernels on one board, as a clause. None if all are
+    possible."""
     if point.params.get(SHARED) == "1":
         return "each of two kernels has objects of its own"
     if point.ram == BANKS and point.code != DEFAULT_CODE:
@@ -175,7 +175,8 @@ def _pair_option_obstacle(point: Point) -> str | None:
 
 
 def _without_pair(catalogue: Catalogue, point: Point) -> Point:
-    """Returns the point of a single kernel: without the SRAM's division, or with the reason why it cannot exist."""
+    """Returns the point for a single kernel: without a divided SRAM, or with the reason why the benchmark needs two
+    kernels."""
     facts = catalogue.benchmark(point.benchmark).facts
     point = replace(point, ram=DEFAULT_RAM)
     if not facts.pair or point.not_applicable is not None:
@@ -184,7 +185,7 @@ def _without_pair(catalogue: Catalogue, point: Point) -> Point:
 
 
 def _with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: int | None) -> Point:
-    """Returns the point with another kernel on the other core, or with the reason why that is impossible."""
+    """Returns the point with the kernel `beside` on the other core, or with the reason why that is impossible."""
     benchmark, board = catalogue.benchmark(point.benchmark), catalogue.board(point.board)
     kernels = [catalogue.kernel(name) for name in (point.kernel, beside)]
     configured = bool(point.kernel_config) and point.kernel != beside
@@ -196,7 +197,7 @@ def _with_second_kernel(catalogue: Catalogue, point: Point, beside: str, core: i
 
 
 def _require_features(catalogue: Catalogue, config: Mapping[str, str]) -> None:
-    """Raises UnknownNameError for a feature that no board has."""
+    """Raises UnknownNameError for a `feature.` key in the settings that no board has."""
     known = {name for board in catalogue.boards.values() for name in board.facts.features}
     for key in config:
         group, _, name = key.partition(".")
@@ -221,7 +222,8 @@ def _points_by_kind(
     request: tuple[int, Options],
     config: Mapping[str, str],
 ) -> list[Point]:
-    """Returns the points of a benchmark: one for counts, one for each instrument for latencies."""
+    """Returns the points of a benchmark: one for counts, or for latencies one for each instrument. `request` has the
+    window in ms and the user's options."""
     window_ms, options = request
     if benchmark.facts.kind == "counts":
         long_enough_ms = options.window_ms or max(window_ms, benchmark.facts.window_ms)
@@ -246,7 +248,8 @@ def _points_by_kind(
 
 
 def _parse_instruments(instrument: str | None) -> list[str]:
-    """Returns the instruments that the user requested, in their order."""
+    """Returns the instruments in the user's text, such as `counter,pin`. Empty if there is none. Raises
+    UnknownNameError."""
     names = list(dict.fromkeys(instrument.split(","))) if instrument is not None else []
     for name in names:
         if name not in INSTRUMENTS:
@@ -257,8 +260,9 @@ def _parse_instruments(instrument: str | None) -> list[str]:
 def _sample_count(
     benchmark: Benchmark, board: Board, config: Mapping[str, str], *, full: bool
 ) -> tuple[int, str | None]:
-    """Returns the samples of each series: the requested number, or the usual one if the board's memory holds so
-    many."""
+    """Returns how many samples to take of each series, and why that is impossible, as a clause or None. It is the
+    requested number, else the benchmark's, which shrinks to what the board's memory holds unless `full` asks for the
+    paper's number."""
     room = board.limits.sample_bytes
     most = room // (SAMPLE_BYTES * len(benchmark.series_ids)) if room is not None else None
     samples = optional_number("samples", config)
@@ -273,9 +277,8 @@ def _sample_count(
 
 
 def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
-    """Returns why latencies cannot be measured with this kernel. None if they can.
-    `several`: on more cores than they are of.
-    """
+    """Returns why latencies cannot be measured with this kernel, as a clause. None if they can be. `several` tells that
+    more cores run than the benchmark is for."""
     if several:
         return "latencies are measured on one core"
     if kernel.services.get("tasks", False) and not kernel.services.get("timeout", False):
@@ -285,15 +288,14 @@ def _latency_obstacle(kernel: Kernel, *, several: bool) -> str | None:
 
 
 def _sweep_combinations(axes: Mapping[str, Sequence[str | int]], config: Mapping[str, str]) -> list[dict[str, str]]:
-    """Returns every combination of the axes' values, the last axis fastest. A key that the user sets is not swept."""
+    """Returns every combination of the swept values, the last key fastest. A key that the user sets is not swept."""
     free = {key: values for key, values in axes.items() if key not in config}
     return [{key: str(value) for key, value in zip(free, values, strict=True)} for values in product(*free.values())]
 
 
 def conformance_points(catalogue: Catalogue, options: Options) -> tuple[Point, ...]:
-    """Returns the points at which the conformance suite must run for these options.
-    It is no benchmark, so they have no window and no parameters.
-    """
+    """Returns the points at which the conformance suite must run for these options. They have no window and no
+    parameters."""
     suite = catalogue.conformance
     nothing = Benchmark.model_validate(
         {
@@ -327,9 +329,7 @@ def make_point(
     window_ms: int,
     config: Mapping[str, str],
 ) -> Point:
-    """Returns the point of one benchmark with these options, with the reason if it cannot exist.
-    Raises PlanError for an invalid configuration.
-    """
+    """Returns the point of one benchmark with these settings. If it cannot be measured, the point has the reason."""
     require_config(config)
     for key in PAIR_KEYS:
         if key in config:

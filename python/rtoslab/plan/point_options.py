@@ -26,7 +26,7 @@ class PointOption:
     """Empty for an option that is set by other means than `--config`."""
 
     def config_text(self, point: object) -> str | None:
-        """Returns the option's text in a point's configuration. None if the point has the default."""
+        """Returns the option's value in a point's settings, as text. None if the point has the default."""
         value = getattr(point, self.key)
         text = str(int(value)) if isinstance(value, bool) else str(value)
         return None if value is None or text == self.default else text
@@ -58,7 +58,7 @@ DEFAULTS: Final = {option.key: option.default for option in POINT_OPTIONS if opt
 
 
 def with_defaults(config: Mapping[str, str]) -> dict[str, str]:
-    """Returns a point's configuration with all defaults filled in, so that two can be compared key by key."""
+    """Returns the settings of a point with all defaults filled in."""
     return {**DEFAULTS, **config}
 
 

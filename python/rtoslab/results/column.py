@@ -31,7 +31,7 @@ class CompactIntegers(Sequence[int]):
 
     @property
     def memory_bytes(self) -> int:
-        """Returns the memory that the column takes, in bytes."""
+        """Returns the memory that the numbers take, in bytes."""
         return self._kept.nbytes
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -68,7 +68,7 @@ class CompactIntegers(Sequence[int]):
 
 
 def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
-    """Returns the values as a numpy array of integers. Raises ValueError if one is no integer."""
+    """Returns the values as a numpy array. Raises ValueError if one is no integer from 0 to 2^64 - 1."""
     # In a loop of Python's own this takes most of the time that a stored distribution is read in.
     if not set(map(type, values)) <= {int} or (values and not 0 <= min(values) <= max(values) < 1 << 64):  # type: ignore[type-var, operator]
         raise ValueError("samples must be whole numbers of 0 or more")
@@ -76,7 +76,7 @@ def _whole_numbers(values: Sequence[object]) -> NDArray[Any]:
 
 
 def _to_column(values: Any) -> CompactIntegers:
-    """Returns a sequence of integers as a column, for pydantic."""
+    """Returns a sequence of integers as `CompactIntegers`, for pydantic. Raises ValueError for other values."""
     if isinstance(values, CompactIntegers):
         return values
     if not isinstance(values, list | tuple | np.ndarray):

@@ -35,13 +35,13 @@ def task_names(decoded: DecodedRun, benchmark: Benchmark) -> dict[int, str]:
 
 
 def block_name(block: int, names: dict[int, str], controls: set[int]) -> str | None:
-    """Returns the letter of a task, or IDLE_TASK for a task that the image did not create. None for the control
-    task."""
+    """Returns the letter of the task with this control block, or IDLE_TASK for a task that the image did not create.
+    None for the runner's own task."""
     return None if block in controls else names.get(block, IDLE_TASK)
 
 
 def ticks_of_window(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> list[HandledTick]:
-    """Returns every tick of the window but the last, after which not all released tasks could run."""
+    """Returns every tick of the measurement window but the last, after which not all released tasks could run."""
     names = task_names(decoded, benchmark)
     order = sorted(range(len(handled.exception)), key=handled.start_cycle.__getitem__)
     ticks_: list[HandledTick] = []
@@ -60,7 +60,8 @@ def ticks_of_window(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchm
 def switches_by_pair(
     handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark
 ) -> dict[tuple[str, str], list[int]]:
-    """Returns the indices of handler runs by the pair (from, to), in the order of time."""
+    """Returns the indices of the handler runs that switched from one task to another, by the pair (from, to), in the
+    order of time."""
     names = task_names(decoded, benchmark)
     controls = {task.handle for task in decoded.tasks if task.index >= benchmark.tasks_per_core}
     switches_: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -73,7 +74,8 @@ def switches_by_pair(
 
 
 def handler_series_of(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
-    """Returns the series of samples of the kernel's handlers that the benchmark shows, in the order of their ids."""
+    """Returns the series of samples of the kernel's handlers (tick or switch) that the benchmark shows, in the order of
+    their ids."""
     assert benchmark.handlers is not None
     if benchmark.handlers.show == "tick":
         return _tick_series(handled, decoded, benchmark)
@@ -81,7 +83,8 @@ def handler_series_of(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benc
 
 
 def _tick_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
-    """Returns the series of the tick handler, one for each number of released tasks, and that of its entry."""
+    """Returns the samples of the tick handler as series: one for each number of released tasks, and that of its
+    entry."""
     by_count: dict[int, list[int]] = defaultdict(list)
     every = ticks_of_window(handled, decoded, benchmark)
     for tick in every:
@@ -105,7 +108,8 @@ def _task_count_text(count: int) -> str:
 
 
 def _switch_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchmark) -> tuple[SeriesSamples, ...]:
-    """Returns the series of the handler that switches tasks, one for each pair of tasks, and that of its entry."""
+    """Returns the samples of the handler that switches tasks as series: one for each pair of tasks, and that of its
+    entry."""
     pairs = sorted(switches_by_pair(handled, decoded, benchmark).items())
     switch_series = [
         _handler_samples(f"switch.{one}_{two}", f"switch {one} to {two}", handled, places, handled.cycles)
@@ -126,7 +130,8 @@ def _switch_series(handled: HandlerRuns, decoded: DecodedRun, benchmark: Benchma
 def _handler_samples(
     ident: str, title: str, handled: HandlerRuns, places: Sequence[int], cycles: Sequence[int]
 ) -> SeriesSamples:
-    """Returns these runs of a handler as a series of samples."""
+    """Returns some runs of a handler as a series of samples. `places` are their indices, `cycles` has the cycles of all
+    runs."""
     values = CompactIntegers([cycles[place] for place in places])
     return SeriesSamples(
         id=ident,
@@ -144,5 +149,6 @@ def _handler_samples(
 
 
 def _common_steps(seen: set[int]) -> int | None:
-    """Returns the number of search steps if it is the same in all samples. None if it differs or is unknown."""
+    """Returns the number of steps of the kernel's search if it is the same in all samples. None if it differs or is
+    unknown."""
     return seen.pop() if len(seen) == 1 and UNKNOWN not in seen else None

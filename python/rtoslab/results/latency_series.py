@@ -19,7 +19,8 @@ _EMPTY = SeriesFacts(
 
 
 def series_facts(benchmark: Benchmark) -> tuple[SeriesFacts, ...]:
-    """Returns the facts of the benchmark's series in the image's numbering, the empty interval first."""
+    """Returns the description of each series (kind of interval) of a benchmark, in the image's numbering, the empty
+    interval first."""
     return (_EMPTY, *benchmark.series)
 
 
@@ -31,9 +32,8 @@ def image_instrument(decoded: DecodedRun) -> str:
 def instrument_readings(
     decoded: DecodedRun, observed: WindowObservations | None, number: int, ident: str, count: int
 ) -> Sequence[int]:
-    """Returns the first `count` samples of series `number`, as the image's instrument measured them, in cycles.
-    Fewer if there are fewer.
-    """
+    """Returns the first `count` samples of the series with this number and id, in cycles, as the image's instrument
+    measured them. Fewer if there are fewer."""
     instrument = image_instrument(decoded)
     if instrument == "counter":
         values = [value for sample in decoded.samples if sample.metric == ident for value in sample.values]
@@ -49,7 +49,7 @@ def instrument_readings(
 def latency_series(
     benchmark: Benchmark, decoded: DecodedRun, observed: WindowObservations | None
 ) -> tuple[SeriesSamples, ...]:
-    """Returns all series of a latency benchmark with their samples."""
+    """Returns all series (kinds of intervals) of a latency benchmark with their samples."""
     count = int(decoded.params["samples"])
     intervals = observed.intervals if observed else None
     return tuple(
@@ -59,7 +59,8 @@ def latency_series(
 
 
 def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -> tuple[SeriesSamples, ...]:
-    """Returns the series that the virtual board observed beside a benchmark's counts. Empty without it."""
+    """Returns the intervals that the virtual board observed beside a benchmark's counts, as series. Empty on a real
+    board."""
     intervals = observed.intervals if observed else None
     if intervals is None:
         return ()
@@ -80,7 +81,7 @@ def series_by_probe(benchmark: Benchmark, observed: WindowObservations | None) -
 def _make_series(
     facts: SeriesFacts, decoded: DecodedRun, values: Sequence[int], intervals: MarkedIntervals | None, number: int
 ) -> SeriesSamples:
-    """Returns a series with its samples and what the virtual board observed of each."""
+    """Returns one series with its samples, and with what the virtual board observed of each."""
     instrument = image_instrument(decoded)
     plain = SeriesSamples(
         id=facts.id,
@@ -99,7 +100,8 @@ def _make_series(
 
 
 def _mark_columns(intervals: Sequence[MarkedInterval]) -> dict[str, tuple[int, ...]]:
-    """Returns the columns of a series that come from the virtual board's observation of its marks."""
+    """Returns those columns of a series that the virtual board observed: cycles between marks, switches, ticks,
+    interrupts."""
     return {
         "mark_cycles": tuple(interval.cycles for interval in intervals),
         "start_cycle": tuple(interval.start_cycle for interval in intervals),

@@ -179,24 +179,22 @@ class MeasuredPoint(StoredModel):
 
     @property
     def proofs_held(self) -> int:
-        """Returns the number of proofs that hold. Proofs that could not be judged do not count.
-        Unseen ones do not count.
-        """
+        """Returns the number of proofs that hold. Proofs that could not be judged do not count."""
         return sum(proof.verdict is ProofVerdict.HOLDS for proof in self.proofs)
 
     @property
     def is_latency(self) -> bool:
-        """Whether the point has samples of intervals, not counts in a window."""
+        """Whether the point has samples of intervals, and not counts in a window."""
         return bool(self.series)
 
     @property
     def instrument(self) -> str:
-        """Returns the instrument of the samples. Empty for counts."""
+        """Returns the instrument of the point's samples: `counter`, `pin` or `probe`. Empty for counts."""
         return self.series[0].instrument if self.series else ""
 
     @property
     def window_s(self) -> float:
-        """Returns the length of the window in seconds."""
+        """Returns the length of the measurement window in seconds."""
         return self.window_ticks / self.timer_hz
 
 

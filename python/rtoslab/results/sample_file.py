@@ -19,9 +19,8 @@ COLUMNS: Final = ("cycles", "mark_cycles", "start_cycle", "switches", "ticks", "
 
 
 def encode_samples(series: Sequence[SeriesSamples]) -> bytes:
-    """Returns the content of a sample file (Parquet) with the samples of these series.
-    A column that a target could not fill is null.
-    """
+    """Returns the content of a sample file (Parquet) with the samples of these series. Values that the target could not
+    observe are null."""
     counts = [len(samples.cycles) for samples in series]
     indices = [np.arange(count, dtype=np.uint32) for count in counts]
     columns = {
@@ -44,9 +43,8 @@ def _id_column(ids: Sequence[str], counts: Sequence[int]) -> ParquetColumn:
 
 
 def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegers]]:
-    """Returns the samples in a sample file, by series id and column.
-    Raises ValueError if rows are missing or out of order.
-    """
+    """Returns the samples in a sample file, by series id and column. Raises ValueError if rows are missing or out of
+    order."""
     try:
         table = read_parquet(content)
         names, indices = table["series"], table["index"].values
@@ -66,7 +64,7 @@ def decode_samples(content: bytes) -> dict[str, dict[str, CompactIntegers]]:
 
 
 def _values_at(column: ParquetColumn, rows: NDArray[np.int_]) -> NDArray[Any]:
-    """Returns the values of those of these rows that have one."""
+    """Returns the values of a column in those of the rows that have one."""
     if column.valid is None:
         return column.values[rows]
     places = np.cumsum(column.valid) - 1
@@ -80,9 +78,8 @@ def decode_columns(content: bytes) -> dict[str, list[Any]]:
 
 
 def join_samples(series: Sequence[Mapping[str, Any]], content: bytes) -> list[dict[str, Any]]:
-    """Returns the series of a result.json with their samples from the sample file.
-    Raises ValueError if one has none.
-    """
+    """Returns the series of a result.json with their samples from the sample file `content`. Raises ValueError if a
+    series has none."""
     result = decode_samples(content)
     missing = [mapping["id"] for mapping in series if mapping["id"] not in result]
     if missing or len(result) != len(series):
