@@ -25,12 +25,13 @@ class Channel:
     """0, 1, or `UNKNOWN` (an analyzer's x or z)."""
 
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """Returns ticks and new levels of the changes between 0 and 1. A level after an unknown one is no edge."""
+        """Returns the ticks and the new levels of all changes between 0 and 1. A level after an unknown one is no
+        edge."""
         changed = (self.levels[1:] != self.levels[:-1]) & (self.levels[1:] != UNKNOWN) & (self.levels[:-1] != UNKNOWN)
         return self.ticks[1:][changed], self.levels[1:][changed]
 
     def unknown_ticks(self) -> NDArray[np.int64]:
-        """Returns the ticks at which the level becomes unknown between two known levels."""
+        """Returns the ticks at which the channel's level becomes unknown between two known levels."""
         known = np.flatnonzero(self.levels != UNKNOWN)
         if not len(known):
             return self.ticks[:0]
@@ -41,7 +42,8 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """Channels recorded together. `end_tick` is the first tick that was not recorded any more."""
+    """Logic levels of several channels, recorded together. `end_tick` is the first tick that was not recorded any
+    more."""
 
     tick_s: Fraction
     """Length of a tick in seconds: the form's resolution, or an analyzer's sample."""
@@ -53,7 +55,8 @@ class Capture:
     """Interval between the samples, where the times of edges are interpolated or stored more finely than that."""
 
     def find_channel(self, name: str | None) -> Channel:
-        """Returns the channel of a name. Without a name: the only channel with an edge. Raises CaptureError."""
+        """Returns the channel with this name. Without a name, returns the only channel that has an edge. Raises
+        CaptureError."""
         if name is not None:
             match = next((channel for channel in self.channels if channel.name == name), None)
             if match is None:
@@ -71,18 +74,20 @@ class Capture:
 
 
 def _channel_names(channels: Sequence[Channel]) -> str:
+    """Returns the names of channels as text for messages."""
     return ", ".join(channel.name for channel in channels) or "no channel"
 
 
 def make_channel(name: str, ticks: Sequence[int], levels: Sequence[int]) -> Channel:
-    """Returns a channel of these rows. Rows that repeat the level are left out."""
+    """Returns a channel with these levels, each from its tick on. Repetitions of the level are left out."""
     at, to = np.asarray(ticks, np.int64), np.asarray(levels, np.int8)
     fresh = np.concatenate(([True], to[1:] != to[:-1])) if len(to) else np.zeros(0, bool)
     return Channel(name, at[fresh], to[fresh])
 
 
 def require_known_levels(capture: Capture, form: str) -> None:
-    """Raises CaptureError if a level between two known ones is unknown, for forms that would write it as 0."""
+    """Raises CaptureError if a level between two known ones is unknown, for file formats that would store it as 0.
+    `form` names the format."""
     for channel in capture.channels:
         unknown = channel.unknown_ticks()
         if len(unknown):
@@ -93,7 +98,8 @@ def require_known_levels(capture: Capture, form: str) -> None:
 
 
 def merge_channels(capture: Capture) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-    """Returns the ticks at which any channel changes, and the levels of all channels then (rows by channels)."""
+    """Returns the ticks at which any channel changes, and the levels of all channels at each of them (rows by
+    channels)."""
     ticks = np.unique(np.concatenate([channel.ticks for channel in capture.channels] or [np.zeros(0, np.int64)]))
     levels = np.full((len(ticks), len(capture.channels)), UNKNOWN, np.int8)
     for column, item in enumerate(capture.channels):

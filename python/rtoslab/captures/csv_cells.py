@@ -14,7 +14,7 @@ _NUMBER: Final = re.compile(r"\s*[-+]?(?:\d{1,40}\.?\d{0,40}|\.\d{1,40})(?:[eE][
 
 
 def find_separator(lines: Iterable[str]) -> str:
-    """Returns the separator of the cells in the last line that has any, or a comma."""
+    """Returns the character that separates cells: that of the last line that has one, or a comma."""
     for line in reversed(list(lines)):
         for separator in SEPARATORS:
             if separator in line.rstrip(separator + " "):
@@ -39,6 +39,7 @@ def csv_rows(data: bytes, name: str, separator: str) -> Any:
 
 
 def _whole_lines(data: bytes, name: str) -> Iterator[str]:
+    """Yields the lines of a CSV text. Raises CaptureError for a quotation mark that is not closed in its line."""
     for number, line in enumerate(text_lines(data, name, CaptureError), 1):
         if '"' in line and line.count('"') % 2:
             raise CaptureError(f"{name}, line {number}: a quotation mark is not closed; export it again.")

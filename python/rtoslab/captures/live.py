@@ -33,7 +33,7 @@ _RATE: Final = re.compile(rb"Acquisition with \d+/\d+ channels at ([^\r\n]{1,40}
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """One point's run on a board with an analyzer at its pins."""
+    """A run of one benchmark on a real board with a logic analyzer at its pins."""
 
     point: Point
     target: ConnectedBoard
@@ -41,19 +41,22 @@ class LiveRun:
 
     @property
     def limit_s(self) -> float:
-        """Returns the longest time that the run may take. The recording then ends by itself."""
+        """Returns the longest time in seconds that the run may take. The recording then ends by itself."""
         once = _FLASH_COMMANDS * self.target.flash_limit_s + self.target.silence_limit_s + self.point.window_ms / 1000
         return self.analyzer.start_limit_s + TRIES * once
 
 
 def recording_path(output: Path) -> Path:
-    """Returns the path of the raw recording, which exists until `output` is written."""
+    """Returns the path of the raw recording, which exists until the capture is written to `output`."""
     return output.with_name(f"{output.name}.recorded.vcd")
 
 
 def parse_wires(board: Board, requested: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Returns the analyzer's channels with their names in the capture. Each of `requested` is like `D0=PA8`, with a pin
-    of board.toml. `D0` alone is the measurement's pin, also the default. Raises PlanError."""
+    """Returns the analyzer's channels with the names that they get in the capture.
+
+    Each of `requested` is like `D0=PA8`, with a pin of board.toml. `D0` alone is the measurement's pin, also the
+    default. Raises PlanError.
+    """
     known = {pin_text(board.pins.out): OUT}
     known.setdefault(pin_text(board.pins.input), "in")  # some boards drive and hear one pin
     wires: dict[str, str] = {}
@@ -80,10 +83,12 @@ def pin_text(pin: int | str) -> str:
 
 
 def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Progress = lambda *_: None) -> Capture:
-    """Records pins while the board is flashed, reset and runs to its end. The board's records are checked as in a run.
+    """Flashes, resets and runs a real board, and records its pins until the end of the run. The board's records are
+    checked as in a run.
 
-    `output`: the capture that is to be written; the raw recording is beside it (`recording_path`) until the
-    caller removes it. Raises BuildError, CaptureError, and the errors of `hardware.measure_with_retries`."""
+    `output` is the capture that is to be written. The raw recording is beside it (`recording_path`) until the caller
+    removes it. Raises BuildError, CaptureError, and the errors of `hardware.measure_with_retries`.
+    """
     progress("building", 0.0)
     built = build_point_image(catalogue, live.point)
     raw = recording_path(output)
@@ -114,6 +119,8 @@ def record_live(catalogue: Catalogue, live: LiveRun, output: Path, progress: Pro
 
 
 def _read_recording(raw: Path, analyzer: LogicAnalyzer) -> Capture:
+    """Returns the capture in an analyzer's raw recording. Raises CaptureError for another sample rate than the
+    requested one."""
     with raw.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     match = _RATE.search(head)

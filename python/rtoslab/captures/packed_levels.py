@@ -15,7 +15,7 @@ _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 class PackedSamples:
-    """Samples of `unit` bytes each. `channels` are name and bit of each channel."""
+    """Reads packed samples of `unit` bytes each. `channels` are the name and the bit of each channel."""
 
     def __init__(self, name: str, unit: int, channels: Sequence[tuple[str, int]]) -> None:
         """`name` is the file's, for messages."""
@@ -28,7 +28,7 @@ class PackedSamples:
         self._levels: list[list[NDArray[np.int8]]] = [[] for _ in channels]
 
     def add_piece(self, piece: bytes) -> None:
-        """Adds the next part, which may be cut anywhere. Raises CaptureError for too many changes."""
+        """Adds the next bytes of the file, which may end inside a sample. Raises CaptureError for too many changes."""
         data = self._partial_sample + piece if self._partial_sample else piece
         whole = len(data) // self._sample_bytes * self._sample_bytes
         self._partial_sample = data[whole:]
@@ -51,7 +51,8 @@ class PackedSamples:
         self._last_sample = rows[-1].copy()
 
     def to_capture(self, tick_s: Fraction) -> Capture:
-        """Returns the capture of all pieces. Raises CaptureError if they do not end with a whole sample."""
+        """Returns the capture in all pieces, with this time from sample to sample. Raises CaptureError if a sample is
+        incomplete."""
         if self._partial_sample:
             total = self._count * self._sample_bytes + len(self._partial_sample)
             raise CaptureError(
@@ -67,7 +68,7 @@ class PackedSamples:
 
 
 def _level_change_places(rows: NDArray[np.uint8], last: NDArray[np.uint8] | None) -> NDArray[np.int64]:
-    """Returns the indices of the rows that differ from the row before."""
+    """Returns the indices of the samples that differ from the one before. `last` is the one before the first."""
     unit = rows.shape[1]
     if unit in _WORDS:
         words = rows.view(_WORDS[unit])[:, 0]

@@ -10,8 +10,10 @@ from rtoslab.targets import EVENT, KIND_PIN
 
 
 def capture_from_events(raw: bytes, pins: Mapping[int, str], clock_hz: int, start: int, end: int) -> Capture:
-    """Returns the pin edges of raw events between two cycles. `pins` maps pin numbers to channel names. All pins are
-    low at `start`."""
+    """Returns the pin edges in the virtual board's packed events between two cycles as a capture, with cycles as ticks.
+
+    `pins` maps pin numbers to channel names. All pins are low at `start`.
+    """
     events = np.frombuffer(raw, EVENT)
     edges = events[events["kind"] == KIND_PIN]
     channels = []

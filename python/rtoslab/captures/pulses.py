@@ -13,7 +13,7 @@ from rtoslab.captures.capture import Channel
 
 @dataclass(frozen=True, slots=True)
 class PulseTrain:
-    """Pulses in the order of time. A pulse that began before the capture, or did not end in it, is not among them."""
+    """The pulses of a channel in the order of time, without those that the begin or end of the capture cuts."""
 
     tick_s: Fraction
     start_ticks: NDArray[np.int64]
@@ -26,11 +26,11 @@ class PulseTrain:
 
     @property
     def resolution_s(self) -> Fraction:
-        """The most by which a width can be wrong: a sample, else a tick."""
+        """Returns the largest error of a pulse's width in seconds: a sample, else a tick."""
         return self.tick_s if self.sample_s is None else self.sample_s
 
     def cycles(self, clock_hz: int) -> NDArray[np.float64]:
-        """Returns the width of each pulse in cycles of a clock of `clock_hz`."""
+        """Returns the width of each pulse in cycles of a clock of this frequency."""
         return self.width_ticks.astype(np.float64) * float(self.tick_s * clock_hz)
 
     def seconds(self) -> NDArray[np.float64]:
@@ -50,8 +50,7 @@ class PulseTrain:
 
 
 def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = None) -> PulseTrain:
-    """Returns the pulses of a channel: high between two known lows. Intervals with an unknown level are unsure.
-    `sample_s` is the interval between the capture's samples, if its ticks are shorter."""
+    """Returns the pulses of a channel: the times in which it is high between two known low levels."""
     lows = np.flatnonzero(channel.levels == 0)
     befores, afters = lows[:-1], lows[1:]
     # Levels alternate unless one is unknown, so between two lows stands one high, or something unknown.
@@ -61,7 +60,8 @@ def find_pulses(channel: Channel, tick_s: Fraction, sample_s: Fraction | None = 
 
 
 def _first_unsure_ticks(channel: Channel, lows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the first unknown tick of each interval between two lows."""
+    """Returns the first tick with an unknown level between each two low levels. `lows` are the indices of the low
+    levels."""
     unknown = channel.unknown_ticks()
     intervals = np.searchsorted(channel.ticks[lows], unknown)
     return unknown[np.unique(intervals, return_index=True)[1]]

@@ -12,7 +12,7 @@ _RATE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?) ?([kmg]?hz)?", re.IGNORECA
 
 
 def parse_rate_hz(text: str, name: str) -> Fraction:
-    """Parses a rate in hertz. Raises CaptureError."""
+    """Returns the sample rate in a text such as `8 MHz`, in hertz. `name` is the file's. Raises CaptureError."""
     match = _RATE.fullmatch(text.strip())
     rate = exact_fraction(match[1]) * _FACTORS[(match[2] or "").lower()] if match else Fraction(0)
     if rate == 0:

@@ -62,10 +62,8 @@ class PinRecording:
     """How many pulses come after the window."""
 
     def pulses_by_series(self, channel: Channel, capture: Capture) -> dict[str, PulseTrain]:
-        """Returns the window's pulses of this or another capture of the image, by series, without unseen ones.
-
-        Raises CaptureError if the pulses do not match those of the image.
-        """
+        """Returns the pulses of a capture of the same image in its measurement window, by measured series. Pulses that
+        were not recorded are left out. Raises CaptureError if the pulses do not match those of the image."""
         pulses, image_pulses = find_pulses(channel, capture.tick_s, capture.sample_s), self._image_pulses()
         is_coarse = len(image_pulses.width_ticks) and float(pulses.resolution_s) > image_pulses.seconds().min()
         places = _match_by_time(image_pulses, pulses) if is_coarse else _match_by_order(image_pulses, pulses)
@@ -75,19 +73,22 @@ class PinRecording:
         return {ident: pulses.pulses_at(places[seen & (order == number)]) for number, ident in enumerate(self.series)}
 
     def count_shorter_than(self, length_s: float) -> tuple[int, int]:
-        """Returns how many pulses from the window's opening on are shorter than a time, and how many there are."""
+        """Returns how many of the image's pulses, from the window's opening on, are shorter than a time, and how many
+        there are."""
         seconds = self._image_pulses().seconds()
         return int((seconds < length_s).sum()), len(seconds)
 
     def _image_pulses(self) -> PulseTrain:
-        """Returns the image's own pulses from the window's opening on."""
+        """Returns the pulses of the recorded run on the virtual board, from the opening of the measurement window
+        on."""
         return find_pulses(self.capture.channels[0], self.capture.tick_s).last_pulses(
             len(self.pulse_series) + self.pulses_after_window
         )
 
 
 def _require_known_series(pulses: PulseTrain, places: NDArray[np.int64]) -> None:
-    """Raises CaptureError if an unknown level after the first of these pulses makes their series unsure."""
+    """Raises CaptureError if an unknown level after the first of these pulses makes it unsure which series they belong
+    to."""
     starts = pulses.start_ticks[places[places >= 0]]
     late = pulses.unsure_ticks[pulses.unsure_ticks > starts[0]] if len(starts) else pulses.unsure_ticks
     if len(late):
@@ -99,7 +100,8 @@ def _require_known_series(pulses: PulseTrain, places: NDArray[np.int64]) -> None
 
 
 def _match_by_order(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
-    """Returns the indices in `pulses` of the image's pulses: its last ones."""
+    """Returns the index in `pulses` of each pulse of the image, which are the last ones. Raises CaptureError if there
+    are too few."""
     missing = len(image_pulses.width_ticks) - len(pulses.width_ticks)
     if missing > 0:
         _require_known_series(pulses, np.arange(0))
@@ -112,7 +114,8 @@ def _match_by_order(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.
 
 
 def _match_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.int64]:
-    """Returns the indices in `pulses` of the image's pulses by their start times, back from the last. -1: not seen."""
+    """Returns the index in `pulses` of each pulse of the image by their start times, -1 for one that was not recorded.
+    Raises CaptureError if too few match."""
     sample_s = float(pulses.resolution_s)
     long_enough = np.flatnonzero(image_pulses.seconds() > sample_s)
     begins, seen = (item.start_ticks * float(item.tick_s) for item in (image_pulses, pulses))
@@ -130,7 +133,8 @@ def _match_by_time(image_pulses: PulseTrain, pulses: PulseTrain) -> NDArray[np.i
 
 
 def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
-    """Returns the point of a latency benchmark with the pin as its instrument. Raises PlanError."""
+    """Returns the point of a latency benchmark that measures by a pin. Raises PlanError if the options do not select
+    one."""
     config = {**options.config, "instrument": "pin"}
     plan = make_plan(catalogue, [benchmark], Options(options.kernels, options.boards, options.cores, None, config))
     if len(plan.points) != 1 or plan.points[0].instrument is None:
@@ -147,8 +151,8 @@ def pin_point(catalogue: Catalogue, benchmark: str, options: Options) -> Point:
 def record_virtual(
     catalogue: Catalogue, benchmark: str, options: Options, progress: Progress = lambda *_: None
 ) -> PinRecording:
-    """Builds the image that measures by pin, and records it on the virtual board. Raises PlanError, BuildError,
-    RunError."""
+    """Builds the image that measures by a pin, and records its pin edges on the virtual board. Raises PlanError,
+    BuildError, RunError."""
     point = pin_point(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build_point_image(catalogue, point)

@@ -37,11 +37,13 @@ class IrregularRow:
 def regular_interval(
     texts: Sequence[str], times: NDArray[np.float64], *, is_exact: bool
 ) -> SampleInterval | IrregularRow:
-    """Returns the interval of samples, at least two, or the first row that does not fit it.
+    """Returns the time from sample to sample, or the first row whose time does not fit. There must be at least two
+    times.
 
     Times are written with few digits. So the interval is the time between the first and the last row, divided by the
-    number of steps. Each time may differ from a whole number of intervals by its last digit.
-    `is_exact`: the times are numbers of rows, so they may not."""
+    number of steps. Each time may differ from a whole number of intervals by its last digit. With `is_exact`, the times
+    are numbers of rows, which may not differ.
+    """
     back = np.flatnonzero(times[1:] < times[:-1])
     if len(back):
         return IrregularRow(int(back[0]) + 1, "the time is earlier than in the row before")
@@ -72,7 +74,7 @@ def regular_interval(
 
 
 def _last_digit(texts: Sequence[str], times: NDArray[np.float64]) -> float:
-    """Returns the value of the last digit of the largest time: the most digits of any looked-at time from it on."""
+    """Returns the value of the last written digit of the largest time, such as 1e-9."""
     looked_at = [*texts[:_LOOKED_AT], *texts[-_LOOKED_AT:]]
     digits = max(len(_ZEROS_AND_SIGNS.sub("", plain_number(text.strip())).lstrip("0")) for text in looked_at)
     largest = float(np.abs(times).max())

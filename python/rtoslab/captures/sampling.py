@@ -9,13 +9,15 @@ from rtoslab.captures.capture import Capture, Channel
 
 
 def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> Capture:
-    """Returns the capture as samples `1 / rate_hz` apart, the first one `phase` of a sample after the capture's tick 0.
+    """Returns the capture as a logic analyzer of this sample rate would record it. The first sample is `phase` of a
+    sample after tick 0.
 
     A sample shows the level in force at its instant: an edge is seen in the first sample at or after it.
     """
     ratio = capture.tick_s * rate_hz
 
     def first_sample_after(tick: int) -> int:
+        """Returns the number of the first sample at or after a tick."""
         return math.ceil(tick * ratio - phase)
 
     channels, end = [], first_sample_after(capture.end_tick)
@@ -30,10 +32,11 @@ def resample(capture: Capture, rate_hz: int, phase: Fraction = Fraction(0)) -> C
 
 
 def snap_to_samples(capture: Capture, rate_hz: int) -> Capture:
-    """Returns a capture with its times in whole samples, for a file that rounds them to its own unit.
+    """Returns a capture with its times in whole samples, for a file that rounds times to its own unit.
 
     Exact where the unit is a sample, or less than half of one. The sample of the last edge was recorded, also where the
-    file ends with it."""
+    file ends with it.
+    """
     ratio = float(capture.tick_s * rate_hz)
     channels = tuple(
         Channel(channel.name, np.rint(channel.ticks * ratio).astype(np.int64), channel.levels)

@@ -19,7 +19,8 @@ _MOST_PLACES: Final = 18
 
 
 class ChannelTrack:
-    """The rows of one channel. A repeated level adds no row. The last of several levels at one tick counts."""
+    """The levels of one channel while a file is read. A repeated level is not stored. The last of several levels at one
+    tick counts."""
 
     __slots__ = ("levels", "ticks")
 
@@ -28,7 +29,8 @@ class ChannelTrack:
         self.levels = array("b")
 
     def set_level(self, tick: int, level: int) -> int:
-        """Sets the level from a tick on, which is not before the last call's. Returns the rows added: -1, 0 or 1."""
+        """Sets the level from a tick on, which is not before the last call's. Returns how many stored levels were
+        added: -1, 0 or 1."""
         if not self.levels:
             self.ticks.append(tick)
             self.levels.append(level)
@@ -48,8 +50,7 @@ class ChannelTrack:
 
 
 class RepeatedRows:
-    """Rows of a file of changes in which no level changes, or before which no time passes. The last row may repeat the
-    levels: it tells where the capture ends."""
+    """Counts the rows of a file of changes in which no level changes, or before which no time passes."""
 
     def __init__(self, name: str) -> None:
         """`name` is the file's, for the note."""
@@ -66,14 +67,15 @@ class RepeatedRows:
         self._same_time_line = self._same_time_line or line
 
     def count_row(self, line: int, *, is_repeat: bool) -> None:
-        """Counts the next row of the file."""
+        """Counts the next row of the file. `is_repeat` tells that it repeats the levels before."""
         self._is_last = is_repeat
         self._count += is_repeat
         if is_repeat and not self._first_line:
             self._first_line = line
 
     def note_sentences(self) -> tuple[str, ...]:
-        """One sentence if a row other than the last repeats the levels before it, and one if times are repeated."""
+        """Returns sentences about possible damage: one if a row other than the last repeats the levels, one if times
+        are repeated."""
         notes: list[str] = []
         if count := self._count - self._is_last:
             where = f"{self._name}: no level changes in {count_text(count, 'row')}, first in line {self._first_line}"
@@ -95,12 +97,13 @@ class ChannelTracks:
         self._rows = 0
 
     def add_channel(self, label: str) -> ChannelTrack:
-        """Adds a channel. Its name gets a number if another one has it. Raises CaptureError if there are too many."""
+        """Adds a channel and returns its levels. Its name gets a number if another one has it. Raises CaptureError if
+        there are too many."""
         track = self._tracks[self._free_label(label)] = ChannelTrack()
         return track
 
     def _free_label(self, label: str) -> str:
-        """Returns the label, with a number if another channel has it."""
+        """Returns the label as a channel's name, with a number if another channel has it."""
         if len(self._tracks) >= CHANNELS:
             raise CaptureError(f"{self.name} has more than {CHANNELS:,} channels or bits; export fewer.")
         unique = label
@@ -110,7 +113,7 @@ class ChannelTracks:
         return unique
 
     def __contains__(self, label: str) -> bool:
-        """Whether a channel has that name."""
+        """Whether there is a channel with this name."""
         return label in self._tracks
 
     @property
@@ -119,13 +122,13 @@ class ChannelTracks:
         return list(self._tracks)
 
     def count_rows(self, rows: int) -> None:
-        """Counts the rows that `Track.set_level` added. Raises CaptureError if there are too many."""
+        """Adds to the number of stored levels of all channels. Raises CaptureError if there are too many."""
         self._rows += rows
         if self._rows > CHANGES:
             raise too_many_changes_error(self.name)
 
     def to_capture(self, tick_s: Fraction, end_tick: int, notes: tuple[str, ...] = ()) -> Capture:
-        """Returns the capture of all channels."""
+        """Returns the capture of all channels. `end_tick` is the first tick that was not recorded."""
         channels = tuple(
             Channel(label, _tick_array(track), _level_array(track)) for label, track in self._tracks.items()
         )
@@ -146,7 +149,8 @@ def too_many_changes_error(name: str) -> CaptureError:
 
 
 def decimal_places(time: str, where: str) -> int:
-    """Returns how many digits a time has after its point. Raises CaptureError for more than any analyzer writes."""
+    """Returns how many digits a time has after its decimal point. Raises CaptureError for more than any analyzer
+    writes."""
     match = _PLACES.match(time)
     places = len(match[1] or "") if match else 0
     if places > _MOST_PLACES:
@@ -178,8 +182,10 @@ def set_changed_levels(
 
 
 def _tick_array(track: ChannelTrack) -> NDArray[np.int64]:
+    """Returns the ticks of a channel's levels as an array."""
     return np.frombuffer(track.ticks, np.int64) if track.ticks else np.zeros(0, np.int64)
 
 
 def _level_array(track: ChannelTrack) -> NDArray[np.int8]:
+    """Returns the levels of a channel as an array."""
     return np.frombuffer(track.levels, np.int8) if track.levels else np.zeros(0, np.int8)

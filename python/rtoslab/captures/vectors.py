@@ -13,12 +13,12 @@ _UNKNOWN: Final = bytes.maketrans(b"01xXzZ", b"001111")
 
 
 def is_bit_value(text: bytes) -> bool:
-    """Whether a text consists of levels only: 0, 1, x or z."""
+    """Whether a VCD value consists of levels only: 0, 1, x or z."""
     return bool(text) and not text.translate(None, _BITS)
 
 
 class BitVector:
-    """The tracks of a variable's bits, the highest first."""
+    """The channels of a VCD variable's bits, the highest bit first."""
 
     __slots__ = ("_mask", "_ones", "_unknowns", "tracks", "width")
 
@@ -30,8 +30,8 @@ class BitVector:
         self._unknowns = 0
 
     def set_bits(self, tick: int, text: bytes) -> int:
-        """Sets the value from a tick on, and returns how many bits changed. A text that is too
-        short is extended on its left: by zeros, or by the x or z that it begins with."""
+        """Sets the variable's value from a tick on. Returns how many bits changed. A text that is too short is extended
+        on its left: by zeros, or by the x or z that it begins with."""
         ones, unknowns = int(text.translate(_KNOWN), 2), 0
         if not text.isdigit():
             unknowns = int(text.translate(_UNKNOWN), 2)
@@ -45,10 +45,8 @@ class BitVector:
         return changed.bit_count()
 
     def _bit_changes(self, changed: int, ones: int, unknowns: int) -> Iterator[tuple[int, int, bool]]:
-        """Yields each changed bit: its place from the highest bit on, its level, and whether it is unknown.
-
-        Few bits cost little in a wide vector, and many no more than its width.
-        """
+        """Yields each changed bit: its index from the highest bit on, its level, and whether it is unknown. `changed`,
+        `ones` and `unknowns` have a bit for each."""
         if changed.bit_count() <= _FEW:
             while changed:
                 bit = changed.bit_length() - 1

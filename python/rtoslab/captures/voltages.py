@@ -42,7 +42,8 @@ class LevelThreshold:
 
 
 def channel_border(volts: NDArray[np.float64], threshold: VoltageThreshold) -> LevelThreshold | None:
-    """Returns the border of a channel's levels. None if no threshold is given and the voltage hardly changes.
+    """Returns the voltages at which a channel's level changes. None if no threshold is given and the voltage hardly
+    changes.
 
     Low and high are the most frequent voltages below and above the middle of the range, so a short overshoot, slow
     edges and the share of time at either level do not move them.
@@ -59,8 +60,8 @@ def channel_border(volts: NDArray[np.float64], threshold: VoltageThreshold) -> L
 
 
 def _most_frequent(volts: NDArray[np.float64]) -> float:
-    """Returns the mean of the voltages in the fullest of `_BINS` parts of their range, in the lowest such part. 0
-    without a voltage."""
+    """Returns the mean of the voltages in the fullest of 64 parts of their range, the lowest such part if there are
+    several. 0 without a voltage."""
     if not len(volts):
         return 0.0
     lowest, highest = float(volts.min()), float(volts.max())
@@ -69,7 +70,8 @@ def _most_frequent(volts: NDArray[np.float64]) -> float:
 
 
 def logic_channel(name: str, volts: NDArray[np.float64], border: LevelThreshold | None) -> Channel:
-    """Returns the levels of samples, in ticks of `STEPS` a sample. Without a border the level is unknown.
+    """Returns a channel with the logic levels of voltage samples, in 256 ticks a sample. Without a border its level is
+    unknown.
 
     A level changes when the voltage passes the border by half the hysteresis. The edge is where it last crossed the
     border before that. Between two samples the voltage is taken as a straight line. If most of the swing is between
@@ -92,7 +94,7 @@ def logic_channel(name: str, volts: NDArray[np.float64], border: LevelThreshold 
 
 
 def _crossing_tick(volts: NDArray[np.float64], sample: int, border: LevelThreshold) -> int:
-    """Returns the tick at which the voltage last crossed the border before a sample that is beyond it."""
+    """Returns the tick at which the voltage last crossed the border before the sample with this index."""
     is_above = volts[sample] >= border.volts
     while (volts[sample - 1] >= border.volts) == is_above:
         sample -= 1

@@ -35,7 +35,7 @@ class OperationFigure:
 
 @dataclass(frozen=True, slots=True)
 class KernelScore:
-    """How much more a kernel needs than the leading one, over the operations that both have."""
+    """How much more time or memory a kernel needs than the leading one, over the operations that both have."""
 
     kernel: str
     ratio: FigureRatio
@@ -48,7 +48,7 @@ class KernelScore:
 
 @dataclass(frozen=True)
 class KernelComparison:
-    """The kernels on one board compared by operations, with ranking."""
+    """The kernels on one board compared by operations, with their ranking."""
 
     board: str
     question: ChoiceCriteria
@@ -63,16 +63,19 @@ class KernelComparison:
     """Kernel -> all services that it lacks, each with the reason."""
 
     def operation_cell(self, kernel: str, operation: ComparedOperation) -> OperationFigure:
-        """Returns the figure of a kernel for an operation, or the reason why there is none."""
+        """Returns the figure of a kernel for an operation (such as a context switch), or the reason why there is
+        none."""
         return self.cells[kernel, operation.id]
 
     @cached_property
     def kernel_ranking(self) -> tuple[str, ...]:
-        """Returns the kernels that have all required services and are therefore ranked."""
+        """Returns the kernels that take part in the ranking, because they have all required services. They are in the
+        table's order, not by rank."""
         return tuple(kernel for kernel in self.kernels if not self.lacking[kernel])
 
     def best_kernels(self, operation: ComparedOperation, kernels: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Returns the kernel with the best figure for an operation, then those that do not differ from it."""
+        """Returns the kernel with the best figure for an operation, then those whose figures do not differ from it.
+        Empty without a figure."""
         among = self.kernels if kernels is None else kernels
         known = [
             (kernel, band) for kernel in among if (band := self.operation_cell(kernel, operation).band) is not None
@@ -86,7 +89,8 @@ class KernelComparison:
 
     @cached_property
     def counted_operations(self) -> tuple[ComparedOperation, ...]:
-        """Returns the operations that count for the ranking."""
+        """Returns the operations that count for the ranking: those with a weight for which two kernels have a
+        figure."""
         return tuple(
             operation
             for operation in self._operations_by_weight
@@ -95,7 +99,7 @@ class KernelComparison:
 
     @property
     def partly_present(self) -> list[tuple[ComparedOperation, list[str]]]:
-        """Returns the weighted operations that some ranked kernels lack, with these kernels."""
+        """Returns the operations with a weight for which some ranked kernels have no figure, with these kernels."""
         missing = [
             (operation, [name for name in self.kernel_ranking if not self._is_counted(name, operation)])
             for operation in self._operations_by_weight
@@ -104,7 +108,8 @@ class KernelComparison:
 
     @cached_property
     def too_few_figures(self) -> dict[str, int]:
-        """Returns the ranked kernels with figures for less than half of all weight, and how many they have."""
+        """Returns the ranked kernels that have figures for less than half of the total weight, each with its number of
+        figures."""
         whole = self._total_weight(self.counted_operations)
         return {
             kernel: len(own)
@@ -114,8 +119,8 @@ class KernelComparison:
 
     @cached_property
     def kernel_scores(self) -> list[KernelScore]:
-        """Returns the scores of the ranked kernels with enough figures, the leading kernel first.
-        Empty if no operation counts.
+        """Returns the scores of the ranked kernels with enough figures, the leading kernel first. Empty if no operation
+        counts.
 
         The leader is the kernel nearest to the best figure of each operation, in the mean over its operations. The
         others are compared with the leader alone, so that none gains by operations that it lacks.
@@ -142,7 +147,7 @@ class KernelComparison:
 
     @property
     def _operations_by_weight(self) -> list[ComparedOperation]:
-        """Returns the operations that have a weight."""
+        """Returns those operations that have a weight in the ranking."""
         return [operation for operation in self.operations if operation.id in self.question.weights]
 
     def _total_weight(self, operations: Iterable[ComparedOperation]) -> float:
@@ -150,12 +155,13 @@ class KernelComparison:
         return sum(self.question.weights[operation.id] for operation in operations)
 
     def _is_counted(self, kernel: str, operation: ComparedOperation) -> bool:
-        """Whether a figure can be in a ratio: it is above zero, and another placement cannot change it."""
+        """Whether a kernel's figure for an operation counts: it is above zero, and another placement of the code cannot
+        change it."""
         cell = self.operation_cell(kernel, operation)
         return cell.band is not None and cell.band.smallest > 0 and not cell.is_single_placement
 
     def _shared_operations(self, *kernels: str) -> list[ComparedOperation]:
-        """Returns the counted operations for which all these kernels have a figure."""
+        """Returns the operations of the ranking for which all these kernels have a figure."""
         return [
             operation
             for operation in self.counted_operations
@@ -163,7 +169,7 @@ class KernelComparison:
         ]
 
     def _ratio_to_best(self, kernel: str, known: Sequence[str]) -> FigureRatio:
-        """Returns the mean ratio of a kernel to the best kernel of each operation."""
+        """Returns the weighted mean ratio of a kernel to the best one of the kernels `known` in each operation."""
         ratios = []
         for operation in self._shared_operations(kernel):
             having = [name for name in known if self._is_counted(name, operation)]
@@ -173,7 +179,7 @@ class KernelComparison:
         return self._mean_by_weight(ratios)
 
     def _mean_by_weight(self, ratios: Sequence[tuple[ComparedOperation, FigureRatio]]) -> FigureRatio:
-        """Returns the weighted geometric mean of ratios. It is not known without any."""
+        """Returns the weighted geometric mean of ratios by operation. It is marked as unknown if there are none."""
         whole = self._total_weight(operation for operation, _ in ratios)
         if not whole:
             return FigureRatio(1.0, 1.0, 1.0, is_known=False)
@@ -191,7 +197,8 @@ class KernelComparison:
         )
 
     def figure_ratio(self, kernel: str, other: str, operation: ComparedOperation) -> FigureRatio:
-        """Returns how many times worse a kernel is than another one in one operation. Above 1 is worse."""
+        """Returns how many times worse `kernel` is than `other` in one operation, above 1 if it is worse. Raises
+        ValueError without figures."""
         mine, theirs = self.operation_cell(kernel, operation).band, self.operation_cell(other, operation).band
         if mine is None or theirs is None:
             raise ValueError(f"{operation.id} has no figure of {kernel} and {other}")
@@ -201,13 +208,13 @@ class KernelComparison:
 
 
 def _cell_median(cell: OperationFigure) -> float:
-    """Returns the median of a figure."""
+    """Returns the median of a figure over placements of the code."""
     assert cell.band is not None
     return cell.band.median
 
 
 def _differ_everywhere(one: PlacementBand, other: PlacementBand) -> bool:
-    """Whether two figures differ in every placement of their code. Figures that are exactly alike never do."""
+    """Whether two figures differ in the same direction for all placements of their code."""
     return (
         one.ratio_to(other).is_claimed
         if other.median and other.smallest and other.largest
@@ -222,10 +229,8 @@ def make_comparison(
     rows: Mapping[str, Sequence[StoredRow]],
     services: Mapping[str, Mapping[str, str]],
 ) -> KernelComparison:
-    """Returns the comparison of the kernels in `rows` on one board.
-
-    `services` are by kernel the services that it lacks, each with the reason.
-    """
+    """Returns the comparison of the kernels in `rows` on one board. `services` has, by kernel, the services that it
+    lacks with the reasons."""
     on_board = {kernel: [row for row in own if row.stands_for.board == board] for kernel, own in rows.items()}
     kernels = tuple(kernel for kernel, own in on_board.items() if any(row.values for row in own))
     cells = {
@@ -239,7 +244,8 @@ def make_comparison(
 
 
 def _find_cell(rows: Sequence[StoredRow], operation: ComparedOperation, lacks: Mapping[str, str]) -> OperationFigure:
-    """Returns the figure for an operation among a kernel's rows, or the reason why there is none."""
+    """Returns the figure for an operation among a kernel's stored rows, or the reason why there is none. `lacks` are
+    missing services."""
     key = (operation.benchmark, operation.cores)
     own = [row for row in rows if (row.stands_for.benchmark, row.stands_for.cores) == key]
     for row in own:
@@ -254,6 +260,7 @@ def _find_cell(rows: Sequence[StoredRow], operation: ComparedOperation, lacks: M
 
 
 def _value_cell(value: MeasuredValue, *, one_of_many: bool) -> OperationFigure:
-    """Returns a value as the figure of an operation."""
+    """Returns a measured value as the figure of an operation. `one_of_many` tells that another placement of the code
+    may change it."""
     band = value.placement_band
     return OperationFigure(PlacementBand(band.values, is_known=not one_of_many), "", value.clock_hz, value.n)

@@ -34,7 +34,8 @@ class ComparedOperation(StrictModel):
 
     @property
     def figure_selector(self) -> Selector:
-        """Returns the coordinates (metric, benchmark, cores and others) that select the operation's figure."""
+        """Returns the coordinates (metric, benchmark, cores and others) that select the operation's figure among
+        measured values."""
         return {"benchmark": self.benchmark, "metric": self.metric, "stat": self.stat, "cores": self.cores}
 
 
@@ -67,7 +68,7 @@ class ChoiceCriteria:
 
 
 def read_operations() -> OperationFile:
-    """Returns the operations by which kernels are compared."""
+    """Returns the operations by which `rtoslab choose` compares kernels, from operations.toml."""
     return read_toml(Path(str(files("rtoslab.choose") / "operations.toml")), OperationFile)
 
 
@@ -78,10 +79,10 @@ def make_question(
     needs: Sequence[str] = (),
     weights: Path | None = None,
 ) -> ChoiceCriteria:
-    """Returns the question for a use, with further services and weights of the user's own.
+    """Returns the criteria of `rtoslab choose` for a use, with further required services and the user's own weights.
 
-    `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that is none, and
-    PlanError for weights below zero or none above it.
+    `services` are those of the port contract. Raises UnknownNameError for a use, service or operation that does not
+    exist, and PlanError for weights below zero or none above it.
     """
     if use not in operation_file.needs:
         raise UnknownNameError("use", use, operation_file.needs)
@@ -98,7 +99,7 @@ def make_question(
 
 
 def _own_weights(operation_file: OperationFile, path: Path) -> dict[str, float]:
-    """Returns the weights in a user's file. Raises PlanError, UnknownNameError."""
+    """Returns the weights of operations in a user's file, by id. Raises PlanError, UnknownNameError."""
     weights = read_toml(path, WeightFile).weights
     names = [operation.id for operation in operation_file.operation]
     for name, weight in weights.items():

@@ -8,7 +8,7 @@ from rtoslab.choose.matrix_file import KernelMatrix
 
 @dataclass(frozen=True, slots=True)
 class FigureCoverage:
-    """How many points of one kernel on one board have a figure."""
+    """How many measurements of one kernel on one board have a figure."""
 
     measured: int
     requested: int
@@ -17,7 +17,7 @@ class FigureCoverage:
 
 
 def board_coverage(matrix: KernelMatrix) -> dict[str, FigureCoverage]:
-    """Returns for each board how many points have a figure."""
+    """Returns, for each board, how many of a kernel's measurements have a figure."""
     cells = {}
     for board in dict.fromkeys(row.stands_for.board for row in matrix.rows):
         rows = [row for row in matrix.rows if row.stands_for.board == board]

@@ -35,7 +35,7 @@ _HOW = (
 
 
 def cell_text(cell: OperationFigure, *, is_best: bool) -> str:
-    """Returns a figure's cell in the table: the median with its marks, or a dash."""
+    """Returns a figure as text for a table: the median with its marks (`*` best, `?` one placement), or a dash."""
     if cell.band is None:
         return ABSENT
     marks = SINGLE_PLACEMENT if cell.is_single_placement else BEST if is_best else ""
@@ -48,7 +48,8 @@ def choice_document(
     unequal: Sequence[UnfairDifference],
     deviations: Mapping[str, Mapping[str, str]],
 ) -> ReportDocument:
-    """Returns the report of a comparison of kernels. `unequal` are the findings of the parity lint on the builds."""
+    """Returns the report on a comparison of kernels. `names` are titles by id, and `unequal` are unequal conditions of
+    the builds."""
     kernels = [names[kernel] for kernel in comparison.kernels]
     sections = [
         _figures_section(comparison, names),
@@ -69,7 +70,7 @@ def choice_document(
 
 
 def _figures_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
-    """Returns the report's section with the table of figures."""
+    """Returns the report section with the table of figures by operation and kernel."""
     prose = tuple(filter(None, (_HOW, partly_present_text(comparison, names))))
     return ReportSection("figures", "Figures", prose, (), (kernel_comparison_table(comparison, names, "Figures"),))
 
@@ -89,7 +90,7 @@ def kernel_comparison_table(comparison: KernelComparison, names: Mapping[str, st
 
 
 def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: ComparedOperation) -> str:
-    """Returns a figure's cell in the table, with its range over placements."""
+    """Returns a figure with its marks and its range over placements of the code, as text for a table."""
     cell = comparison.operation_cell(kernel, operation)
     if cell.band is None:
         return ABSENT
@@ -98,7 +99,7 @@ def _cell_text_with_band(comparison: KernelComparison, kernel: str, operation: C
 
 
 def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
-    """Returns the report's section with charts: one for each unit, with a panel for each operation."""
+    """Returns the report section with bar charts: one chart for each unit, with a panel for each operation."""
     charts = []
     for unit in dict.fromkeys(operation.unit for operation in comparison.operations):
         rows: list[dict[str, Any]] = []
@@ -114,14 +115,14 @@ def _bars_section(comparison: KernelComparison, names: Mapping[str, str]) -> Rep
 
 
 def _unequal_section(unequal: Sequence[UnfairDifference]) -> ReportSection:
-    """Returns the report's section on unequal conditions."""
+    """Returns the report section on unequal conditions of the compared builds."""
     rows = [[unfairness.concept.title, unfairness.sentence, unfairness.cost_text] for unfairness in unequal]
     table = TableData("Unequal conditions", ("what", "how", "its cost"), rows)
     return ReportSection("unequal", "Unequal conditions", (), (), (table,))
 
 
 def _absent_section(comparison: KernelComparison, names: Mapping[str, str]) -> ReportSection:
-    """Returns the report's section on missing figures."""
+    """Returns the report section on missing figures, with their reasons."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for kernel in comparison.kernels:
         for operation in comparison.operations:

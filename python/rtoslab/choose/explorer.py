@@ -31,9 +31,9 @@ def explorer_page(
     shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
 ) -> str:
-    """Returns the HTML page on which a reader chooses board, kernels and operations.
+    """Returns an HTML page on which a reader chooses board, kernels and operations to compare.
 
-    `titles` are of kernels and boards. `shown_kernels` are shown at first. `lacks` has by kernel the services that it
+    `titles` are of kernels and boards. `shown_kernels` are shown at first. `lacks` has, by kernel, the services that it
     does not have.
     """
     data = explorer_data(operation_file, matrices, titles, shown_kernels, lacks)
@@ -69,7 +69,7 @@ def explorer_data(
     shown_kernels: Iterable[str],
     lacks: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Returns the data of the page's script: what can be chosen, and all figures."""
+    """Returns the data for the script of the page: what can be chosen, and all figures."""
     rows = {matrix.kernel: matrix.rows for matrix in matrices}
     boards = list(dict.fromkeys(board for matrix in matrices for board in matrix.board_names))
     shown = set(shown_kernels)
@@ -101,7 +101,7 @@ def explorer_data(
 
 
 def _figure_data(cell: OperationFigure) -> dict[str, Any]:
-    """Returns a figure as the page's script reads it."""
+    """Returns one figure in the form that the page's script reads."""
     assert cell.band is not None
     return {
         "median": cell.band.median, "least": cell.band.smallest, "most": cell.band.largest,

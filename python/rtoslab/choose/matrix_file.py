@@ -29,29 +29,28 @@ class KernelMatrix:
 
     @property
     def board_names(self) -> list[str]:
-        """Returns the boards for which there is a figure."""
+        """Returns the boards for which the kernel has a figure."""
         return list(dict.fromkeys(row.stands_for.board for row in self.rows if row.values))
 
     @property
     def kernel_versions(self) -> list[str]:
-        """Returns the kernel's versions, as its sources tell them."""
+        """Returns the measured versions of the kernel, as its sources state them."""
         return list(dict.fromkeys(row.version for row in self.rows if row.version))
 
 
 def matrix_path(root: Path, kernel: str) -> Path:
-    """Returns the path of a kernel's matrix file."""
+    """Returns the path of the file with a kernel's figures on all boards."""
     return root / "reference" / "matrix" / f"{kernel}.ndjson"
 
 
 def read_matrices(root: Path) -> list[KernelMatrix]:
-    """Returns the figures of all kernels from their matrix files, by name.
-    Raises AlteredError for a file that was edited.
-    """
+    """Returns the stored figures of all kernels on all boards, sorted by kernel. Raises AlteredError for an edited
+    file."""
     return [read_matrix(path) for path in sorted((root / "reference" / "matrix").glob("*.ndjson"))]
 
 
 def write_matrix(path: Path, matrix: KernelMatrix) -> None:
-    """Writes a matrix file with its seal. Raises StoreError if the disk refuses it."""
+    """Writes a kernel's figures into its matrix file, with a seal. Raises StoreError if the disk refuses it."""
     manifests = {board: dict(manifest) for board, manifest in sorted(matrix.manifests.items())}
     head = {"format": FORMAT, "kernel": matrix.kernel, "date": matrix.date, "manifests": manifests}
     make_folder(path.parent)
@@ -59,7 +58,8 @@ def write_matrix(path: Path, matrix: KernelMatrix) -> None:
 
 
 def read_matrix(path: Path) -> KernelMatrix:
-    """Returns the content of a matrix file. Raises AlteredError naming it if it was edited, or has another format."""
+    """Returns the content of a kernel's matrix file. Raises AlteredError naming it if it was edited, or has another
+    format."""
     text = read_text(path, "the figures of kernels", AlteredError, STORED_BYTES)
     try:
         head, *lines = (parse_object(line) for line in unseal_lines(text))
@@ -73,7 +73,8 @@ def read_matrix(path: Path) -> KernelMatrix:
 
 
 def _parse_matrix(kernel: str, head: Mapping[str, Any], lines: Iterable[Mapping[str, Any]]) -> KernelMatrix:
-    """Returns the figures of a parsed matrix file."""
+    """Returns a kernel's figures from the parsed lines of its matrix file. Raises ValueError for another format or
+    kernel."""
     if (head["format"], head["kernel"]) != (FORMAT, kernel):
         raise ValueError("its format or kernel is another one")
     rows = tuple(row_from_json(f"{kernel} {number}", line) for number, line in enumerate(lines))

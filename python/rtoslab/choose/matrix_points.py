@@ -13,7 +13,7 @@ from rtoslab.results import PointId
 
 @dataclass(frozen=True)
 class MatrixPoint:
-    """One point whose figures `rtoslab choose` compares, in all its placements."""
+    """One measurement whose figures `rtoslab choose` compares, in all placements of its code."""
 
     stands_for: PointId
     points: tuple[Point, ...]
@@ -41,8 +41,8 @@ def matrix_boards(root: Path) -> list[str]:
 
 
 def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], placements: int) -> list[MatrixPoint]:
-    """Returns the points of one kernel on these boards that `rtoslab choose` compares.
-    Raises PlanError, UnknownNameError.
+    """Returns the measurements of one kernel on these boards that `rtoslab choose` compares. Raises PlanError,
+    UnknownNameError.
 
     `kernel` may be one that the suite does not name, such as an earlier version.
     """
@@ -55,7 +55,7 @@ def matrix_points(catalogue: Catalogue, kernel: str, boards: Collection[str], pl
 
 
 def _matrix_point(catalogue: Catalogue, point: Point, placements: int) -> MatrixPoint:
-    """Returns a point in so many placements, or in one if its placement cannot matter."""
+    """Returns a point in `placements` placements of its code, or in one if the placement cannot matter."""
     replaces = point_id(catalogue, point)
     if point.not_applicable is not None:
         return MatrixPoint(replaces, (), point.not_applicable)
@@ -65,5 +65,5 @@ def _matrix_point(catalogue: Catalogue, point: Point, placements: int) -> Matrix
 
 
 def matrix_plan(rows: Sequence[MatrixPoint]) -> Plan:
-    """Returns the plan of all points to measure."""
+    """Returns the plan with all points to measure for `rtoslab choose`."""
     return Plan(tuple(point for row in rows for point in row.points), "matrix")

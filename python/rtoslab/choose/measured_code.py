@@ -18,7 +18,7 @@ _NO_CODE: Final = ".md"
 
 
 def firmware_digest(root: Path, port: str, board: str) -> str:
-    """Returns the digest of all firmware code that a kernel's figures on a board depend on, as it is now.
+    """Returns the digest of all firmware code in the checkout on which a kernel's figures on a board depend.
 
     `port` is the folder in `firmware/kernels` that the kernel is built by.
     """
@@ -41,8 +41,8 @@ def _source_paths(root: Path, port: str, board: str) -> Iterator[str]:
 
 
 def _find_unneeded_files(root: Path, port: str, benchmarks: Collection[str]) -> tuple[str, ...]:
-    """Returns how the names of files begin that only images with an optional service contain, if none of these
-    benchmarks needs the service."""
+    """Returns the beginnings of the paths of files that only images with an optional service contain, if no benchmark
+    needs the service."""
     paths = [root / "firmware" / name / "benchmark.toml" for name in benchmarks]
     facts = [read_toml(path, Benchmark) for path in paths if path.is_file()]
     needed = {

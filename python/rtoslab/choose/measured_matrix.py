@@ -28,7 +28,7 @@ def matrix_rows(
     stored: Sequence[StoredPoint],
     results: Sequence[AnyResult],
 ) -> list[StoredRow]:
-    """Returns the figures of a run as rows of a matrix file, one for each point."""
+    """Returns the figures of a run as rows of a kernel's matrix file, one for each measurement."""
     by_point = {stored_point.result.point.model_dump_json(): stored_point for stored_point in stored}
     failures = {result.point.model_dump_json(): result for result in results if isinstance(result, FailedPoint)}
     return [_matrix_row(catalogue, point, by_point, failures) for point in points_needed]
@@ -37,7 +37,7 @@ def matrix_rows(
 def _matrix_row(
     catalogue: Catalogue, needed: MatrixPoint, by_point: Mapping[str, StoredPoint], failures: Mapping[str, FailedPoint]
 ) -> StoredRow:
-    """Returns the figures of one point as a row of a matrix file."""
+    """Returns the figures of one measurement as a row of a matrix file. `by_point` and `failures` are by identity."""
     names = [point_id(catalogue, point).model_dump_json() for point in needed.points]
     stored = [by_point[name] for name in names if name in by_point]
     failed = next((failures[name] for name in names if name in failures), None)
@@ -73,7 +73,7 @@ def board_manifests(catalogue: Catalogue, stored: Sequence[StoredPoint]) -> dict
 
 
 def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection[str]) -> KernelMatrix:
-    """Returns the new figures for these boards, and the old ones for all others."""
+    """Returns a kernel's new figures for these boards, and the old ones for all others."""
     if old is None:
         return new
     unchanged = tuple(row for row in old.rows if row.stands_for.board not in boards)
@@ -82,7 +82,8 @@ def merge_matrix(old: KernelMatrix | None, new: KernelMatrix, boards: Collection
 
 
 def matrix_changes(root: Path, matrix: KernelMatrix) -> list[str]:
-    """Returns what has changed since a kernel's figures were measured: "the virtual board", "the firmware (board)"."""
+    """Returns what has changed since a kernel's figures were measured, as texts such as "the virtual board". Empty if
+    nothing has."""
     versions = {manifest["target"].get("timing_version") for manifest in matrix.manifests.values()}
     boards = [
         board

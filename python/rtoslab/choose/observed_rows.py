@@ -30,10 +30,8 @@ Say = Callable[[str], None]
 def observed_rows(
     catalogue: Catalogue, kernel: str, board: str, version: str, *, placements: int, place_matters: bool, say: Say
 ) -> list[StoredRow]:
-    """Returns figures of a kernel on a board that no single point gives: bytes, masked interrupts, worst latencies.
-    A figure that cannot be had has its reason. Times are measured in `placements` placements of the code if its place
-    `place_matters`, else in one.
-    """
+    """Returns those figures of a kernel on a board that no single measurement gives: bytes, masked interrupts, worst
+    latencies."""
     rows = []
     for name, make in {
         "footprint": _footprint_figures,
@@ -55,7 +53,8 @@ def observed_rows(
 
 
 def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figure]]) -> Iterator[MeasuredValue]:
-    """Yields figures as values over all placements."""
+    """Yields each figure as one value with its range over placements. The inner lists have the figures of one placement
+    each, in the same order."""
     clock_hz = catalogue.board(point.board).facts.clock.sys_hz
     for alike in zip(*figures, strict=True):
         metric, stat, number, unit, n = alike[0]
@@ -64,9 +63,11 @@ def _placed_values(catalogue: Catalogue, point: PointId, figures: list[list[Figu
 
 
 def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator[Figure]:
-    """Yields flash and RAM of an image that starts the kernel, and the further RAM of a task with 512 bytes of stack.
+    """Yields flash and RAM in bytes of an image that starts the kernel, and the further RAM of a task with 512 bytes of
+    stack.
 
-    No RAM is reported for a kernel with an invisible heap: its size is somebody's choice and no need of the kernel."""
+    No RAM is reported for a kernel with an invisible heap: its size is somebody's choice and no need of the kernel.
+    """
     surveyed = survey_services(catalogue, point.kernel, point.board, programs=["minimal", "task"])
     costs = {cost.program: cost for cost in surveyed.costs}
     whole, task = costs["minimal"], costs["task"]
@@ -90,9 +91,10 @@ def _footprint_figures(catalogue: Catalogue, point: PointId, _: int) -> Iterator
 
 
 def _masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
-    """Yields the longest time in which the kernel masked the least urgent interrupt, over several benchmarks.
+    """Yields the longest time in cycles in which the kernel masked the least urgent interrupt, over several benchmarks.
 
-    Sections that the benchmarks mask themselves are left out."""
+    Sections that the benchmarks mask themselves are left out.
+    """
     level = load_architecture().interrupt_priorities(catalogue.board(point.board).facts.irq.priority_bits)[-1]
     lengths = [0]
     count = 0
@@ -112,7 +114,8 @@ def _masking_figures(catalogue: Catalogue, point: PointId, placement: int) -> It
 
 
 def _worst_case_figures(catalogue: Catalogue, point: PointId, placement: int) -> Iterator[Figure]:
-    """Yields latencies of an interrupt at every cycle of the period of a background that calls the kernel."""
+    """Yields the latencies of an interrupt that is raised in every cycle of a period, while a background task calls the
+    kernel."""
     program, service = sweeping(catalogue), read_operations().swept_service
     chosen = {**(pick_service(catalogue.benchmark(program).facts, service) or {}), "placement": str(placement)}
     options = Options([point.kernel], [point.board], [1], WINDOW_MS, chosen)

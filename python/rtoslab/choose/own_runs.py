@@ -26,11 +26,11 @@ _BY_DISTURBANCE: Final = ("probe", "counter", "pin")
 def rows_of_runs(
     runs: Sequence[Path], board: str, rows: Mapping[str, Iterable[StoredRow]]
 ) -> dict[str, list[StoredRow]]:
-    """Returns the figures of a user's runs by kernel, followed by those that come with rtoslab.
-    Raises StoreError for a folder that is no run, and for a run without a figure of the board: it would change nothing.
+    """Returns the figures of a user's runs by kernel, followed by those that come with rtoslab. Raises StoreError for a
+    folder that is no run, and for a run without a figure of the board.
 
-    A kernel that only a run holds is added. If a run has the benchmark of a row on its board with as many cores, its
-    own figure replaces the one that comes with rtoslab.
+    A kernel that only a run has is added. If a run has the benchmark of a row on its board with as many cores, its own
+    figure replaces the one that comes with rtoslab.
     """
     points = {path: RunDirectory.open(path).read_points() for path in runs}
     for path, stored in points.items():
@@ -45,7 +45,7 @@ def rows_of_runs(
 
 
 def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
-    """Returns the figures of measured points by kernel, each in all of its placements."""
+    """Returns the figures of measured points by kernel, each over all placements of the code."""
     by_run_id = {stored_point.result.run_id: stored_point for stored_point in points}
     groups = group_placements(
         stored_point.result for stored_point in points if isinstance(stored_point.result, MeasuredPoint)
@@ -61,16 +61,14 @@ def rows_of_points(points: Sequence[StoredPoint]) -> dict[str, list[StoredRow]]:
 
 
 def _disturbance_rank(point: PointId) -> int:
-    """Returns the rank of a point's instrument by its disturbance, 0 for the probe."""
+    """Returns the rank of a point's instrument by how much it disturbs, 0 for the probe, which does not."""
     instrument = point.config.get("instrument", _BY_DISTURBANCE[0])
     return _BY_DISTURBANCE.index(instrument) if instrument in _BY_DISTURBANCE else len(_BY_DISTURBANCE)
 
 
 def run_comparisons(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[KernelComparison]:
-    """Returns a comparison of the points' kernels for each board on which two of them have a figure of one operation.
-
-    Points in several configurations are never mixed: a benchmark that was measured in more than one is left out.
-    """
+    """Returns a comparison of kernels for each board on which two of the measured kernels have a figure of one
+    operation. Benchmarks that were measured with several settings are left out."""
     known = read_operations()
     question = make_question(known, catalogue.services, GENERAL)
     rows = rows_of_points(points)
@@ -91,7 +89,7 @@ def _count_figures(compared: KernelComparison, operation: str) -> int:
 
 
 def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -> dict[str, list[StoredRow]]:
-    """Returns the figures of benchmarks that were measured in only one configuration on a board."""
+    """Returns the figures of those benchmarks that were measured with only one set of settings on a board."""
     configurations: dict[tuple[str, int], set[str]] = {}
     for own in rows.values():
         for row in own:
@@ -108,7 +106,7 @@ def _in_one_configuration(rows: Mapping[str, Sequence[StoredRow]], board: str) -
 
 
 def kernels_section(catalogue: Catalogue, points: Sequence[StoredPoint]) -> ReportSection | None:
-    """Returns the report's section that compares the points' kernels. None if there is nothing to compare."""
+    """Returns the report section that compares the kernels of measured points. None if there is nothing to compare."""
     compared = run_comparisons(catalogue, points)
     if not compared:
         return None
@@ -139,7 +137,8 @@ def _titles_by_id(catalogue: Catalogue, compared: KernelComparison) -> dict[str,
 def with_kernels_section(
     catalogue: Catalogue, document: ReportDocument, points: Sequence[StoredPoint]
 ) -> ReportDocument:
-    """Returns the report with a section that compares its kernels, or unchanged if it has one kernel."""
+    """Returns the report with a section that compares its kernels. Without anything to compare, returns it
+    unchanged."""
     section = kernels_section(catalogue, points)
     if section is None:
         return document

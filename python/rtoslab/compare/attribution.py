@@ -19,7 +19,7 @@ LEAST_CYCLES = 0.005
 
 @dataclass(frozen=True, slots=True)
 class FunctionShare:
-    """One function's share of a difference in cycles between two sides."""
+    """One function's share of a difference in cycles between the two sides of a comparison."""
 
     function: str
     before: float
@@ -32,21 +32,22 @@ class FunctionShare:
 
     @property
     def additional_cycles(self) -> float:
-        """Returns the function's additional cycles on the second side. Negative if it saved some."""
+        """Returns the function's additional cycles per count (or sample) on the second side. Negative if it needs fewer
+        there."""
         return self.after - self.before
 
     @property
     def per_call_delta(self) -> float | None:
-        """Returns the additional cycles of one call of the function. None if the number of calls changed."""
+        """Returns the additional cycles of one call of the function on the second side. None if the number of calls
+        changed."""
         if not self.calls_before or abs(self.calls_after / self.calls_before - 1) > 0.01:
             return None
         return self.after / self.calls_after - self.before / self.calls_before
 
 
 def attribute_cycles(pair: PointPair) -> list[FunctionShare]:
-    """Returns the functions whose cycles differ between two sides, the largest difference first.
-    Empty if a side has no profile.
-    """
+    """Returns the functions in which a benchmark's cycles differ between two sides, the largest difference first. Empty
+    if a side has no profile."""
     cycles_before, cycles_after = (
         _means_by_function(pair.before, cycles_by_function),
         _means_by_function(pair.after, cycles_by_function),
@@ -67,7 +68,8 @@ def attribute_cycles(pair: PointPair) -> list[FunctionShare]:
 
 
 def _code_state(name: str, pair: PointPair) -> str:
-    """Returns whether a function's code is the `same`, `moved` or `changed` on the second side. Empty if unknown."""
+    """Returns whether a function's code on the second side is the `same`, `moved` (to another address) or `changed`.
+    Empty if unknown."""
     sides = [
         [result.code.get(name) for result in _points_with_figures(figures)] for figures in (pair.before, pair.after)
     ]
@@ -80,14 +82,15 @@ def _code_state(name: str, pair: PointPair) -> str:
 
 
 def _points_with_figures(figures: PointFigures) -> Sequence[MeasuredPoint]:
-    """Returns the measured points behind the figures of one side, one for each placement."""
+    """Returns the measured points of one side behind some figures, one for each placement of the code."""
     return figures.placed_results or ([figures.result] if figures.result is not None else [])
 
 
 def _means_by_function(
     figures: PointFigures, by_function: Callable[[MeasuredPoint], dict[str, float]]
 ) -> dict[str, float]:
-    """Returns the mean of a number over the point's placements, for each function. Empty if one has no profile."""
+    """Returns the mean of a number over the placements of the code, for each function. Empty if a placement has no
+    profile."""
     attributions = [by_function(result) for result in _points_with_figures(figures)]
     if not all(attributions):
         return {}

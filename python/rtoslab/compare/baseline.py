@@ -29,7 +29,7 @@ UNSEALED: Final = 1
 
 
 class BaselinePoint(StrictModel):
-    """One point of a baseline with its figures, and what they depend on."""
+    """One measured point of a baseline with its figures, and what they depend on."""
 
     benchmark: str
     kernel: str
@@ -53,7 +53,7 @@ class BaselinePoint(StrictModel):
 
     @property
     def point_id(self) -> PointId:
-        """Returns the identity of the point. A baseline has no titles."""
+        """Returns the identity of the point. Its title is the benchmark's id, because a baseline has no titles."""
         axes = {"benchmark", "kernel", "board", "cores", "window_ms", "config"}
         return PointId(title=self.benchmark, **self.model_dump(include=axes))
 
@@ -72,30 +72,28 @@ class Baseline(StrictModel):
 
     @property
     def content_digest(self) -> str:
-        """Returns the digest of the present content, which `seal` must have."""
+        """Returns the digest of the baseline's present content. It must equal `seal`, or the file was edited."""
         return content_seal(self.model_dump(mode="json", exclude={"rules", "seal"}))
 
 
 def baseline_path(folder: Path, name: str) -> Path:
-    """Returns the path of a baseline in a folder's `baselines`, or the name itself if it ends in .toml.
-
-    Raises PlanError for any other name.
-    """
+    """Returns the path of the baseline with this name in a folder's `baselines`. A name that ends in .toml is the path
+    itself. Raises PlanError for an unsuitable name."""
     if name.endswith(".toml"):
         return Path(name)
     return folder / "baselines" / f"{require_file_name(name, 'The baseline', PlanError)}.toml"
 
 
 def find_baseline(root: Path, name: str) -> Path:
-    """Returns the path of a baseline in the working directory, or else in the checkout. Raises PlanError."""
+    """Returns the path of a baseline (stored figures) in the working directory, or else in the checkout. Raises
+    PlanError."""
     here = baseline_path(Path.cwd(), name)
     return here if here.is_file() else baseline_path(root, name)
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Returns the baseline of a file after a check of its seal.
-    Raises CatalogueError naming file and key, PlanError for an invalid rule or edited figures.
-    """
+    """Returns the baseline of a file (stored figures) after a check of its seal. Raises CatalogueError naming file and
+    key, PlanError for an invalid rule or edited figures."""
     baseline = read_unsealed(path)
     again = f"`rtoslab baseline {path.stem}` measures its points and writes it again"
     if not baseline.seal:
@@ -106,9 +104,8 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def read_unsealed(path: Path) -> Baseline:
-    """Returns the baseline of a file without a check of its seal, to measure its points again.
-    Raises as `read_baseline` does.
-    """
+    """Returns the baseline of a file without a check of its seal, to measure its points again. Raises CatalogueError,
+    PlanError."""
     baseline = read_toml(path, Baseline)
     for rule in baseline.rules.values():
         parse_limits(rule)
@@ -120,7 +117,7 @@ def read_unsealed(path: Path) -> Baseline:
 
 
 def brief_side(side: ComparisonSide) -> ComparisonSide:
-    """Returns the side of a comparison with its manifests shortened to what a baseline stores."""
+    """Returns one side of a comparison with its manifests shortened to what a baseline stores."""
     return ComparisonSide(
         side.name,
         [replace(figure, manifest=brief_manifest(figure.manifest)) for figure in side.figures],
@@ -128,7 +125,7 @@ def brief_side(side: ComparisonSide) -> ComparisonSide:
 
 
 def baseline_side(baseline: Baseline, name: str) -> ComparisonSide:
-    """Returns a baseline as one side of a comparison."""
+    """Returns a baseline as one side of a comparison, under this name."""
     return ComparisonSide(
         name,
         [
@@ -149,7 +146,7 @@ def baseline_side(baseline: Baseline, name: str) -> ComparisonSide:
 
 
 def _parse_function(code: str, calls: float, instructions: float | None = None) -> ExecutedFunction:
-    """Returns a function's entry in a baseline as an executed function."""
+    """Returns a function's entry in a baseline as an `ExecutedFunction`."""
     return ExecutedFunction(code, instructions, calls)
 
 
@@ -160,12 +157,13 @@ def _function_row(function: ExecutedFunction) -> tuple[str, float, float] | tupl
 
 
 def _six_digits(value: float) -> float:
-    """Returns the value rounded to six digits. The window's end makes further ones meaningless."""
+    """Returns a number rounded to six digits. Further digits change with the end of the measurement window."""
     return float(f"{value:.6g}")
 
 
 def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
-    """Makes a baseline of the figures of one side of a comparison. Raises PlanError if a point has none."""
+    """Makes a baseline (figures to store) of one side of a comparison, with these limits. Raises PlanError if a point
+    has no figure."""
     lost = [figure for figure in side.figures if figure.missing_reason]
     if lost:
         point, why = lost[0].point, lost[0].missing_reason
@@ -193,7 +191,7 @@ def make_baseline(side: ComparisonSide, rules: Mapping[str, str]) -> Baseline:
 
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
-    """Writes a baseline as TOML. The same figures give the same bytes. Raises StoreError."""
+    """Writes a baseline as TOML. The same figures give the same bytes. Raises StoreError if the disk refuses it."""
     lines = [
         "# Figures that `rtoslab gate` compares with new ones; `rtoslab baseline` writes this file. Edit only [rules]:",
         "# how much worse a figure may become, by its name.",

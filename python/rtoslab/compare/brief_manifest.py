@@ -34,7 +34,7 @@ _SHORT: Final = 12
 
 
 def brief_manifest(flat: Mapping[str, str]) -> dict[str, str]:
-    """Returns a flat manifest shortened to what a baseline stores. Empty for an empty one."""
+    """Returns a flat manifest (key path -> text) shortened to what a baseline stores. Empty for an empty manifest."""
     if not flat:
         return {}
     texts = {name: " ".join(flat.get(key, "") for key in keys) for name, keys in _AS_TEXT.items()}

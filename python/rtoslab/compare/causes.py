@@ -42,7 +42,7 @@ class DifferenceCause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DifferenceReason:
-    """The cause of a difference in cycles, with an explanation."""
+    """The cause of a difference in cycles between two sides of a comparison, with an explanation."""
 
     cause: DifferenceCause
     text: str
@@ -50,9 +50,8 @@ class DifferenceReason:
 
 
 def find_reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
-    """Returns why the cycles of a point differ on two sides. Both were measured exactly, in one placement.
-    Their manifests are brief.
-    """
+    """Returns why the cycles of a point differ on two sides of a comparison. Both were measured without noise, in one
+    placement of the code, and have brief manifests."""
     if not before.code or not after.code:
         return DifferenceReason(
             DifferenceCause.UNKNOWN, "unknown: some executed code has no symbol, so the functions cannot be compared"
@@ -74,7 +73,7 @@ def find_reason(before: PointFigures, after: PointFigures) -> DifferenceReason:
 
 
 def _reason_of_same_code(before: PointFigures, after: PointFigures) -> DifferenceReason:
-    """Returns why cycles differ though all executed code is the same."""
+    """Returns why cycles differ on two sides although all executed code is the same."""
     built_from = _differing_keys(before.manifest, after.manifest, _BUILT_FROM)
     is_state_known = bool(before.state and after.state)
     unknown = "unknown: the executed code is the same"
@@ -92,7 +91,8 @@ def _reason_of_same_code(before: PointFigures, after: PointFigures) -> Differenc
 
 
 def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
-    """Returns the names of functions whose code differs or that only one side executed, the largest change first."""
+    """Returns the names of functions whose code differs between two sides, or that only one side executed, the largest
+    change first."""
     names = [name for name in {*before, *after} if _code_of(before, name) != _code_of(after, name)]
     return sorted(
         names,
@@ -101,19 +101,19 @@ def changed_functions(before: Mapping[str, ExecutedFunction], after: Mapping[str
 
 
 def instructions_of(functions: Mapping[str, ExecutedFunction], names: list[str]) -> float | None:
-    """Returns the instructions per count (or sample) of these functions. None if they were not counted."""
+    """Returns how many instructions these functions executed per count (or sample). None if they were not counted."""
     counts = [functions[name].instructions for name in names if name in functions]
     return None if None in counts else sum(count for count in counts if count is not None)
 
 
 def function_changes_text(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> str:
-    """Returns a clause that names the functions whose code differs."""
+    """Returns a clause that names the functions whose code differs between two sides."""
     names = [_change_text(name, before.get(name), after.get(name)) for name in changed_functions(before, after)]
     return f"changed code: {_names_text(names)}" if names else "the executed code differs"
 
 
 def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunction | None) -> str:
-    """Returns a text on how one function's code changed."""
+    """Returns a function's name with how its code changed, as text. None means that a side lacks the function."""
     if before is None or after is None:
         return f"{name} ({'new' if before is None else 'gone'})"
     counted = before.instructions is not None and after.instructions is not None
@@ -121,26 +121,25 @@ def _change_text(name: str, before: ExecutedFunction | None, after: ExecutedFunc
 
 
 def _code_of(functions: Mapping[str, ExecutedFunction], name: str) -> str:
-    """Returns the digest of a function's code. Empty if it was not executed."""
+    """Returns the digest of a function's code. Empty if the side did not execute it."""
     return functions[name].code if name in functions else ""
 
 
 def _instructions_of_function(functions: Mapping[str, ExecutedFunction], name: str) -> float:
-    """Returns the executed instructions of a function, 0 if there are none."""
+    """Returns the executed instructions of a function per count (or sample), 0 if there are none."""
     return (functions[name].instructions or 0.0) if name in functions else 0.0
 
 
 def _differing_keys(before: Mapping[str, str], after: Mapping[str, str], keys: tuple[str, ...]) -> list[str]:
-    """Returns the manifest's keys with different values on the two sides.
-    An empty manifest differs from every other one.
-    """
+    """Returns those of the keys that have different values in the manifests of two sides. An empty manifest differs
+    from every other one."""
     if not before or not after:
         return ["the manifest"]
     return [key for key in keys if before.get(key) != after.get(key)]
 
 
 def _state_changes(before: Mapping[str, str | int], after: Mapping[str, str | int]) -> list[str]:
-    """Returns the board settings with different values on the two sides, if both sides recorded them."""
+    """Returns the board settings with different values on two sides, as texts. Empty if a side did not record them."""
     if not before or not after:
         return []
     keys = sorted({*before, *after})
@@ -152,20 +151,21 @@ def _state_changes(before: Mapping[str, str | int], after: Mapping[str, str | in
 
 
 def _other_work(before: Mapping[str, ExecutedFunction], after: Mapping[str, ExecutedFunction]) -> list[str]:
-    """Returns the functions with the same code that executed more or fewer instructions on the second side."""
+    """Returns the functions with the same code that executed clearly more or fewer instructions on the second side, as
+    texts."""
     both = [(name, first, after[name]) for name, first in before.items() if name in after]
     return [f"{name} ({_work_text(first, second)})" for name, first, second in both if _is_other_work(first, second)]
 
 
 def _is_other_work(first: ExecutedFunction, second: ExecutedFunction) -> bool:
-    """Whether a function clearly did more or less work on the second side."""
+    """Whether a function clearly executed more or fewer instructions (or calls) on the second side."""
     if first.instructions is not None and second.instructions is not None:
         return _differ_clearly(first.instructions, second.instructions)
     return _differ_clearly(first.calls, second.calls)
 
 
 def _differ_clearly(first: float, second: float) -> bool:
-    """Whether two numbers per count differ by more than what ticks add to each count."""
+    """Whether two numbers per count differ by more than ticks may add, which is 1 %."""
     return abs(second - first) > max(_LEAST_WORK, _ONE_PERCENT * first)
 
 
@@ -181,7 +181,7 @@ def _work_text(first: ExecutedFunction, second: ExecutedFunction) -> str:
 
 
 def _waits_text(before: Mapping[str, float], after: Mapping[str, float]) -> str:
-    """Returns how the waiting cycles per count differ, as a clause, which may be empty."""
+    """Returns how the waiting cycles per count differ on two sides, as text in brackets, which may be empty."""
     changes = [(name, after[name] - before[name]) for name in before if name in after]
     parts = [f"{name} {change:+.2f}" for name, change in changes if abs(change) >= 1]
     return f" ({', '.join(parts)} cycles per count)" if parts else ""
@@ -194,6 +194,6 @@ def _differ_text(names: list[str]) -> str:
 
 
 def _names_text(names: list[str]) -> str:
-    """Returns the first names and the number of further ones."""
+    """Returns the first three names and the number of further ones, as text."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more

@@ -36,7 +36,7 @@ class ChangeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """One figure on both sides of a comparison, with its verdict."""
+    """One figure of a point on both sides of a comparison, with the verdict on its change."""
 
     pair: PointPair
     before: NamedFigure
@@ -51,12 +51,12 @@ class FigureChange:
 
     @property
     def figure_change(self) -> float:
-        """Returns the change of the figure in its unit. Positive is worse. More is worse."""
+        """Returns the change of the figure in its unit. A positive change is worse."""
         return self.after.value - self.before.value
 
     @property
     def percent_change(self) -> float:
-        """Returns the change in percent of the first side's figure. It is infinite where that is zero."""
+        """Returns the change in percent of the first side's figure. It is infinite if that figure is zero."""
         if not self.figure_change:
             return 0.0
         return (
@@ -68,7 +68,7 @@ class FigureChange:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Two sides compared, figure by figure."""
+    """Two sides (runs or a baseline) compared, figure by figure."""
 
     before: ComparisonSide
     after: ComparisonSide
@@ -79,12 +79,14 @@ class RunComparison:
 
     @property
     def claimed_changes(self) -> list[FigureChange]:
-        """Returns the figures that became worse or better beyond noise and placement."""
+        """Returns the figures that are worse or better on the second side, beyond noise and the placement of the
+        code."""
         return [change for change in self.changes if change.verdict in {ChangeVerdict.WORSE, ChangeVerdict.BETTER}]
 
     @property
     def visible_changes(self) -> list[FigureChange]:
-        """Returns the claimed changes, then those of figures measured in one placement."""
+        """Returns the changes that reports show: the claimed ones, then those of figures measured in one placement of
+        the code."""
         shown_verdicts = {ChangeVerdict.WORSE, ChangeVerdict.BETTER, ChangeVerdict.ONE_PLACEMENT}
         single_placement = [
             change
@@ -95,18 +97,15 @@ class RunComparison:
 
     @property
     def without_figures(self) -> list[PointPair]:
-        """Returns the pairs of points in which only one side has a number."""
+        """Returns the pairs of points of which only one side has figures."""
         return [
             pair for pair in self.matching.pairs if bool(pair.before.missing_reason) != bool(pair.after.missing_reason)
         ]
 
 
 def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: bool = False) -> RunComparison:
-    """Compares every figure that two sides have.
-
-    A gate compares points with the same axes and placement, to the cycle, so any difference is one of these images. Its
-    sides have brief manifests.
-    """
+    """Compares every figure that two sides (runs or a baseline) have. With `is_gate`, only points with equal settings
+    and placement are compared, every difference in cycles counts, and manifests are brief."""
     matching = match_sides(before, after, same_axes=is_gate)
     figures = [
         (pair, metric, pair.after.metrics[name])
@@ -125,14 +124,14 @@ def compare_sides(before: ComparisonSide, after: ComparisonSide, *, is_gate: boo
 
 
 def _is_exact(pair: PointPair) -> bool:
-    """Whether both points were measured exactly, without noise."""
+    """Whether both points of a pair were measured on virtual boards, without noise."""
     return pair.before.is_exact and pair.after.is_exact
 
 
 def _exact_change(
     pair: PointPair, before: NamedFigure, after: NamedFigure, reason: DifferenceReason, *, is_gate: bool
 ) -> FigureChange:
-    """Returns the change of a figure without noise, with its verdict."""
+    """Returns the change of a figure that was measured without noise, with its verdict."""
     delta = after.value - before.value
     grain = max(before.resolution, after.resolution) * (1 + 1e-9)  # tolerates rounding
     if before.band or after.band:
@@ -152,9 +151,8 @@ def _exact_change(
 
 
 def _cycles_reason(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
-    """Returns why the cycles of a point without noise differ on the two sides.
-    `is_brief`: their manifests are brief already.
-    """
+    """Returns why the cycles of a pair of points differ, which were measured without noise. `is_brief` tells that their
+    manifests are brief already."""
     if is_brief:
         return find_reason(pair.before, pair.after)
     first, second = (
@@ -164,7 +162,7 @@ def _cycles_reason(pair: PointPair, *, is_brief: bool) -> DifferenceReason:
 
 
 def _changed_code_figure(pair: PointPair) -> FigureChange | None:
-    """Returns the change in instructions of the functions whose code changed. None if none did.
+    """Returns the change in executed instructions of those functions whose code differs. None if no code differs.
 
     Instructions do not depend on the place. So they show a slowdown that a better place hides in the cycles.
     """
@@ -181,12 +179,12 @@ def _changed_code_figure(pair: PointPair) -> FigureChange | None:
 
 
 def _verdict_of_delta(delta: float) -> ChangeVerdict:
-    """Returns the verdict on a change: worse, better or the same."""
+    """Returns the verdict on a figure's change: an increase is worse, a decrease is better."""
     return ChangeVerdict.WORSE if delta > 0 else ChangeVerdict.BETTER if delta < 0 else ChangeVerdict.SAME
 
 
 def _noisy_changes(figures: Sequence[tuple[PointPair, NamedFigure, NamedFigure]]) -> list[FigureChange]:
-    """Returns the changes of figures with noise, judged by their samples."""
+    """Returns the changes of figures of real boards, judged by their samples."""
     changes = [
         FigureChange(*figure, _verdict_of_delta(figure[2].value - figure[1].value))
         for figure in figures
@@ -204,12 +202,12 @@ def _noisy_changes(figures: Sequence[tuple[PointPair, NamedFigure, NamedFigure]]
 
 
 def _is_median(metric: NamedFigure) -> bool:
-    """Whether a figure is a median or a count, which noise tests apply to."""
+    """Whether a figure is a median or the cycles per count, to which a test for noise applies."""
     return bool(metric.samples) or "." not in metric.id
 
 
 def _sort_key(change: FigureChange) -> tuple[int, float, str, str]:
-    """Returns the sort key of a change in tables."""
+    """Returns the sort key of a change in tables: by verdict, then the largest change first."""
     order = (
         ChangeVerdict.WORSE,
         ChangeVerdict.BETTER,

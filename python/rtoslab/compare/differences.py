@@ -36,10 +36,8 @@ class ManifestDifference:
 
 
 def manifest_differences(pairs: Sequence[PointPair]) -> list[ManifestDifference]:
-    """Returns every key of the manifests that differs between two sides, compiler and kernel first.
-
-    Settings that only one kernel's configuration has are last, because two kernels have hundreds of them.
-    """
+    """Returns every key of the manifests that differs between the two sides of a comparison, compiler and kernel first.
+    Settings that only one kernel's configuration has are last."""
     counts: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
         for key, before, after in _differing_keys(pair.before.manifest, pair.after.manifest):
@@ -51,14 +49,14 @@ def manifest_differences(pairs: Sequence[PointPair]) -> list[ManifestDifference]
 
 
 def _sort_group(difference: ManifestDifference) -> int:
-    """Returns the group by which a difference is sorted."""
+    """Returns the group by which a difference of manifests is sorted, 0 first."""
     if difference.key.startswith(_SETTING) and NOT_SET in (difference.before, difference.after):
         return 2
     return 0 if difference.key.startswith(_FIRST) else 1
 
 
 def _differing_keys(before: Mapping[str, str], after: Mapping[str, str]) -> Iterable[tuple[str, str, str]]:
-    """Yields each key that differs, with both values."""
+    """Yields each key that differs between two flat manifests, with both values. Nothing if one is empty."""
     if not before or not after:  # a side without manifests
         return
     states = [any(key.startswith(STATE) for key in side) for side in (before, after)]
@@ -72,7 +70,7 @@ def _differing_keys(before: Mapping[str, str], after: Mapping[str, str]) -> Iter
 
 
 def condense_differences(differences: Sequence[ManifestDifference], shown: int = 12) -> list[ManifestDifference]:
-    """Returns the differences for a table: only the first source files, then how many more."""
+    """Returns the differences of manifests for a table: of source files only the first `shown`, then how many more."""
     sources = [difference for difference in differences if difference.key.startswith("build.sources.")]
     rest = [difference for difference in differences if not difference.key.startswith("build.sources.")]
     brief = [

@@ -24,7 +24,7 @@ FEW_SAMPLES = 20
 
 
 def comparison_document(comparisons: Sequence[RunComparison], extra: Sequence[ReportSection] = ()) -> ReportDocument:
-    """Returns a report of comparisons with one reference: figures, other differences, then `extra`."""
+    """Returns the report on comparisons of runs with one reference. `extra` are further sections."""
     reference = comparisons[0].before.name
     names = ", ".join(comparison.after.name for comparison in comparisons)
     sections: list[ReportSection] = []
@@ -41,7 +41,7 @@ def comparison_document(comparisons: Sequence[RunComparison], extra: Sequence[Re
 
 
 def summary_text(comparison: RunComparison) -> str:
-    """Returns the summary of a comparison, in one or two sentences."""
+    """Returns one or two sentences that sum up a comparison: how many points are worse or better."""
     pairs = len(comparison.matching.pairs)
     if not pairs:
         return f"{comparison.after.name} and {comparison.before.name} have no point in common."
@@ -73,11 +73,10 @@ def summary_text(comparison: RunComparison) -> str:
 
 
 def extremes_sentence(comparison: RunComparison) -> str:
-    """Returns a sentence on the points in which the second side is fastest and slowest, compared with the first.
+    """Returns a sentence on the points in which the second side of a comparison is fastest and slowest. Only claimed
+    differences in time count.
 
-
-    Only differences in time that are claimed count. A side is called by what is compared over (a kernel's name), if
-    that is one thing, else by its run.
+    A side is called by what is compared (such as a kernel's name) if that is one thing, else by its run.
     """
     over = list(comparison.matching.over.values())
     first, second = over[0] if len(over) == 1 else (comparison.before.name, comparison.after.name)
@@ -103,12 +102,12 @@ def extremes_sentence(comparison: RunComparison) -> str:
 
 
 def _changes_with_verdict(comparison: RunComparison, verdict: ChangeVerdict) -> list[FigureChange]:
-    """Returns the changes with this verdict."""
+    """Returns those changes of a comparison that have this verdict."""
     return [change for change in comparison.changes if change.verdict is verdict]
 
 
 def change_text(change: FigureChange) -> str:
-    """Returns a change in a few words: point, figure, difference."""
+    """Returns a figure's change in a few words: point, figure, difference."""
     unit = change.before.unit
     band = (
         ""
@@ -119,7 +118,7 @@ def change_text(change: FigureChange) -> str:
 
 
 def _comparison_subtitle(comparisons: Sequence[RunComparison]) -> str:
-    """Returns the subtitle of a comparison's report."""
+    """Returns the subtitle of a comparison's report: the shared settings, and whether figures are exact."""
     pairs = [change.pair for comparison in comparisons for change in comparison.changes]
     exact = {pair.before.is_exact and pair.after.is_exact for pair in pairs}
     placed = any(change.placement_interval is not None for comparison in comparisons for change in comparison.changes)
@@ -138,7 +137,8 @@ def _comparison_subtitle(comparisons: Sequence[RunComparison]) -> str:
 
 
 def _comparison_sections(comparison: RunComparison, suffix: str) -> list[ReportSection]:
-    """Returns the sections of the report on one comparison."""
+    """Returns the report sections on one comparison. `suffix` makes their ids different from those of other
+    comparisons."""
     against = f": {comparison.after.name}" if suffix else ""
     parts = [
         _changes_section(comparison, f"changes{suffix}", against),
@@ -153,7 +153,8 @@ def _comparison_sections(comparison: RunComparison, suffix: str) -> list[ReportS
 
 
 def _differences_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
-    """Returns the report's section on what differs between the sides besides figures."""
+    """Returns the report section on the differences between the manifests of the two sides. `ident` is its id,
+    `against` the end of its title."""
     over = [[name, *values, "all"] for name, values in comparison.matching.over.items()]
     rows = [
         [difference.key, difference.before, difference.after, str(difference.points or "")]
@@ -169,7 +170,8 @@ def _differences_section(comparison: RunComparison, ident: str, against: str) ->
 
 
 def _changes_section(comparison: RunComparison, ident: str, against: str) -> ReportSection:
-    """Returns the report's section on figures that became worse or better."""
+    """Returns the report section on figures that are worse or better. `ident` is its id, `against` the end of its
+    title."""
     tables = _unit_tables(comparison.claimed_changes, "largest effect first")
     same = sum(change.verdict is ChangeVerdict.SAME for change in comparison.changes)
     prose = [f"{same} figures are the same."] if same else []
@@ -179,7 +181,8 @@ def _changes_section(comparison: RunComparison, ident: str, against: str) -> Rep
 
 
 def _single_placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
-    """Returns the report's section on changes of figures in one placement."""
+    """Returns the report section on changes of figures that were measured in one placement of the code. None without
+    any."""
     changes = _changes_with_verdict(comparison, ChangeVerdict.ONE_PLACEMENT)
     if not changes:
         return None
@@ -188,7 +191,7 @@ def _single_placement_section(comparison: RunComparison, ident: str, against: st
 
 
 def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]:
-    """Returns a table of changes for each unit that has any."""
+    """Returns a table of changes for each unit that occurs. `order` is said in the title."""
     columns = ("point", "figure", ">before", ">after", ">change", ">%", "verdict")
     tables = []
     for unit, title in (
@@ -202,7 +205,7 @@ def _unit_tables(changes: Sequence[FigureChange], order: str) -> list[TableData]
 
 
 def _change_row(change: FigureChange) -> list[str]:
-    """Returns the table's row of a change."""
+    """Returns one change as a row of a report's table."""
     result = change.placement_interval if change.sample_shift is None else change.sample_shift.interval
     interval = "" if result is None else f" [{number_text(result[0])} to {number_text(result[1])}]"
     return [
@@ -217,12 +220,12 @@ def _change_row(change: FigureChange) -> list[str]:
 
 
 def figure_text(metric: NamedFigure) -> str:
-    """Returns a figure as text: its value, or for several placements the median with its range."""
+    """Returns a figure as text: its value, or over several placements of the code the median with its range."""
     return number_text(metric.value) if metric.band is None else band_text(metric.band, number_text)
 
 
 def _open_cases_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
-    """Returns the report's section on differences that may be noise."""
+    """Returns the report section on differences that may be noise. None without noisy figures."""
     open_ones = [
         change for change in comparison.changes if change.verdict in {ChangeVerdict.TOO_FEW, ChangeVerdict.UNCLEAR}
     ]
@@ -245,7 +248,7 @@ def _open_cases_section(comparison: RunComparison, ident: str, against: str) -> 
 
 
 def _placement_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
-    """Returns the report's section on differences that the placement of the code may explain."""
+    """Returns the report section on differences that the placement of the code may explain. None without any."""
     placed = [change for change in comparison.changes if change.placement_interval is not None]
     moved = [
         item for item in _changes_with_verdict(comparison, ChangeVerdict.PLACEMENT) if item.placement_interval is None
@@ -271,7 +274,7 @@ def _placement_section(comparison: RunComparison, ident: str, against: str) -> R
 
 
 def _attribution_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
-    """Returns the report's section on the functions in which cycles differ."""
+    """Returns the report section on the functions in which cycles differ. None if nothing can be attributed."""
     tables = [
         table for pair in _pairs_with_times(comparison.visible_changes) if (table := _parts_table(pair)) is not None
     ]
@@ -285,7 +288,7 @@ def _attribution_section(comparison: RunComparison, ident: str, against: str) ->
 
 
 def _pairs_with_times(changes: Iterable[FigureChange]) -> list[PointPair]:
-    """Returns the pairs whose time differs, each once, in the order of the changes."""
+    """Returns the pairs of points whose times differ, each once, in the order of the changes."""
     pairs: dict[str, PointPair] = {}
     for change in changes:
         if change.before.unit == CYCLES:
@@ -294,7 +297,7 @@ def _pairs_with_times(changes: Iterable[FigureChange]) -> list[PointPair]:
 
 
 def _parts_table(pair: PointPair) -> TableData | None:
-    """Returns a table of the functions in which the cycles of a pair differ."""
+    """Returns a table of the functions in which the cycles of a pair of points differ. None without profiles."""
     parts = attribute_cycles(pair)
     if not parts or pair.before.result is None:
         return None
@@ -317,7 +320,8 @@ def _parts_table(pair: PointPair) -> TableData | None:
 
 
 def _missing_section(comparison: RunComparison, ident: str, against: str) -> ReportSection | None:
-    """Returns the report's section on points without a figure on one side."""
+    """Returns the report section on points that lack a figure on one side of the comparison. None without any. `ident`
+    is the section's id, and `against` the end of its title, which names the second side."""
     rows = [[label, "only in " + comparison.before.name, ""] for label in comparison.matching.only_before]
     rows += [[label, "only in " + comparison.after.name, ""] for label in comparison.matching.only_after]
     for pair in comparison.without_figures:
@@ -330,19 +334,20 @@ def _missing_section(comparison: RunComparison, ident: str, against: str) -> Rep
 
 
 def number_text(value: float) -> str:
-    """Returns a number as text, whole or with two decimals."""
+    """Returns a number as text, with two decimals unless it is whole."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
 def delta_text(change: FigureChange) -> str:
-    """Returns a change with its sign, in its unit."""
+    """Returns a figure's change with its sign, in the figure's unit, as text."""
     return _format_signed(change.figure_change)
 
 
 def _format_signed(value: float) -> str:
+    """Returns a number with its sign as text, with two decimals unless it is whole."""
     return f"{value:+,.0f}" if value == int(value) else f"{value:+,.2f}"
 
 
 def percent_text(change: FigureChange) -> str:
-    """Returns a change in percent with its sign, or `new` if the figure was 0 before."""
+    """Returns a figure's change in percent with its sign as text, or `new` if the figure was 0 before."""
     return "new" if abs(change.percent_change) == float("inf") else f"{change.percent_change:+.2f} %"

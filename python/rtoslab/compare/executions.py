@@ -16,7 +16,7 @@ CODE_DIGITS: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class ExecutedFunction:
-    """One function that the window executed: the digest of its code, its instructions and calls."""
+    """One function that was executed in the measurement window: the digest of its code, its instructions and calls."""
 
     code: str
     """Digest of its instructions, wherever they are."""
@@ -27,7 +27,7 @@ class ExecutedFunction:
 
 
 def executed_functions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
-    """Returns the executed functions that have a digest, by name."""
+    """Returns the executed functions of a measured point whose code has a digest, by name."""
     calls = calls_by_function(result)
     instructions = _instructions_by_function(result)
     return {
@@ -38,19 +38,18 @@ def executed_functions(result: MeasuredPoint) -> dict[str, ExecutedFunction]:
 
 
 def code_digest(result: MeasuredPoint) -> str:
-    """Returns one digest of all code that a point executed. Empty if the digest of a function is unknown."""
+    """Returns one digest of all code that a measured point executed. Empty if the digest of a function is unknown."""
     return _functions_digest(result, {name: place.digest for name, place in result.code.items()})
 
 
 def place_digest(result: MeasuredPoint) -> str:
-    """Returns one digest of the addresses of all code that a point executed. Empty if one is unknown.
-    Empty if a function of it has none.
-    """
+    """Returns one digest of the addresses of all code that a measured point executed. Empty if the address of a
+    function is unknown."""
     return _functions_digest(result, {name: place.address for name, place in result.code.items()})
 
 
 def _functions_digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> str:
-    """Returns one digest of a property of all executed functions."""
+    """Returns one digest of a property (`known`) of all executed functions. Empty if it is unknown for one of them."""
     functions = {use.name for use in result.virtual.functions} if result.virtual else set()
     if not functions or not functions <= known.keys():
         return ""
@@ -59,7 +58,7 @@ def _functions_digest(result: MeasuredPoint, known: Mapping[str, str | int]) -> 
 
 
 def _instructions_by_function(result: MeasuredPoint) -> dict[str, float]:
-    """Returns the executed instructions of each function, per count or sample."""
+    """Returns the executed instructions of each function, per count or sample. Empty if they were not counted."""
     if result.virtual is None:
         return {}
     counts = Counter[str]()
@@ -71,7 +70,8 @@ def _instructions_by_function(result: MeasuredPoint) -> dict[str, float]:
 
 
 def wait_cycles(result: MeasuredPoint) -> dict[str, float]:
-    """Returns the cycles per count in which cores executed nothing, by cause. Empty for a latency benchmark."""
+    """Returns the cycles per count of a measured point in which cores executed nothing, by cause. Empty for a latency
+    benchmark."""
     if result.virtual is None or result.is_latency:
         return {}
     cycles = Counter[str]()

@@ -24,7 +24,7 @@ _CLAUSES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class GateJudgement:
-    """The result of the gate, the comparison of a run with a baseline."""
+    """The result of `rtoslab gate`, the comparison of a run with a baseline."""
 
     comparison: RunComparison
     regressions: Sequence[tuple[FigureChange, GrowthLimit]]
@@ -35,13 +35,13 @@ class GateJudgement:
 
     @property
     def other_compiler(self) -> tuple[str, str] | None:
-        """Returns the baseline's compiler and the run's, if they differ."""
+        """Returns the compilers of the baseline and of the run, if they differ. Else None."""
         compilers = [difference for difference in self.comparison.differences if difference.key == COMPILER]
         return (compilers[0].before, compilers[0].after) if compilers else None
 
 
 def judge_run(baseline: Baseline, name: str, run: ComparisonSide, rules: FigureLimits) -> GateJudgement:
-    """Compares every figure of a baseline with a run's, and applies the limits."""
+    """Compares every figure of a baseline with a run's, and applies the limits. `name` is the baseline's."""
     comparison = compare_sides(baseline_side(baseline, name), brief_side(run), is_gate=True)
     differing = [item for item in comparison.changes if item.verdict is not ChangeVerdict.SAME]
     broken = [(item, limit) for item in differing if (limit := rules.broken_limit(item)) is not None]
@@ -57,22 +57,21 @@ def judge_run(baseline: Baseline, name: str, run: ComparisonSide, rules: FigureL
 
 
 def _figures_without_pair(pair: PointPair) -> list[str]:
-    """Returns a clause for each figure that only one side has."""
+    """Returns a clause for each figure that only the baseline or only the run has."""
     before, after = pair.before.metrics, pair.after.metrics
     gone = [f"{pair.label} no longer has the figure {key}" for key in before if key not in after]
     return gone + [f"{pair.label}: figure {key} is not in the baseline" for key in after if key not in before]
 
 
 def without_moved(judgement: GateJudgement) -> GateJudgement:
-    """Returns the judgement without regressions of figures whose code only moved."""
+    """Returns the gate's result without regressions whose code is the same at other addresses."""
     rest = [regression for regression in judgement.regressions if regression not in judgement.moved]
     return replace(judgement, regressions=rest, moved=())
 
 
 def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
-    """Returns the plan that measures the baseline's points again.
-    Raises PlanError if one does not exist in this checkout.
-    """
+    """Returns the plan that measures the baseline's points again. Raises PlanError for a point that does not exist
+    here."""
     points: list[Point] = []
     for point in baseline.point:
         experiment = Experiment(
@@ -98,7 +97,7 @@ def baseline_points(catalogue: Catalogue, baseline: Baseline) -> Plan:
 
 
 def verdict_text(judgement: GateJudgement) -> str:
-    """Returns the gate's answer in one sentence."""
+    """Returns the gate's result in one sentence."""
     pairs = len(judgement.comparison.matching.pairs)
     figures = f"{count_text(len(judgement.comparison.changes), 'figure')} of {count_text(pairs, 'point')}"
     if judgement.unmatched:
@@ -120,13 +119,13 @@ def verdict_text(judgement: GateJudgement) -> str:
 
 
 def loss_clauses(lost: Sequence[str]) -> str:
-    """Returns the first clauses of a list, and the number of further ones."""
+    """Returns the first three clauses of a list, and the number of further ones, as text."""
     more = f"; and {len(lost) - _CLAUSES} more" if len(lost) > _CLAUSES else ""
     return "; ".join(lost[:_CLAUSES]) + more
 
 
 def _placement_sentence(judgement: GateJudgement) -> str:
-    """Returns a sentence on the regressions whose executed code is only at other addresses. Empty without any."""
+    """Returns a sentence on the regressions whose code is the same at other addresses. Empty without any."""
     if not judgement.moved:
         return ""
     which = "All" if len(judgement.moved) == len(judgement.regressions) else str(len(judgement.moved))
@@ -134,7 +133,7 @@ def _placement_sentence(judgement: GateJudgement) -> str:
 
 
 def _cause_text(judgement: GateJudgement) -> str:
-    """Returns the cause of the first regression that has one."""
+    """Returns a sentence on the cause of the first regression that has one. Empty without one."""
     reason = next((change.reason for change, _ in judgement.regressions if change.reason is not None), None)
     return "" if reason is None else f" Cause{'' if reason.cause is DifferenceCause.UNKNOWN else ':'} {reason.text}."
 

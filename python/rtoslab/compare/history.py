@@ -33,7 +33,7 @@ MOST_LINES = 7
 
 @dataclass(frozen=True, slots=True)
 class RunFigure:
-    """One figure of one point in one run."""
+    """One figure of one measured point in one run, over the placements of the code."""
 
     figure: NamedFigure
     """The figure, for several placements the median with the band."""
@@ -41,7 +41,8 @@ class RunFigure:
     """The measured points by placement, each with its manifest."""
 
     def reason_unclaimed(self, before: "RunFigure") -> str:
-        """Returns why a change of the figure since `before` is not claimed. Empty if it is claimed."""
+        """Returns why a change of the figure since the run `before` is not claimed, such as `placement`. Empty if it is
+        claimed."""
         if self._is_placed_apart(before):
             return PLACEMENT
         has_no_bands = self.figure.band is None and before.figure.band is None
@@ -49,7 +50,7 @@ class RunFigure:
         return ONE_PLACEMENT if has_no_bands and may_depend_on_place(self.figure.id, *manifests) else ""
 
     def _is_placed_apart(self, before: "RunFigure") -> bool:
-        """Whether the placement of the code alone may have changed the figure since `before`."""
+        """Whether the placement of the code alone may have changed the figure since the run `before`."""
         if self.figure.band is not None or before.figure.band is not None:
             least, most = difference_interval(before.figure, self.figure)
             return least <= 0 <= most
@@ -81,7 +82,7 @@ class FigureHistory:
     """Keyed by number of the run, from 1."""
 
     def value_in(self, run: int) -> float:
-        """Returns the figure's value in a run."""
+        """Returns the figure's value in the run with this number."""
         return self.values[run].figure.value
 
     @property
@@ -95,12 +96,13 @@ class FigureHistory:
 
     @property
     def claimed_changes(self) -> list[FigureMove]:
-        """Returns the claimed changes of the figure."""
+        """Returns those changes of the figure that placement of the code does not explain."""
         return [change for change in self.all_changes if not change.unclaimed]
 
 
 def history_document(points: Sequence[ArchivedPoint], patterns: Sequence[str] = ()) -> ReportDocument:
-    """Returns a report of figures over many runs. Raises ReportError if no figure is in two of them."""
+    """Returns a report of figures over many runs. `patterns` select figures by name. Raises ReportError if no figure is
+    in two runs."""
     runs = list(dict.fromkeys(item.run for item in points))
     lines = [item for item in _figure_histories(points, patterns or USUAL_METRICS) if len(item.values) > 1]
     if not lines:
@@ -145,7 +147,8 @@ _SINGLE_PLACEMENT = "In one placement each"
 def _split_by_claim(
     lines: Sequence[FigureHistory],
 ) -> tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]]:
-    """Splits figures into those that changed, that differ in one placement, and that differ by placement only."""
+    """Splits figures into those that changed, those that differ in one placement of the code, and those that differ by
+    placement only."""
     groups: tuple[list[FigureHistory], list[FigureHistory], list[FigureHistory]] = ([], [], [])
     for line in lines:
         if line.claimed_changes:
@@ -156,7 +159,7 @@ def _split_by_claim(
 
 
 def _describe_unmoved(lines: int, moved: int, single: int, placed: int) -> list[str]:
-    """Returns sentences on the figures without a claimed change."""
+    """Returns sentences on the figures without a claimed change. The arguments are numbers of figures."""
     parts = [f"{lines - moved - single - placed} of {count_text(lines, 'figure')} never changed."]
     if placed:
         parts.append(
@@ -172,7 +175,7 @@ def _describe_unmoved(lines: int, moved: int, single: int, placed: int) -> list[
 
 
 def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) -> list[FigureHistory]:
-    """Returns the history of each figure whose name matches a pattern."""
+    """Returns the history over all runs of each figure whose name matches a pattern."""
     lines: dict[tuple[str, str], FigureHistory] = {}
     runs: dict[object, int] = {}
     groups: dict[tuple[int, str], list[tuple[MeasuredPoint, Any]]] = {}
@@ -191,7 +194,7 @@ def _figure_histories(result: Iterable[ArchivedPoint], patterns: Sequence[str]) 
 
 
 def _shared_metrics(placements: Sequence[MeasuredPoint]) -> list[NamedFigure]:
-    """Returns the figures that all these placements of one point have, each as a median with its range."""
+    """Returns the figures that a point has in all its placements, each as a median with its range."""
     if len(placements) == 1:
         return point_metrics(placements[0])
     every = [{metric.id: metric for metric in point_metrics(point)} for point in placements]
@@ -203,13 +206,13 @@ _UNNAMED_AXES = ("benchmark", "kernel", "board", "cores", "window")
 
 
 def _largest_change(line: FigureHistory) -> float:
-    """Returns the largest change of a figure in percent."""
+    """Returns the largest difference between two values of a figure, as a share of the smallest value."""
     values = [line.value_in(run) for run in line.values]
     return (max(values) - min(values)) / (abs(min(values)) or 1.0)
 
 
 def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str]) -> TableData:
-    """Returns a table of figures that changed, with the changes."""
+    """Returns a table of figures with their changes from run to run. `names` are the runs' names by number."""
     rows = [
         [
             line.point,
@@ -223,12 +226,12 @@ def _move_table(title: str, moved: Sequence[FigureHistory], names: dict[int, str
 
 
 def _change_and_run_text(move: FigureMove, names: dict[int, str]) -> str:
-    """Returns the change of a figure and the name of the run where it came, as text."""
+    """Returns one change of a figure and the run in which it appeared, as text."""
     return f"{move.change:+,.2f} at {names[move.run]}" + (f" ({move.unclaimed})" if move.unclaimed else "")
 
 
 def _group_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[FigureHistory]]]:
-    """Groups figures by unit, in charts of at most MOST_LINES."""
+    """Groups figures by unit, with at most seven in a group, which is one chart."""
     groups_ = []
     for unit in dict.fromkeys(line.unit for line in lines):
         mine = [line for line in lines if line.unit == unit]
@@ -237,7 +240,7 @@ def _group_by_unit(lines: Sequence[FigureHistory]) -> list[tuple[str, list[Figur
 
 
 def _history_chart(unit: str, lines: Sequence[FigureHistory]) -> ChartData:
-    """Returns a chart of figures over runs."""
+    """Returns a chart of figures over runs, in percent of their first values."""
     rows = [
         {
             "x": run,
@@ -272,7 +275,7 @@ def _history_summary(
     names: dict[int, str],
     runs: int,
 ) -> str:
-    """Returns the summary of a report over many runs."""
+    """Returns the summary of a report over many runs. `runs` is their number, `names` are their names."""
     span_text = f"over {count_text(runs, 'run')}"
     if not moved and not single:
         return f"Nothing changed {span_text}{' beyond placement' if placed else ''}."

@@ -16,12 +16,12 @@ Complaint = Callable[[FigureChange], str | None]
 
 
 def as_json(comparisons: Sequence[RunComparison]) -> str:
-    """Returns the comparisons as JSON, one object with every figure."""
+    """Returns comparisons of runs as JSON text, one object with every figure."""
     return json.dumps({"comparisons": [_comparison_object(comparison) for comparison in comparisons]}, indent=1) + "\n"
 
 
 def _comparison_object(comparison: RunComparison) -> dict[str, Any]:
-    """Returns a comparison as a JSON object."""
+    """Returns one comparison of two sides as an object for JSON."""
     timed = {item.pair.label: item.pair for item in comparison.visible_changes if item.before.unit == "cycles"}
     return {
         "before": comparison.before.name,
@@ -52,13 +52,13 @@ def _comparison_object(comparison: RunComparison) -> dict[str, Any]:
 
 
 def _deviations_of_comparison(comparison: RunComparison) -> Deviations:
-    """Returns the declared deviations of the kernels on both sides."""
+    """Returns the declared deviations from the port contract of the kernels on both sides."""
     figures = (figure for side in (comparison.before, comparison.after) for figure in side.figures)
     return declared_deviations([figure.result for figure in figures if figure.result is not None])
 
 
 def _change_object(change: FigureChange) -> dict[str, Any]:
-    """Returns the change of a figure as a JSON object."""
+    """Returns the change of one figure as an object for JSON."""
     row: dict[str, Any] = {
         "point": change.pair.label,
         "metric": change.before.id,
@@ -85,12 +85,13 @@ def _change_object(change: FigureChange) -> dict[str, Any]:
 
 
 def complaint_if_worse(change: FigureChange) -> str | None:
-    """Returns a complaint if the figure became worse, else None."""
+    """Returns a complaint if the figure is worse on the second side, else None."""
     return "is worse" if change.verdict is ChangeVerdict.WORSE else None
 
 
 def as_junit(comparisons: Sequence[RunComparison], complaint: Complaint = complaint_if_worse) -> str:
-    """Returns the comparisons as JUnit XML: a test suite for each, a test case for each figure."""
+    """Returns comparisons of runs as JUnit XML: a test suite for each, a test case for each figure. `complaint` decides
+    which fail."""
     root = ET.Element("testsuites", name="rtoslab")
     for comparison in comparisons:
         failures = sum(complaint(change) is not None for change in comparison.changes)

@@ -28,7 +28,7 @@ class PointPair:
 
 @dataclass(frozen=True, slots=True)
 class PointMatching:
-    """The pairs of two sides of a comparison, and the points that only one side has."""
+    """The points of two sides of a comparison in pairs, and the points that only one side has."""
 
     over: dict[str, tuple[str, str]]
     """Axes compared over: name -> (first side's value, second side's)."""
@@ -40,7 +40,8 @@ class PointMatching:
 
 
 def match_sides(before: ComparisonSide, after: ComparisonSide, *, same_axes: bool = False) -> PointMatching:
-    """Pairs the points of two sides of a comparison, in the order of the first side."""
+    """Pairs the measured points of two sides of a comparison, in the order of the first side. With `same_axes`, all
+    settings must be equal."""
     left = [point_axes(figure.point) for figure in before.figures]
     right = [point_axes(figure.point) for figure in after.figures]
     over = {} if same_axes else _axes_compared_over(left, right)
@@ -59,13 +60,14 @@ def match_sides(before: ComparisonSide, after: ComparisonSide, *, same_axes: boo
 
 
 def point_axes(point: PointId) -> Axes:
-    """Returns a point's axes (kernel, board and so on, and its configuration) as texts."""
+    """Returns a measured point's coordinates (kernel, board, cores and settings) as texts by name."""
     axes = {"benchmark": point.benchmark, "kernel": point.kernel, "board": point.board}
     return {**axes, "cores": count_text(point.cores, "core"), "window": f"{point.window_ms} ms", **point.config}
 
 
 def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str, tuple[str, str]]:
-    """Returns the axes on which all points of a side have one value, which is another one on the other side."""
+    """Returns the settings that have one value on each side, but another one, with both values. The sides are compared
+    over them."""
     pairs = {}
     for name in dict.fromkeys(key for axes in (*left, *right) for key in axes):
         ours = {axes.get(name, "as usual") for axes in left}
@@ -76,12 +78,12 @@ def _axes_compared_over(left: Sequence[Axes], right: Sequence[Axes]) -> dict[str
 
 
 def _axes_key(axes: Axes, over: dict[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Returns the axes of a point by which it is paired."""
+    """Returns the settings of a point by which it is paired, without those in `over`."""
     return tuple(sorted((name, value) for name, value in axes.items() if name not in over))
 
 
 def _shared_axes(points: Sequence[Axes]) -> Axes:
-    """Returns the axes with one value in all points, without the benchmark, which always names its point."""
+    """Returns the settings that have the same value in all points, without the benchmark."""
     return {
         name: value
         for name, value in points[0].items()
@@ -90,7 +92,7 @@ def _shared_axes(points: Sequence[Axes]) -> Axes:
 
 
 def _point_label(axes: Axes, left_out: Collection[str]) -> str:
-    """Returns a point's label, made of the axes that differ."""
+    """Returns a label for a point, made of its settings without those in `left_out`."""
     plain = [axes[name] for name in _NAMED if name not in left_out]
     config = [f"{name}={value}" for name, value in axes.items() if name not in (*_NAMED, *left_out)]
     return " ".join([*plain, *config])

@@ -40,12 +40,12 @@ class MedianShift:
 
     @property
     def median_difference(self) -> float:
-        """Returns the second median minus the first."""
+        """Returns the median of the second samples minus that of the first."""
         return self.medians[1] - self.medians[0]
 
     @property
     def contains_zero(self) -> bool:
-        """Whether the confidence interval contains zero."""
+        """Whether the confidence interval of the difference contains zero, so that it may be noise."""
         return self.interval[0] <= 0.0 <= self.interval[1]
 
 
@@ -70,10 +70,7 @@ def median_shift(before: Sequence[float], after: Sequence[float]) -> MedianShift
 
 @lru_cache(maxsize=16)
 def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
-    """Returns the ranks of the medians of bootstrap resamples among the ordered samples of sets of these sizes.
-    They are drawn at once: the k-th of n uniform draws follows a beta distribution. The seed is always the same, and so
-    are they.
-    """
+    """Returns the ranks of the medians of bootstrap resamples among the ordered samples, for sets of these sizes."""
     generator = np.random.default_rng(_SEED)
     middle = [((n + 1) // 2, n) for n in sizes]
     drawn = (generator.beta(k, n + 1 - k, RESAMPLES) * n for k, n in middle)
@@ -81,7 +78,7 @@ def _resampled_median_ranks(*sizes: int) -> tuple[npt.NDArray[np.int64], ...]:
 
 
 def claimed_shifts(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[bool]:
-    """Returns for each shift whether it is significant, all tested together (Holm's step-down)."""
+    """Returns for each shift of a median whether it is significant, if all are tested together (Holm's step-down)."""
     claimed = [False] * len(shifts)
     order = sorted(range(len(shifts)), key=lambda index: shifts[index].p)
     for rank, index in enumerate(order):
@@ -92,5 +89,5 @@ def claimed_shifts(shifts: Sequence[MedianShift], alpha: float = ALPHA) -> list[
 
 
 def has_too_few_samples(shift: MedianShift, comparisons: int, alpha: float = ALPHA) -> bool:
-    """Whether there are too few samples for any significant shift among so many comparisons."""
+    """Whether there are too few samples for a significant shift among this number of comparisons."""
     return shift.least_p > alpha / comparisons

@@ -14,9 +14,7 @@ from rtoslab.compare.sides import ComparisonSide, PointFigures
 
 
 def join_placements(side: ComparisonSide) -> ComparisonSide:
-    """Returns the side of a comparison with points that differ only in their placement joined into one.
-    Other points stay.
-    """
+    """Returns one side of a comparison, with points joined into one that differ only in the placement of their code."""
     groups: dict[str, list[PointFigures]] = {}
     for figure in side.figures:
         groups.setdefault(_without_placement(figure).point.model_dump_json(), []).append(figure)
@@ -24,14 +22,15 @@ def join_placements(side: ComparisonSide) -> ComparisonSide:
 
 
 def difference_interval(before: NamedFigure, after: NamedFigure) -> tuple[float, float]:
-    """Returns the least and the most difference of two figures over all placements."""
+    """Returns the smallest and the largest difference of two figures (second minus first) over all placements of the
+    code."""
     width = max(metric.band.width for metric in (before, after) if metric.band is not None)
     (first_low, first_high), (second_low, second_high) = _value_range(before, width), _value_range(after, width)
     return second_low - first_high, second_high - first_low
 
 
 def may_depend_on_place(metric: str, *manifests: Mapping[str, Any]) -> bool:
-    """Whether the place of code and data may change a figure of points in one placement each.
+    """Whether the place of code and data may change a figure of points that were measured in one placement each.
 
     Sizes of images are what they are, but for the padding of unlike placements. A heap's blocks are aligned by where it
     begins. How deep a stack is depends, as times do, on when interrupts come.
@@ -42,25 +41,27 @@ def may_depend_on_place(metric: str, *manifests: Mapping[str, Any]) -> bool:
 
 
 def _placement_number(manifest: Mapping[str, Any]) -> int:
-    """Returns the number of the placement in a manifest."""
+    """Returns the number of the placement of the code that a manifest names."""
     build = manifest.get("build")
     return build.get(PLACEMENT, 0) if isinstance(build, Mapping) else 0
 
 
 def _value_range(metric: NamedFigure, width: float) -> tuple[float, float]:
-    """Returns least and most of a figure over placements. One in a single placement gets `width` on both sides."""
+    """Returns the smallest and largest value of a figure over placements. A figure of one placement gets `width` on
+    both sides."""
     if metric.band is None:
         return metric.value - width, metric.value + width
     return metric.band.smallest, metric.band.largest
 
 
 def _without_placement(figures: PointFigures) -> PointFigures:
-    """Returns a point's figures without its placement."""
+    """Returns a point's figures under its identity without the placement of the code."""
     return replace(figures, point=without_placement(figures.point))
 
 
 def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
-    """Joins the figures of points that differ only in their placement. Points with a failure among them stay."""
+    """Joins the figures of points that differ only in the placement of their code. If one of them failed, returns them
+    unchanged."""
     measured = [figures for figures in group if figures.is_exact and figures.result is not None]
     if len(group) == 1 or len(measured) < len(group):  # a failure in some placement is shown as it is
         return group
@@ -73,6 +74,6 @@ def _join_group(group: Sequence[PointFigures]) -> Sequence[PointFigures]:
 
 
 def join_metrics(metrics: Sequence[NamedFigure]) -> NamedFigure:
-    """Returns one figure for its values in several placements: the median, with the range."""
+    """Returns one figure made of its values in several placements of the code: the median, with its range."""
     band = placement_band(metrics)
     return replace(metrics[0], value=band.median, samples=(), resolution=band.resolution, band=band)

@@ -31,7 +31,7 @@ class FigurePair(Protocol):
 
     @property
     def before(self) -> NamedFigure:
-        """Returns the figure before the change."""
+        """Returns the figure before the change, which has the name and unit."""
 
     @property
     def figure_change(self) -> float:
@@ -51,7 +51,7 @@ class GrowthLimit:
     """CYCLES, INSTRUCTIONS, BYTES, CALLS or `%`."""
 
     def is_passed(self, change: FigurePair) -> bool:
-        """Whether the figure grew by more than the limit."""
+        """Whether a figure grew by more than the limit. False for a limit in another unit."""
         if self.unit == "%":
             if change.before.unit == CALLS:
                 return False
@@ -59,11 +59,12 @@ class GrowthLimit:
         return change.before.unit == self.unit and change.figure_change > self.value
 
     def __str__(self) -> str:
+        """Returns the limit as it is written in a rule, such as `+2 %`."""
         return f"+{self.value:g} {self.unit}"
 
 
 def parse_limits(text: str) -> tuple[GrowthLimit, ...]:
-    """Parses a rule such as `+0 cycles|+2 %`. Raises PlanError for an invalid one."""
+    """Returns the limits of a rule such as `+0 cycles|+2 %`, which say how much a figure may grow. Raises PlanError."""
     if text.strip() == NEVER:
         return ()
     limits = []
@@ -86,7 +87,8 @@ class FigureLimits:
 
     @classmethod
     def from_texts(cls, stored: Mapping[str, str], requested: Sequence[str]) -> "FigureLimits":
-        """Returns a baseline's rules, overridden by the command line's: `LIMITS` for all, or `PATTERN=LIMITS`."""
+        """Returns the limits of a baseline, overridden by the command line's: `LIMITS` for all figures, or
+        `PATTERN=LIMITS`."""
         texts = {**DEFAULT, **stored}
         for text in requested:
             pattern, sign, limits = text.partition("=")
@@ -97,10 +99,10 @@ class FigureLimits:
         return cls(texts)
 
     def figure_limits(self, metric_id: str) -> tuple[GrowthLimit, ...]:
-        """Returns the limits of the figure with this name."""
+        """Returns the limits on the growth of the figure with this name. Empty if none applies."""
         fitting = [pattern for pattern in self._limits if fnmatchcase(metric_id, pattern)]
         return self._limits[max(fitting, key=len)] if fitting else ()
 
     def broken_limit(self, change: FigurePair) -> GrowthLimit | None:
-        """Returns the first limit that the change exceeds, if any."""
+        """Returns the first limit that the change of a figure exceeds. None if it exceeds none."""
         return next((limit for limit in self.figure_limits(change.before.id) if limit.is_passed(change)), None)

@@ -55,7 +55,8 @@ class ComparisonSide:
 
 
 def read_side(paths: Sequence[Path]) -> ComparisonSide:
-    """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError."""
+    """Reads run directories with repeats of a measurement as one side of a comparison. Raises StoreError for one
+    without points."""
     figures_: dict[str, PointFigures] = {}
     for path in paths:
         points = RunDirectory.open(path).read_points()
@@ -69,7 +70,7 @@ def read_side(paths: Sequence[Path]) -> ComparisonSide:
 
 
 def point_figures(stored: StoredPoint) -> PointFigures:
-    """Returns the figures of a stored point."""
+    """Returns the figures of a stored point, or the reason why it has none."""
     result = stored.result
     target = stored.manifest.get("target")
     exact = isinstance(target, dict) and target.get("kind") == "virtual"
@@ -88,14 +89,13 @@ def point_figures(stored: StoredPoint) -> PointFigures:
 
 
 def _missing_reason(result: FailedPoint | NotApplicable) -> str:
-    """Returns why a point has no figure."""
+    """Returns why a failed or not applicable point has no figure."""
     return f"n/a: {result.reason}" if isinstance(result, NotApplicable) else f"failed: {result.message}"
 
 
 def _pool_figures(first: PointFigures, second: PointFigures) -> PointFigures:
-    """Merges two repeats of a point into one.
-    Repeats of an exact point are equal, those of a noisy one are more samples.
-    """
+    """Merges two repeats of a measured point. Repeats on a virtual board are equal, those on a real board are more
+    samples."""
     if first.is_exact or first.missing_reason:
         return first if not first.missing_reason else second
     shared = {
@@ -105,6 +105,6 @@ def _pool_figures(first: PointFigures, second: PointFigures) -> PointFigures:
 
 
 def _pool_metric(first: NamedFigure, second: NamedFigure) -> NamedFigure:
-    """Merges the samples of two repeats of a figure."""
+    """Merges the samples of two repeats of a figure into one figure."""
     samples = [*(first.samples or [first.value]), *(second.samples or [second.value])]
     return replace(first, value=median(samples), samples=samples)

@@ -177,7 +177,7 @@ def _compiler_obstacle(kernel: Kernel, config: Mapping[str, str]) -> str | None:
 
 def linker_obstacle(kernel: Kernel, placement: int) -> str | None:
     """Returns why a kernel's images cannot be linked in this placement (order of code and data), as a clause. None if
-    they can. An export's own script allows every placement as far as is known here."""
+    they can, which includes kernels that come as exports of their own build."""
     if placement and kernel.owns_start and kernel.export is None:
         return f"{kernel.title} is linked by its own script, which says where everything lies"
     return None

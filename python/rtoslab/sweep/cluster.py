@@ -58,10 +58,8 @@ def run_on_cluster(
     listener: Listener = lambda _: None,
     options: MeasureOptions = MeasureOptions(),  # noqa: B008 (it is frozen)
 ) -> list[PointOutcome]:
-    """Measures every point of the plan on a Dask cluster, and stores each as it comes back.
-    Points in `out` already stay. Raises ToolMissingError without the package distributed, RtoslabError where the
-    scheduler cannot be reached or is lost, StoreError.
-    """
+    """Measures every point of a sweep on a Dask cluster, and stores each as it comes back. Returns the outcomes in the
+    plan's order."""
     catalogue = Catalogue(root)
     run = RunDirectory.create(out, plan.suite, [point_id(catalogue, item) for item in plan.points])
     append_session(out, root)
@@ -86,7 +84,8 @@ def run_on_cluster(
 
 
 def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOptions) -> ShippedPoint:
-    """Measures a point on the cluster's worker in a temporary folder, and returns its files."""
+    """Measures a point on a worker of the cluster in a temporary folder, and returns its files. `sources` are the
+    digests that the worker's sources must have."""
     root = find_root()
     try:
         if _source_digests(root, point) != sources:
@@ -107,7 +106,7 @@ def measure_on_worker(point: Point, sources: tuple[str, ...], options: MeasureOp
 
 
 def _this_worker() -> str:
-    """Returns the address and machine of this cluster worker."""
+    """Returns the address and machine name of this worker of the cluster."""
     from distributed import get_worker  # noqa: PLC0415
 
     try:
@@ -124,16 +123,14 @@ def _empty_result(point: Point, root: Path) -> AnyResult:
 
 
 def _source_digests(root: Path, point: Point) -> tuple[str, ...]:
-    """Returns the digests of sources that must be equal on the worker and here.
-    The last one is of the image's sources, options and compiler.
-    """
+    """Returns the digests of the simulator, of rtoslab, and of the point's image, which must be equal on the worker and
+    here."""
     return simulator_sources(root), package_digest(), inputs_digest(Catalogue(root), point)
 
 
 def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Iterator[tuple[int, PointOutcome]]:
-    """Yields the points of the plan that the run directory already has, with their outcomes.
-    Raises StoreError for one of another build or virtual board.
-    """
+    """Yields index and outcome of those points of the plan that the run directory already has. Raises StoreError for
+    one of another build or virtual board."""
     known: dict[str, StoredPoint] = {
         stored_point.result.point.model_dump_json(): stored_point for stored_point in run.read_points()
     }
@@ -153,7 +150,7 @@ def _finished_points(catalogue: Catalogue, plan: Plan, run: RunDirectory) -> Ite
 
 
 def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> PointOutcome:
-    """Stores a point from a worker in the run directory and returns its outcome."""
+    """Stores a point that a worker sent in the run directory and returns its outcome."""
     if shipped.files is None:
         return PointOutcome(shipped.result, run.path, fresh=True)
     if not run.has(shipped.folder):
@@ -164,7 +161,8 @@ def _store_shipped(run: RunDirectory, shipped: ShippedPoint) -> PointOutcome:
 
 
 def _connect_client(scheduler: str) -> Any:
-    """Returns a Dask client that is connected to the scheduler. Raises ToolMissingError, RtoslabError."""
+    """Returns a Dask client that is connected to the scheduler at this address. Raises ToolMissingError,
+    RtoslabError."""
     try:
         from distributed import Client  # noqa: PLC0415
     except ImportError:
@@ -247,7 +245,7 @@ def _lost_error(scheduler: str) -> RtoslabError:
 
 
 def _received_point(future: Any, point: Point, scheduler: str) -> ShippedPoint:
-    """Returns the point that a worker sent. Raises the worker's error."""
+    """Returns the point that a worker sent in a Dask future. Raises the worker's error."""
     if future.status in _LOST_STATES:
         raise _lost_error(scheduler)
     if future.status != "finished":

@@ -24,9 +24,8 @@ Config = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class LevelEffect:
-    """The effect of one level of an option on the times of all targets, compared with the option's first level.
-    Ratios of times, more than 1 is slower.
-    """
+    """The effect of one level (value) of an option on the times of all benchmarks, compared with the option's first
+    level."""
 
     option: str
     reference: str
@@ -38,27 +37,29 @@ class LevelEffect:
 
     @property
     def median_ratios(self) -> Mapping[str, float]:
-        """Returns the ratio of the median times for each target."""
+        """Returns the ratio of the times (this level to the first) for each benchmark."""
         return {target: item.value for target, item in self.ratios.items()}
 
     @property
     def claimed_targets(self) -> Sequence[str]:
-        """Returns the targets on which the effect is larger than that of the code's placement."""
+        """Returns the benchmarks on which the effect is larger than that of the code's placement."""
         return [target for target, item in self.ratios.items() if item.is_claimed]
 
     @property
     def undecided_targets(self) -> Sequence[str]:
-        """Returns the targets that were measured in one placement only, so that the effect may be the placement's."""
+        """Returns the benchmarks that were measured in one placement only, so that the placement may cause the
+        effect."""
         return [target for target, item in self.ratios.items() if item.is_undecided]
 
     @property
     def mean_ratio(self) -> FigureRatio:
-        """Returns the mean ratio of the times over all targets."""
+        """Returns the mean ratio of the times (this level to the first) over all benchmarks."""
         return mean_ratio(list(self.ratios.values()))
 
     @property
     def effect_strength(self) -> float:
-        """Returns the size of the effect on an average target, in either direction, as a logarithm."""
+        """Returns the size of the effect on an average benchmark, in either direction, as a natural logarithm of the
+        ratio."""
         return sum(abs(math.log(ratio)) for ratio in self.median_ratios.values()) / len(self.median_ratios)
 
     @property
@@ -81,7 +82,7 @@ class ChangeInteraction:
 
 
 class SweepObservations:
-    """The measured points of a sweep: the varied options, and the time of each target."""
+    """The measured points of a sweep: the varied options, and the times of each benchmark."""
 
     def __init__(self, points: Iterable[MeasuredPoint], bound: Collection[int] = ()) -> None:
         """`bound`: which points' figures may depend on where their code lies, by identity."""
@@ -106,7 +107,7 @@ class SweepObservations:
         """The most placements in which a point was measured."""
 
     def effects(self) -> list[LevelEffect]:
-        """Returns the effect of every level of every option, the strongest first."""
+        """Returns the effect of every level (value) of every varied option, the strongest first."""
         effects = []
         for place, option in enumerate(self.options):
             reference, *others = self.levels[option]
@@ -122,11 +123,12 @@ class SweepObservations:
         return sorted(effects, key=lambda effect: (-effect.effect_strength, effect.change_name))
 
     def rank_options(self) -> list[str]:
-        """Returns the options ordered by the strongest effect of a level of each."""
+        """Returns the varied options, the one with the strongest effect first."""
         return list(dict.fromkeys(effect.option for effect in self.effects()))
 
     def interactions(self) -> list[ChangeInteraction]:
-        """Returns how every pair of changes influences each other on every target, the largest influence first."""
+        """Returns how every two changes of options influence each other on every benchmark, the largest influence
+        first."""
         interactions: list[ChangeInteraction] = []
         for one, other in combinations(range(len(self.options)), 2):
             for level in self.levels[self.options[one]][1:]:
@@ -143,26 +145,28 @@ class SweepObservations:
         )
 
     def quickest_configuration(self, target: str) -> tuple[dict[str, str], PlacedTime]:
-        """Returns the quickest configuration of a target and its time."""
+        """Returns the options' values with which a benchmark is quickest, and its time."""
         config, _ = min(self.times[target].items(), key=lambda item: (item[1], item[0]))
         return dict(zip(self.options, config, strict=True)), self._placed[target][config]
 
     def count_equally_quick(self, target: str) -> int:
-        """Returns the number of other configurations that are not slower than the quickest one in every placement."""
+        """Returns the number of configurations of a benchmark that are not slower than the quickest one in every
+        placement of the code."""
         _, best = self.quickest_configuration(target)
         others = [time for time in self._placed[target].values() if time is not best]
         return sum(not other.ratio_to(best).is_claimed for other in others)
 
     def reference_time(self, target: str) -> PlacedTime | None:
-        """Returns a target's time with every option at its first level. None if that was not measured."""
+        """Returns a benchmark's time with every option at its first level. None if that was not measured."""
         return self._placed[target].get(tuple(self.levels[name][0] for name in self.options))
 
     def placed_times(self, target: str) -> Mapping[Config, PlacedTime]:
-        """Returns the times of a target by configuration."""
+        """Returns the times of a benchmark by configuration (the values of the varied options)."""
         return self._placed[target]
 
     def _level_ratios(self, target: str, place: int, reference: str, level: str) -> list[FigureRatio]:
-        """Returns the ratios of times between two levels of an option, with all other options equal."""
+        """Returns the ratios of times between two levels of an option, with all other options equal. `place` is the
+        option's index."""
         times = self._placed[target]
         return [
             times[other].ratio_to(first)
@@ -171,7 +175,8 @@ class SweepObservations:
         ]
 
     def _pair_interactions(self, one: int, level: str, other: int, other_level: str) -> Iterable[ChangeInteraction]:
-        """Yields how two changes influence each other on each target."""
+        """Yields how two changes of options influence each other on each benchmark. `one` and `other` are the options'
+        indexes."""
         usual, also_usual = self.levels[self.options[one]][0], self.levels[self.options[other]][0]
         for target, times in self._placed.items():
             ratios = []
@@ -188,7 +193,7 @@ class SweepObservations:
 
 
 def _point_axes(identity: PointId) -> dict[str, str]:
-    """Returns the axes of a point as texts, with the defaults of its configuration."""
+    """Returns the settings of a measured point as texts, with defaults filled in."""
     return {
         "kernel": identity.kernel,
         "board": identity.board,
@@ -199,12 +204,12 @@ def _point_axes(identity: PointId) -> dict[str, str]:
 
 
 def _with_level(config: Config, place: int, level: str) -> Config:
-    """Returns the configuration with another level of one option."""
+    """Returns the configuration with another level of the option at index `place`."""
     return (*config[:place], level, *config[place + 1 :])
 
 
 def common_levels(points: Sequence[MeasuredPoint]) -> dict[str, str]:
-    """Returns the axes that have the same value in all points, with these values."""
+    """Returns the settings that have the same value in all points, with these values."""
     rows = [_point_axes(point.point) for point in points]
     counts = Counter((key, row.get(key, AS_USUAL)) for row in rows for key in row)
     return {key: value for (key, value), count in counts.items() if count == len(rows)}

@@ -44,7 +44,7 @@ class SkipRule(StrictModel):
     reason: str
 
     def covers_point(self, point: Point, config: Mapping[str, str]) -> bool:
-        """Whether the rule leaves out this point."""
+        """Whether the rule leaves out this point, which has these settings."""
         axes = {name: str(getattr(point, name)) for name in _AXES}
         return all(
             {**axes, **config}.get(key) in {str(item) for item in (value if isinstance(value, tuple) else (value,))}
@@ -70,7 +70,7 @@ class SweepPlan(StrictModel):
 
     @property
     def configurations(self) -> list[dict[str, str]]:
-        """Returns every configuration, in the order of the file. The grid's last key changes fastest."""
+        """Returns all settings to measure, in the order of the file. The grid's last key changes fastest."""
         grid = [dict(zip(self.grid, values, strict=True)) for values in product(*self.grid.values())]
         usual = grid[0]
         listed = [*(grid if self.grid or not self.point else []), *({**usual, **item} for item in self.point)]
@@ -78,9 +78,8 @@ class SweepPlan(StrictModel):
 
 
 def read_sweep(path: Path) -> SweepPlan:
-    """Returns the content of a sweep's TOML.
-    Raises CatalogueError naming file and key, PlanError where an axis has no value.
-    """
+    """Returns the content of a sweep's TOML file. Raises CatalogueError naming file and key, PlanError for a key
+    without values."""
     plan = read_toml(path, SweepPlan)
     for key, values in plan.grid.items():
         if not values:
@@ -93,10 +92,8 @@ def read_sweep(path: Path) -> SweepPlan:
 
 
 def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
-    """Returns the points of a sweep, each once. A point that cannot be measured or is to be skipped has the reason.
-
-    Raises UnknownNameError, PlanError.
-    """
+    """Returns the plan with all points of a sweep, each once. A point that cannot be measured or is left out has the
+    reason. Raises UnknownNameError, PlanError."""
     points: list[Point] = []
     seen: set[str] = set()
     for config in sweep.configurations:
@@ -119,6 +116,6 @@ def sweep_points(catalogue: Catalogue, sweep: SweepPlan) -> Plan:
 
 
 def _with_skip(point: Point, config: Mapping[str, str], sweep: SweepPlan) -> Point:
-    """Returns the point, marked as n/a if a rule of the sweep leaves it out."""
+    """Returns the point, marked as not applicable with the reason if a rule of the sweep leaves it out."""
     why = next((skip.reason for skip in sweep.skip if skip.covers_point(point, config)), None)
     return replace(point, not_applicable=point.not_applicable or why)

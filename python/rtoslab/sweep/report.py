@@ -54,12 +54,12 @@ def sweep_document(title: str, points: Sequence[StoredPoint]) -> ReportDocument:
 
 
 def percent_change(ratio: float) -> str:
-    """Returns a ratio of times as a change in percent."""
+    """Returns a ratio of times as a change in percent, as text: `+5.0 %` for 1.05."""
     return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f} %"
 
 
 def _format_change(ratio: FigureRatio) -> str:
-    """Returns a ratio of times as a change in percent, with its range over placements."""
+    """Returns a ratio of times as a change in percent with its range over placements of the code, as text."""
     return band_text(ratio, percent_change)
 
 
@@ -75,7 +75,7 @@ def _band_ends(ratio: FigureRatio) -> dict[str, float]:
 def _summary_text(
     observations: SweepObservations, effects: Sequence[LevelEffect], measured: int, requested: int
 ) -> str:
-    """Returns the summary of a sweep's report."""
+    """Returns the summary of a sweep's report. `measured` and `requested` are numbers of points."""
     first = next((effect for effect in effects if effect.claimed_targets), None)
     text = (
         f"{measured} of {requested} points were measured: "
@@ -97,13 +97,13 @@ def _summary_text(
 
 
 def _largest_change_text(effect: LevelEffect, targets: Sequence[str]) -> str:
-    """Returns an effect's mean change, and its largest on one of the targets, as text."""
+    """Returns an effect's mean change of time, and its largest on one of the benchmarks in `targets`, as text."""
     worst = max(((name, effect.ratios[name]) for name in targets), key=lambda item: abs(math.log(item[1].value)))
     return f"{_format_change(effect.mean_ratio)} of time on average, {_format_change(worst[1])} for {worst[0]}"
 
 
 def _ranking_section(observations: SweepObservations, effects: Sequence[LevelEffect]) -> ReportSection:
-    """Returns the report's section that ranks options by effect."""
+    """Returns the report section that ranks options by their effect on time."""
     rows = []
     has_open = any(effect.undecided_targets for effect in effects)
     for effect in effects:
@@ -148,7 +148,8 @@ def _ranking_section(observations: SweepObservations, effects: Sequence[LevelEff
 
 
 def _claim_text(effect: LevelEffect) -> str:
-    """Returns a text on whether an effect is larger than that of the code's placement, and on which benchmarks."""
+    """Returns whether an option's effect is larger than that of the code's placement, and on which benchmarks, as
+    text."""
     claimed, of = effect.claimed_targets, len(effect.ratios)
     if not claimed and effect.undecided_targets:
         return "not known: one placement"
@@ -158,7 +159,7 @@ def _claim_text(effect: LevelEffect) -> str:
 
 
 def _interactions_section(observations: SweepObservations) -> ReportSection | None:
-    """Returns the report's section on pairs of changes that influence each other. None without one."""
+    """Returns the report section on pairs of changes that influence each other. None if there is only one option."""
     off = [
         interaction
         for interaction in observations.interactions()
@@ -194,15 +195,14 @@ def _interactions_section(observations: SweepObservations) -> ReportSection | No
 
 
 def _change_name(change: tuple[str, str, str]) -> str:
-    """Returns the name of a change of an option."""
+    """Returns the name of a change of an option, such as `opt -O2 to -Os`."""
     option, usual, level = change
     return f"{option} {usual} to {level}"
 
 
 def _small_charts_section(observations: SweepObservations) -> ReportSection | None:
-    """Returns the report's section of small multiples: one small chart of the measured times for each benchmark.
-    The option with the greatest effect is along the axis, the second in colours, the rest as spread.
-    """
+    """Returns the report section with a small chart of the measured times for each benchmark. The option with the
+    largest effect is along the axis, the second in colours, the rest as spread."""
     ranked = observations.rank_options()
     along, series = ranked[0], ranked[1] if len(ranked) > 1 else ranked[0]
     rows: list[dict[str, Any]] = []
@@ -237,7 +237,7 @@ def _small_charts_section(observations: SweepObservations) -> ReportSection | No
 
 
 def _quickest_section(observations: SweepObservations) -> ReportSection:
-    """Returns the report's section on the quickest configurations."""
+    """Returns the report section on the quickest configuration of each benchmark."""
     rows = []
     for target in observations.times:
         config, time = observations.quickest_configuration(target)
@@ -259,16 +259,17 @@ def _quickest_section(observations: SweepObservations) -> ReportSection:
 
 
 def _change_from_reference(time: PlacedTime, reference: PlacedTime) -> str:
-    """Returns a time's change from the reference as text."""
+    """Returns the change of a time from the reference in percent, as text."""
     return percent_change(1.0) if time is reference else _format_change(time.ratio_to(reference))
 
 
 def _format_ns(seconds: float) -> str:
+    """Returns seconds as nanoseconds, as text."""
     return f"{1e9 * seconds:,.1f}"
 
 
 def _unmeasured_section(points: Sequence[StoredPoint]) -> ReportSection | None:
-    """Returns the report's section on points without a number. None if there are none."""
+    """Returns the report section on points that were not measured, with the reasons. None if there are none."""
     reasons: Counter[tuple[str, str]] = Counter()
     for point in points:
         if isinstance(point.result, NotApplicable):

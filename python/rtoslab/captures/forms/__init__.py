@@ -27,18 +27,20 @@ _BREAKING = re.compile(r"""^\$|[,;="'\s\x00-\x1f\x7f-\x9f\ud800-\udfff]""")
 
 @cache
 def capture_forms() -> dict[str, ModuleType]:
-    """Returns the module of each file form by name."""
+    """Returns the Python module of each file format of captures, by the format's name."""
     modules = {info.name: importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)}
     return {name: module for name, module in modules.items() if hasattr(module, "recognises_format")}
 
 
 def read_capture(path: Path, threshold: VoltageThreshold | None = None) -> Capture:
-    """Reads a capture in any form, which its content tells. `threshold` is for one of voltages. Raises CaptureError."""
+    """Reads a capture file in any known format, which is found by the content. `threshold` is for formats with
+    voltages. Raises CaptureError."""
     return parse_capture(read_bytes(path, CAPTURE_BYTES, "the capture", CaptureError), one_line(path.name), threshold)
 
 
 def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = None) -> Capture:
-    """Parses the content of a capture file. `name` is the file's. Raises CaptureError."""
+    """Returns the capture in the content of a file, in any known format. `name` is the file's, for messages. Raises
+    CaptureError."""
     data = utf8_content(data, name, CaptureError)
     for form, module in capture_forms().items():
         if module.recognises_format(data[:HEAD_BYTES]):
@@ -53,7 +55,7 @@ def parse_capture(data: bytes, name: str, threshold: VoltageThreshold | None = N
 
 
 def _with_cut_note(capture: Capture, data: bytes, name: str) -> Capture:
-    """Adds a note if the last line has no end, as in a file that was cut short."""
+    """Adds a note to the capture if its file's last line has no end, because the file may be incomplete."""
     if data[-1:] in {b"\n", b"\r"}:
         return capture
     return replace(
@@ -62,9 +64,9 @@ def _with_cut_note(capture: Capture, data: bytes, name: str) -> Capture:
 
 
 def choose_form(path: Path, form: str | None = None) -> str:
-    """Returns the name of the form to write a path in: the given one, or the only one with its suffix.
-
-    Raises CaptureError, UnknownNameError."""
+    """Returns the name of the file format in which to write a capture to `path`: `form`, or if that is None, the only
+    format with the path's suffix. Raises CaptureError if no format or several have this suffix, UnknownNameError if
+    `form` is unknown."""
     if form is None:
         candidates = [name for name, module in capture_forms().items() if path.suffix == module.SUFFIX]
         if len(candidates) != 1:
@@ -77,14 +79,14 @@ def choose_form(path: Path, form: str | None = None) -> str:
 
 
 def write_capture(capture: Capture, path: Path, form: str | None = None) -> None:
-    """Writes a capture in the form that the path's ending names. Raises CaptureError, UnknownNameError."""
+    """Writes a capture in the format `form`, or in that of the path's suffix. Raises CaptureError, UnknownNameError."""
     write_whole(
         path, capture_forms()[choose_form(path, form)].encode_capture(with_portable_names(capture)), "the capture"
     )
 
 
 def with_portable_names(capture: Capture) -> Capture:
-    """Gives the channels names that every form accepts: no separators, quotes or line ends, no keyword of a VCD."""
+    """Returns the capture with channel names that every file format accepts: no separators, quotes or line ends."""
     names = distinct_labels("the capture", (_BREAKING.sub("_", channel.name) or "_" for channel in capture.channels))
     return replace(
         capture, channels=tuple(replace(pair, name=name) for pair, name in zip(capture.channels, names, strict=True))

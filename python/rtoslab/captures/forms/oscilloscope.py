@@ -69,7 +69,8 @@ _LENGTH: Final = re.compile(r"(?:analog:)?\s*(\d{1,9}(?:\.\d{0,9})?(?:e\+?\d{1,2
 
 
 def recognises_format(head: bytes) -> bool:
-    """Whether a line of the head names a time column as oscilloscopes do, and the file is no other form."""
+    """Whether the first bytes of a file are those of an oscilloscope's CSV: a line names a time column as oscilloscopes
+    do."""
     if b"\0" in head or head.lstrip()[:1] in {b"$", b";"} or saleae.recognises_format(head):
         return False
     lines = head.decode("utf-8", "replace").splitlines()[:_HEAD_ROWS]
@@ -78,7 +79,7 @@ def recognises_format(head: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _ColumnLayout:
-    """The columns of a file, by the rows before its samples."""
+    """The columns of an oscilloscope's CSV, by the rows before its samples."""
 
     skipped: int
     """Cells at the left of each row that are settings."""
@@ -95,13 +96,13 @@ class _ColumnLayout:
 
     @property
     def column_count(self) -> int:
-        """The number of cells in a row of samples."""
+        """Returns the number of cells in a row of samples."""
         return len(self.names) + self.has_time_column
 
 
 def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = VoltageThreshold()) -> Capture:  # noqa: B008 (it is frozen)
-    """Reads the CSV of an oscilloscope. Raises CaptureError for a row that cannot be read or is cut, rows that are
-    missing or go back in time, or too much."""
+    """Returns the capture in the CSV of an oscilloscope. `name` is the file's. Raises CaptureError for an unreadable or
+    incomplete row, rows that are missing or go back in time, or too many rows."""
     separator = find_separator(data[: 1 << 12].decode("utf-8", "replace").splitlines()[:-1][-8:])
     rows = csv_rows(data, name, separator)
     try:
@@ -113,7 +114,7 @@ def decode_capture(data: bytes, name: str, threshold: VoltageThreshold = Voltage
 
 
 def _read_rows(rows: Any, name: str, threshold: VoltageThreshold) -> Capture:
-    """Returns the capture of the rows. `rows` is a csv.reader, whose type has no name."""
+    """Returns the capture in the rows of an oscilloscope's CSV. `rows` is a csv.reader, whose type has no name."""
     head, first = _split_head(rows, name)
     layout = _find_layout(head, first, name)
     samples = _VoltageSamples(layout, name)
@@ -137,7 +138,8 @@ def _split_head(rows: Any, name: str) -> tuple[list[list[str]], list[str]]:
 
 
 def _data_start(cells: Sequence[str]) -> int | None:
-    """Returns the place of the first sample in a row that has some: 0, or 3 if settings are to the left. Else None."""
+    """Returns the index of the first sample in a row that has samples: 0, or 3 if settings are to the left. Else
+    None."""
     if cells and all(is_number(cell) for cell in cells):
         return 0
     has_settings = len(cells) >= 5 and not cells[2].strip() and cells[0].strip().lower() == "record length"
@@ -153,7 +155,8 @@ def _without_empty_end(row: Sequence[str]) -> list[str]:
 
 
 def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> _ColumnLayout:
-    """Returns what the head says about the columns. Raises CaptureError for an unknown unit of time."""
+    """Returns the columns of the file, by its head and first row of samples. Raises CaptureError for an unknown unit of
+    time."""
     skipped = _data_start(first) or 0
     titles, units = _title_rows(head)
     increment_s = _sample_interval_of_head(titles, units, name)
@@ -180,7 +183,7 @@ def _find_layout(head: Sequence[list[str]], first: Sequence[str], name: str) -> 
 
 
 def _title_rows(head: Sequence[list[str]]) -> tuple[list[str], list[str]]:
-    """Returns the row with the names of the columns, and that with their units. Either may be empty."""
+    """Returns the row with the names of the columns, and the row with their units. Either may be empty."""
     rows = [[cell.strip() for cell in row] for row in head if row]
     heads = [row for row in rows if _TIME_HEAD.fullmatch(row[0]) or any(_INCREMENT.match(cell) for cell in row)]
     if not heads:
@@ -195,7 +198,8 @@ def _title_rows(head: Sequence[list[str]]) -> tuple[list[str], list[str]]:
 
 
 def _time_unit(title: Sequence[str], units: Sequence[str], increment_s: Fraction | None, name: str) -> Fraction | None:
-    """Returns the seconds of one unit of the first column, or None if it numbers the rows. Raises CaptureError."""
+    """Returns the seconds of one unit of the first column. None if that column numbers the rows. Raises
+    CaptureError."""
     cell = units[0] if units else next(iter(title), "s")
     unit = _unit_of(cell)
     if unit in _INDEX_UNITS:
@@ -210,18 +214,19 @@ def _time_unit(title: Sequence[str], units: Sequence[str], increment_s: Fraction
 
 
 def _unit_of(cell: str) -> str:
-    """Returns the unit in brackets or after `in`, or the cell, in small letters."""
+    """Returns the unit in a column's title (in brackets or after `in`), or else the whole cell, in lower case."""
     match = _IN_BRACKETS.search(cell)
     return (match[1] or match[2] if match else cell).strip().lower()
 
 
 def _channel_name(label: str, number: int) -> str:
-    """Returns a head without its unit, or a name by the column's number."""
+    """Returns a column's title without its unit as the channel's name. If it is empty, returns `CH` and the number."""
     return _IN_BRACKETS.sub("", _VOLTS_AFTER_NUMBER.sub("", label)).strip() or f"CH{number}"
 
 
 def _sample_interval_of_head(heads: Sequence[str], units: Sequence[str], name: str) -> Fraction | None:
-    """Returns the time from row to row that the head states: `tInc = 1e-9`, or below `Increment`."""
+    """Returns the seconds from sample to sample that the head states (`tInc = 1e-9`, or below `Increment`). None if it
+    states none."""
     texts = [match[1] for cell in heads if (match := _INCREMENT.match(cell))]
     texts += [units[place] for place, cell in enumerate(heads) if cell.lower() == "increment" and place < len(units)]
     if not texts:
@@ -236,12 +241,14 @@ def _sample_interval_of_head(heads: Sequence[str], units: Sequence[str], name: s
 
 
 def _read_declared_rows(text: str) -> int | None:
+    """Returns how many samples an oscilloscope's CSV declares to have, from the text of its setting `Record Length`.
+    None if it declares none."""
     match = _LENGTH.fullmatch(text)
     return int(float(match[1])) if match else None
 
 
 class _VoltageSamples:
-    """The voltages of all channels and the times of the rows, as they are read."""
+    """The voltages of all channels and the times of the rows of an oscilloscope's CSV, as they are read."""
 
     def __init__(self, layout: _ColumnLayout, name: str) -> None:
         self._layout, self._name = layout, name
@@ -250,7 +257,8 @@ class _VoltageSamples:
         self._volts = [array("d") for _ in layout.names]
 
     def add_row(self, row: Sequence[str], line: int) -> None:
-        """Adds a row. Raises CaptureError for a wrong number of cells, a cell that is no number, or too many rows."""
+        """Adds a row of samples. Raises CaptureError for a wrong number of cells, a cell that is no number, or too many
+        rows."""
         layout = self._layout
         if len(row) != layout.column_count:
             raise CaptureError(
@@ -274,6 +282,7 @@ class _VoltageSamples:
             volts.append(value)
 
     def _parse_cell(self, cell: str, line: int) -> float:
+        """Returns the number in a cell. Raises CaptureError naming the line if it is none."""
         if not is_number(cell):
             raise CaptureError(
                 f"{self._name}, line {line}: {quote_text(cell)} is not a number; the file may be truncated, so "
@@ -283,7 +292,8 @@ class _VoltageSamples:
         return float(plain_number(cell))
 
     def to_capture(self, threshold: VoltageThreshold) -> Capture:
-        """Returns the logic levels of all channels. Raises CaptureError for rows that are missing or out of order."""
+        """Returns the logic levels of all channels as a capture. Raises CaptureError for rows that are missing or out
+        of order."""
         count = len(self._lines)
         if count < 2:
             raise CaptureError(f"{self._name} has a single row of samples; export all of them.")
@@ -307,7 +317,7 @@ class _VoltageSamples:
         return Capture(interval / STEPS, tuple(channels), count * STEPS, tuple(notes), interval)
 
     def _interval_s(self) -> Fraction:
-        """Returns the time from sample to sample."""
+        """Returns the time from sample to sample in seconds. Raises CaptureError if the times are irregular."""
         layout = self._layout
         if not layout.has_time_column:
             assert layout.increment_s is not None
@@ -324,7 +334,8 @@ class _VoltageSamples:
 
 
 def encode_capture(capture: Capture) -> bytes:
-    """Writes rows like an InfiniiVision, a sample for each tick: 0 V and 3.3 V. Unknown levels at the ends become 0."""
+    """Returns a CSV as of an InfiniiVision oscilloscope, with a sample for each tick: 0 V and 3.3 V. Unknown levels at
+    the ends become 0."""
     require_known_levels(capture, ABOUT)
     if capture.end_tick > CAPTURE_ROWS:
         raise CaptureError(

@@ -30,12 +30,13 @@ _NUMBER: Final = re.compile(r"-?[\d.]{1,40}([eE][-+]?\d{1,9})?", re.ASCII)
 
 
 def recognises_format(head: bytes) -> bool:
-    """Whether the file begins with a comment after a semicolon."""
+    """Whether the first bytes of a file are those of a CSV of PulseView or DSView: a comment after a semicolon."""
     return re.match(rb"(\xef\xbb\xbf)?;", head) is not None
 
 
 def decode_capture(data: bytes, name: str) -> Capture:
-    """Reads a CSV of PulseView or DSView. Raises CaptureError for a missing rate, a bad row, or too much."""
+    """Returns the capture in a CSV of PulseView or DSView. Raises CaptureError for a missing rate, a bad row, or too
+    much."""
     rows = _RowReader(name)
     for number, line in enumerate(text_lines(data, name, CaptureError), 1):
         if line == rows.last_row and not rows.has_times and not rows.is_ended:
@@ -50,7 +51,7 @@ def decode_capture(data: bytes, name: str) -> Capture:
 
 
 class _RowReader:
-    """Reads rows one by one, and collects the channels' levels."""
+    """Reads the rows of a CSV of PulseView or DSView one by one, and collects the channels' levels."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -111,7 +112,7 @@ class _RowReader:
             self.last_row = rest
 
     def _begin_columns(self, cells: list[str]) -> bool:
-        """Finds the columns by the first row, and returns whether that row is a head."""
+        """Finds the columns by the first row. Returns whether that row is a head, and not a row of samples."""
         if self._tick_s is None:
             raise CaptureError(f"{self.name} does not state its sample rate; export it with its comments.")
         is_head = not all(_NUMBER.fullmatch(cell) for cell in cells)
@@ -122,7 +123,7 @@ class _RowReader:
         return is_head
 
     def _set_levels(self, rest: str, where: str) -> None:
-        """Sets the level of each column whose cell differs from the last row."""
+        """Sets the level of each column whose cell differs from the last row. `where` is the place for messages."""
         assert self._columns is not None
         cells = rest.split(",")
         if len(cells) != len(self._columns):
@@ -144,6 +145,7 @@ class _RowReader:
         self._tracks_of_file.count_rows(rows)
 
     def _parse_time(self, text: str, where: str) -> int:
+        """Returns a time in seconds as a tick. Raises CaptureError with the place `where` if it is no time."""
         try:
             decimal_places(text, where)
             return require_tick(parse_ticks(text.strip(), self._rate_hz), where)
@@ -164,11 +166,12 @@ class _RowReader:
         )
 
     def _capture_notes(self) -> tuple[str, ...]:
+        """Returns sentences about possible damage: repeated rows in a file with times."""
         return self._repeats.note_sentences() if self.has_times else ()
 
 
 def encode_capture(capture: Capture) -> bytes:
-    """Writes rows like sigrok-cli, one a sample. Unknown levels become 0."""
+    """Returns a CSV as sigrok-cli writes it, with one row for each sample. Unknown levels become 0."""
     require_known_levels(capture, ABOUT)
     names = ", ".join(channel.name for channel in capture.channels)
     count = len(capture.channels)

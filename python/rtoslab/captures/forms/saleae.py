@@ -29,12 +29,13 @@ _LEVELS: Final = {"0": 0, "1": 1, "X": UNKNOWN, "": UNKNOWN}
 
 
 def recognises_format(head: bytes) -> bool:
-    """Whether the first column of the head is a time, and the others are levels, not voltages."""
+    """Whether the first bytes of a file are those of Saleae's digital CSV: a time column, then levels and not
+    voltages."""
     return _HEAD.match(head) is not None and not _has_voltages(head)
 
 
 def _has_voltages(head: bytes) -> bool:
-    """Whether a third of the complete rows of the head have a cell that is a number with decimal places."""
+    """Whether a third of the complete rows at the begin of a CSV have a cell that is a number with decimal places."""
     lines = head.decode("utf-8", "replace").splitlines()[:-1]
     rows = list(csv.reader(lines[1:], delimiter=_column_separator(head), skipinitialspace=True))
     voltages = [any(is_number(cell) and not cell.strip().isdecimal() for cell in row[1:]) for row in rows if row]
@@ -42,12 +43,14 @@ def _has_voltages(head: bytes) -> bool:
 
 
 def _column_separator(head: bytes) -> str:
+    """Returns the separator of the columns in Saleae's head line, or a comma."""
     match = _HEAD.match(head)
     return match[2].decode() if match else ","
 
 
 def decode_capture(data: bytes, name: str) -> Capture:
-    """Reads a CSV of Logic 1 or 2. Raises CaptureError for a row that cannot be read or is cut, or too much."""
+    """Returns the capture in a CSV of Saleae's Logic 1 or 2. Raises CaptureError for an unreadable or incomplete row,
+    or too many."""
     rows = csv_rows(data, name, _column_separator(data[:64]))
     try:
         return _read_rows(rows, name)
@@ -58,7 +61,7 @@ def decode_capture(data: bytes, name: str) -> Capture:
 
 
 def _read_rows(rows: Any, name: str) -> Capture:
-    """Returns the capture of the rows. `rows` is a csv.reader, whose type has no name."""
+    """Returns the capture in the rows of Saleae's CSV. `rows` is a csv.reader, whose type has no name."""
     tracks = ChannelTracks(name)
     columns = [tracks.add_channel(item.strip()) for item in next(rows)[1:]]
     clock: _RowTimes | None = None
@@ -117,6 +120,7 @@ class _DecimalPlaces:
 
 
 def _parse_level(cell: str, where: str) -> int:
+    """Returns the level in a cell: 0, 1 or `UNKNOWN`. Raises CaptureError with the place `where` for other text."""
     level = _LEVELS.get(cell.strip().upper())
     if level is None:
         raise CaptureError(f"{where}: {quote_text(cell)} is not a logic level; export only the digital channels.")
@@ -124,7 +128,8 @@ def _parse_level(cell: str, where: str) -> int:
 
 
 class _RowTimes:
-    """Turns a file's times into ticks since its first row. All are in seconds, or all by the calendar and one zone."""
+    """Converts the times of Saleae's CSV to ticks since its first row. All are in seconds, or all are dates in one time
+    zone."""
 
     def __init__(self, text: str, where: str) -> None:
         self._is_calendar = "T" in text
@@ -138,7 +143,7 @@ class _RowTimes:
         return require_tick(self._absolute_ticks(text, where) - self._first_tick, where)
 
     def _absolute_ticks(self, text: str, where: str) -> int:
-        """Returns a time in picoseconds, of the calendar since the first second of the file."""
+        """Returns a time in picoseconds. A date counts from the first second of the file."""
         if not self._is_calendar:
             return _parse_picoseconds(text, where)
         second, fraction = self._parse_date(text, where)
@@ -148,7 +153,8 @@ class _RowTimes:
 
     @staticmethod
     def _parse_date(text: str, where: str) -> tuple[datetime, int]:
-        """Returns the whole second and the picoseconds in it, because Python's times have microseconds only."""
+        """Returns a date as its whole second and the picoseconds in it, because Python's times have microseconds
+        only."""
         match = _CALENDAR.fullmatch(text.strip())
         try:
             second = datetime.fromisoformat(match[1] + (match[3] or "").replace("Z", "+00:00")) if match else None
@@ -162,6 +168,7 @@ class _RowTimes:
 
 
 def _parse_picoseconds(text: str, where: str) -> int:
+    """Returns a time in seconds as picoseconds. Raises CaptureError with the place `where` if it is no time."""
     try:
         return parse_ticks(text.strip(), _RATE)
     except ValueError as cause:
@@ -172,7 +179,8 @@ def _parse_picoseconds(text: str, where: str) -> int:
 
 
 def encode_capture(capture: Capture) -> bytes:
-    """Writes rows like Logic 2, to the nanosecond. A last row marks the end of the capture."""
+    """Returns a CSV as Saleae's Logic 2 writes it, with times in nanoseconds. A last row marks the end of the
+    capture."""
     ticks, levels = merge_channels(capture)
     rows = [",".join(["Time [s]", *(channel.name for channel in capture.channels)])]
     last = levels[-1] if len(levels) else []

@@ -13,12 +13,12 @@ decode_capture = saleae.decode_capture
 
 
 def recognises_format(head: bytes) -> bool:
-    """Whether `saleae` recognises the file, which reads both forms."""
+    """Whether the first bytes of a file are those of Saleae's digital CSV, in the form of Logic 1 or 2."""
     return saleae.recognises_format(head)
 
 
 def encode_capture(capture: Capture) -> bytes:
-    """Writes rows like Logic 1, changes only. The form does not tell the end of the capture."""
+    """Returns a CSV as Saleae's Logic 1 wrote it, with changes only. It does not store the end of the capture."""
     require_known_levels(capture, ABOUT)
     ticks, levels = merge_channels(capture)
     rows = [", ".join(["Time[s]", *(channel.name for channel in capture.channels)])]

@@ -35,7 +35,7 @@ _NUMBERED: Final = re.compile(r"digital_(\d{1,4})", re.ASCII)
 
 
 def recognises_format(head: bytes) -> bool:
-    """Whether the file begins with Saleae's mark."""
+    """Whether a file begins with the mark of Saleae's binary export."""
     return head.startswith(_MAGIC)
 
 
@@ -51,8 +51,8 @@ class _RecordingPart:
 
 
 def decode_capture(data: bytes, name: str) -> Capture:
-    """Reads a digital channel. Raises CaptureError: another version or type, a length that does not fit, times out of
-    order, or too many changes."""
+    """Returns the capture in Saleae's binary export of a digital channel. Raises CaptureError for another version or
+    type, a wrong length, times out of order, or too many changes."""
     reader = _FieldReader(data, name)
     version, kind = reader.read_fields(_KIND)
     if kind != 0:
@@ -80,27 +80,28 @@ def decode_capture(data: bytes, name: str) -> Capture:
 
 
 class _FieldReader:
-    """Takes fields from the file one after the other."""
+    """Reads the fields of Saleae's binary export one after the other."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self._data, self._place = data, len(_MAGIC)
 
     def read_fields(self, fields: struct.Struct) -> tuple[int | float, ...]:
-        """Returns the next fields. Raises CaptureError if the file ends before."""
+        """Returns the next fields of the file. Raises CaptureError if the file ends before."""
         self._require_bytes(fields.size)
         values = fields.unpack_from(self._data, self._place)
         self._place += fields.size
         return values
 
     def take_times(self, count: int) -> NDArray[np.float64]:
-        """Returns the next doubles. Raises CaptureError if the file ends before."""
+        """Returns the next `count` doubles of the file. Raises CaptureError if the file ends before."""
         self._require_bytes(8 * count)
         values: NDArray[np.float64] = np.frombuffer(self._data, "<f8", count, self._place)
         self._place += 8 * count
         return values
 
     def _require_bytes(self, size: int) -> None:
+        """Raises CaptureError if fewer than `size` bytes are left."""
         if len(self._data) - self._place < size:
             raise CaptureError(
                 f"{self.name} ends after {len(self._data):,} bytes, but {self._place + size:,} are declared; copy or "
@@ -108,13 +109,14 @@ class _FieldReader:
             )
 
     def require_end(self) -> None:
-        """Raises CaptureError if bytes follow."""
+        """Raises CaptureError if bytes are left in the file."""
         if (rest := len(self._data) - self._place) > 0:
             raise CaptureError(f"{self.name} has {count_text(rest, 'byte')} after its last change; export it again.")
 
 
 def _read_part(reader: _FieldReader, version: int, after: int | None, which: str) -> _RecordingPart:
-    """Reads a part that begins at or after the end of the part before."""
+    """Returns the next part of a recording, which must begin at or after the time `after`. `which` names it in
+    messages."""
     name, sample_s = reader.name, None
     if version == 1:
         level, rate, begin, end, count = reader.read_fields(_RATED_PART)
@@ -144,7 +146,7 @@ def _read_part(reader: _FieldReader, version: int, after: int | None, which: str
 
 
 def _to_picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int64]:
-    """Returns times in whole picoseconds. Raises CaptureError for the first one that is no time."""
+    """Returns times in seconds as whole picoseconds. Raises CaptureError for the first one that is no time."""
     wrong = np.flatnonzero(~(np.abs(seconds) < _LATEST_S))
     if len(wrong):
         raise CaptureError(
@@ -154,7 +156,8 @@ def _to_picoseconds(seconds: NDArray[np.float64], where: str) -> NDArray[np.int6
 
 
 def _join_parts(parts: list[_RecordingPart], first: int, name: str) -> Channel:
-    """Returns the channel of all parts, with unknown levels between them."""
+    """Returns the channel made of all parts of a recording, with unknown levels between them. `first` is the time of
+    tick 0."""
     ticks: list[int] = []
     levels: list[int] = []
     for place, part in enumerate(parts):
@@ -171,7 +174,8 @@ def _join_parts(parts: list[_RecordingPart], first: int, name: str) -> Channel:
 
 
 def encode_capture(capture: Capture) -> bytes:
-    """Writes version 0. Raises CaptureError unless there is one channel, whose levels are known."""
+    """Returns Saleae's binary export, version 0. Raises CaptureError unless there is one channel, whose levels are
+    known."""
     require_known_levels(capture, ABOUT)
     if len(capture.channels) != 1:
         raise CaptureError(

@@ -30,17 +30,19 @@ _PART_DIGITS: Final = 6
 
 
 def recognises_format(head: bytes) -> bool:
-    """Whether the file is a zip file."""
+    """Whether a file is a zip file, as a session of sigrok is."""
     return head[:4] in {b"PK\x03\x04", b"PK\x05\x06"}
 
 
 def decode_capture(data: bytes, name: str) -> Capture:
-    """Reads a sigrok session. Raises CaptureError if it is none, damaged, without logic channels, or too large."""
+    """Returns the capture in a session file of sigrok. Raises CaptureError if it is none, damaged, without logic
+    channels, or too large."""
     with open_archive(data, name, CaptureError) as session:
         return _read_session(session, name)
 
 
 def _read_session(session: LimitedZipFile, name: str) -> Capture:
+    """Returns the capture in an open session file of sigrok. Raises CaptureError."""
     names = set(session.names)
     if "metadata" not in names:
         raise CaptureError(
@@ -74,11 +76,12 @@ def _read_session(session: LimitedZipFile, name: str) -> Capture:
 
 
 def _member_text(session: LimitedZipFile, member: str) -> str:
+    """Returns the text of a member of the session's zip file."""
     return session.read_member(member, MEMBER_TEXT_BYTES).decode("utf-8").strip()
 
 
 def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
-    """Returns the groups of keys and values, in order. Keys are in small letters."""
+    """Returns the groups of keys and values in a session's metadata, in order. Keys are in lower case."""
     groups: list[dict[str, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
         content = line.strip()
@@ -96,7 +99,7 @@ def _parse_metadata(text: str, name: str) -> list[dict[str, str]]:
 
 
 def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
-    """Returns the members with the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
+    """Returns the names of the zip members with the samples, in order: `logic-1-1` and so on, or `logic-1` alone."""
     parts: dict[int, str] = {}
     for part in names:
         digits = part.removeprefix(f"{base}-")
@@ -117,7 +120,7 @@ def _sample_members(names: Sequence[str], base: str, name: str) -> list[str]:
 
 
 def encode_capture(capture: Capture) -> bytes:
-    """Writes a session with a sample for each tick. Unknown levels at the ends become 0."""
+    """Returns a session file of sigrok with a sample for each tick. Unknown levels at the ends become 0."""
     require_known_levels(capture, ABOUT)
     rate = rate_text(capture.tick_s)
     count = len(capture.channels)
@@ -143,7 +146,7 @@ def encode_capture(capture: Capture) -> bytes:
 
 
 def _sample_pairs(capture: Capture, unit: int, start: int, end: int) -> bytes:
-    """Returns the samples from `start` to `end`, `unit` bytes each."""
+    """Returns the samples of all channels from tick `start` to `end`, `unit` bytes each."""
     ticks, levels = merge_channels(capture)
     words = np.zeros((len(ticks) + 1, unit), np.uint8)
     for column in range(len(capture.channels)):

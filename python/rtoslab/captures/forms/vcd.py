@@ -27,12 +27,12 @@ _TIME_DIGITS: Final = 20
 
 
 def recognises_format(head: bytes) -> bool:
-    """Whether the file begins with a declaration keyword."""
+    """Whether the first bytes of a file are those of a VCD: a declaration keyword such as `$timescale`."""
     return re.match(rb"\s*\$(date|version|timescale|comment|scope|var)\b", head) is not None
 
 
 def decode_capture(data: bytes, name: str) -> Capture:
-    """Reads a VCD. Raises CaptureError if it is none, is cut short, or is too large."""
+    """Returns the capture in a VCD. Raises CaptureError if it is none, is cut short, or is too large."""
     try:
         return _VcdReader(data, name).read_capture()
     except StopIteration:
@@ -40,6 +40,8 @@ def decode_capture(data: bytes, name: str) -> Capture:
 
 
 class _VcdReader:
+    """Reads a VCD word by word, and collects the channels' levels."""
+
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self.words = byte_words(data, name, CaptureError)
@@ -53,13 +55,14 @@ class _VcdReader:
         self._idle_time = 0
 
     def read_capture(self) -> Capture:
-        """Reads the whole file."""
+        """Reads the whole file and returns its capture."""
         self._read_declarations()
         end = self._read_changes()
         assert self.tick_s is not None
         return self.tracks.to_capture(self.tick_s, end, self._capture_notes())
 
     def _read_declarations(self) -> None:
+        """Reads the declarations of scopes, variables and the time scale. Raises CaptureError for an invalid one."""
         for word in self.words:
             if word == b"$enddefinitions":
                 self._read_body()
@@ -91,11 +94,14 @@ class _VcdReader:
         return body
 
     def _enter_scope(self, scope: str) -> None:
+        """Enters a scope, whose name may be part of variables' names. Raises CaptureError if scopes are nested too
+        deeply."""
         if len(self.scopes) >= _SCOPES:
             raise CaptureError(f"{self.name} has scopes nested deeper than {_SCOPES} levels; export fewer scopes.")
         self.scopes.append(scope)
 
     def _parse_timescale(self, text: str) -> Fraction:
+        """Returns the seconds of one tick from the text of `$timescale`. Raises CaptureError."""
         match = re.fullmatch(r"(1|10|100)([munpf]?s)", text)
         if match is None:
             raise CaptureError(
@@ -132,7 +138,7 @@ class _VcdReader:
         self.variables[ident] = BitVector([self.tracks.add_channel(item) for item in labels])
 
     def _read_changes(self) -> int:
-        """Reads the value changes after the declarations, and returns the last time."""
+        """Reads the value changes after the declarations. Returns the last time in ticks."""
         now, variables, count = 0, self.variables, self.tracks.count_rows
         is_dump = False
         for word in self.words:
@@ -163,18 +169,20 @@ class _VcdReader:
         return now
 
     def _count_idle_value(self, now: int) -> None:
-        """Counts a value that its wire has already, or that is taken back at the same time."""
+        """Counts a value that its wire already has, or that is changed again at the same time."""
         if not self._idle_count:
             self._idle_time = now
         self._idle_count += 1
 
     def _capture_notes(self) -> tuple[str, ...]:
+        """Returns sentences about possible damage: values that change nothing."""
         if not self._idle_count:
             return ()
         values = f"{count_text(self._idle_count, 'value')} repeated or changed twice at the same time"
         return (f"{self.name}: {values}, first at time {self._idle_time}; a time or a value may be missing there.",)
 
     def _parse_time(self, word: bytes, now: int) -> int:
+        """Returns the time in a word such as `#100` in ticks. Raises CaptureError if it is before `now`."""
         digits = word[1:]
         if not digits.isdigit():
             raise CaptureError(f"{self.name}: {_quote_word(word)} is not a time; export it again.")
@@ -186,7 +194,8 @@ class _VcdReader:
         return time
 
     def _set_value(self, ident: bytes, value: bytes, now: int) -> None:
-        """Sets the value of a declared variable from a time on."""
+        """Sets the value of the variable with this identifier from time `now` on. Raises CaptureError for an undeclared
+        one."""
         if ident not in self.variables:
             raise CaptureError(
                 f"{self.name}: at time {now} the wire {_quote_word(ident)} changes, but it was not declared; "
@@ -202,17 +211,20 @@ class _VcdReader:
 
 
 def _quote_word(word: bytes) -> str:
+    """Returns a word of a VCD in quotes, for messages."""
     return quote_text(word.decode("utf-8", errors="replace"))
 
 
 def encode_capture(capture: Capture) -> bytes:
-    """Writes a VCD in the coarsest time scale in which a tick is an integer, else in rounded femtoseconds."""
+    """Returns a VCD in the coarsest time scale in which a tick is an integer, else in rounded femtoseconds."""
     unit, places = _time_scale(capture.tick_s)
     idents = [_channel_identifier(number) for number in range(len(capture.channels))]
     return "\n".join(_vcd_lines(capture, unit, places, idents)).encode() + b"\n"
 
 
 def _vcd_lines(capture: Capture, unit: str, places: int, idents: list[str]) -> Iterator[str]:
+    """Yields the lines of a VCD. `places` are the decimal places of the time scale, `idents` the channels' short
+    names."""
     yield f"$timescale {unit} $end"
     yield "$scope module pins $end"
     for ident, pair in zip(idents, capture.channels, strict=True):
@@ -222,6 +234,7 @@ def _vcd_lines(capture: Capture, unit: str, places: int, idents: list[str]) -> I
     scale = capture.tick_s * 10**places
 
     def to_time_units(tick: int) -> int:
+        """Returns a tick in units of the time scale."""
         return round(Fraction(tick * scale))
 
     ticks, levels = merge_channels(capture)
