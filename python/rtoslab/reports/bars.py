@@ -50,7 +50,8 @@ def uses_log_axis(chart: ChartData) -> bool:
 
 
 def make_log_axis(chart: ChartData) -> alt.Axis:
-    """Returns a logarithmic chart axis. Over many decades its ticks are the powers of ten."""
+    """Returns a logarithmic axis for the chart's values. If they span many powers of ten, its ticks are these
+    powers."""
     values = [float(row["y"]) for row in chart.rows]
     decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
     if len(decades) > _FEW_DECADES:
@@ -59,7 +60,8 @@ def make_log_axis(chart: ChartData) -> alt.Axis:
 
 
 def make_names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
-    """Returns a chart axis whose names wrap within `pixels` each. They are turned where a word alone is too long."""
+    """Returns a chart axis for names, of which each has room of `pixels`. Names are wrapped within it. All are written
+    slantwise if a single word is longer."""
     longest = max((len(word) for name in names for word in name.split()), default=0)
     for size in (12, 11, 10):
         if estimate_text_width("n" * longest, size) <= pixels - 4:
@@ -69,7 +71,8 @@ def make_names_axis(names: Sequence[str], *, pixels: float) -> alt.Axis:
 
 
 def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.0) -> Drawn:
-    """Draws a chart with an upright bar for each name, in a colour for each series.
+    """Draws a chart with an upright bar for each name and series. Each series has its colour.
+
     A logarithmic axis has no zero, so it gets marks instead of bars. `extra`: further layers, above the bars. The axis
     reaches to `least_top` at least.
     """
@@ -105,9 +108,7 @@ def draw_upright_bars(chart: ChartData, *extra: alt.Chart, least_top: float = 0.
 
 
 def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns a chart's rows, with one for the legend's entry of a paper's values.
-    It is added if these values are drawn across other bars.
-    """
+    """Returns a chart's rows, and one more for the legend's entry of a paper's values."""
     mine = [{**row, "published": False} if row.get("series") != PUBLISHED else row for row in rows]
     if any(is_published(row) and row["series"] != PUBLISHED for row in rows):
         mine.append({"series": "published", "published": True})
@@ -115,26 +116,29 @@ def legend_rows(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _bar_end(row: dict[str, Any]) -> float:
-    """Returns where a bar ends, including the line of its runs. Its number is beyond."""
+    """Returns the value where a bar or the line of its runs' range ends, so that its number fits beyond."""
     values = [float(row[key]) for key in ("y", "low", "high") if row.get(key) is not None]
     return max(values) if float(row["y"]) >= 0 else min(values)
 
 
 def _are_numbers_upright(rows: Sequence[dict[str, Any]], slot: float) -> bool | None:
-    """Whether a bar chart's numbers are turned upright. None if there is room for none."""
+    """Whether the numbers at bars are written upright, because a bar is too narrow for them. None if it is too narrow
+    for these as well."""
     widest = max((estimate_text_width(str(row.get("text", "")), _NUMBER) for row in rows), default=0)
     return False if widest <= slot else True if slot >= _UPRIGHT else None
 
 
 def _label_room(rows: Sequence[dict[str, Any]], turned: bool | None) -> float:
-    """Returns the pixels that a number takes above the tallest bar."""
+    """Returns how many pixels the numbers need above the tallest bar. `turned`: whether they are written upright, or
+    None if there are none."""
     if turned is None or not any(row.get("text") for row in rows):
         return 4
     return 10 + max(estimate_text_width(str(row.get("text", "")), _NUMBER) for row in rows) if turned else 18
 
 
 def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: float) -> alt.Y:
-    """Returns a bar chart's axis of heights, with `room` pixels for numbers beyond the bars."""
+    """Returns a bar chart's axis of heights, with `room` pixels for numbers beyond the bars. `tops`: the ends of the
+    bars."""
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
     if log:
         return alt.Y("y:Q", title=title, scale=alt.Scale(type="log", nice=True), axis=make_log_axis(chart))
@@ -154,7 +158,8 @@ def _height_axis(chart: ChartData, tops: Sequence[float], *, log: bool, room: fl
 def _number_layers(
     base: alt.Chart, rows: Sequence[dict[str, Any]], turned: bool | None, *, log: bool
 ) -> list[alt.Chart]:
-    """Returns a chart's layers with the numbers at bars: those above zero, and those below."""
+    """Returns the chart layers with the numbers at the bars: one layer above zero, one below. `turned`: whether they
+    are written upright, or None for none."""
     if turned is None or not any(row.get("text") for row in rows):
         return []
     away = 12 if log else 5
@@ -184,7 +189,8 @@ def _axis_on_same_scale(base: alt.Chart, shorthand: str) -> alt.Y:
 def _published_layers(
     base: alt.Chart, rows: Sequence[dict[str, Any]], series: Sequence[str], slot: float
 ) -> list[alt.Chart]:
-    """Returns layers with a dark line for each published value: across its series' bar, or across all of its name."""
+    """Returns layers with a dark line for each value that a paper published: across the bar of its series, or across
+    all bars of its name."""
     printed = []
     for row in filter(is_published, rows):
         across = row["series"] not in series
@@ -205,7 +211,8 @@ def _published_layers(
 
 
 def draw_bar_panels(chart: ChartData) -> Drawn:
-    """Draws a chart with lying bars: a panel for each name, each on its own scale from zero. Numbers replace the axis.
+    """Draws a chart with horizontal bars: a panel for each name, each with a scale of its own from zero. Numbers at the
+    bars replace the axis.
 
     With one series all names are in one panel.
     """
@@ -251,7 +258,7 @@ def draw_bar_panels(chart: ChartData) -> Drawn:
 
 
 def _scale_to_panel(row: dict[str, Any], longest: float) -> dict[str, Any]:
-    """Returns a chart's row with its lengths as parts of the longest bar in its panel."""
+    """Returns a chart's row with its lengths as parts of the longest bar in its panel, and a text for its tooltip."""
     low, high = (float(row[key]) if row.get(key) is not None else float(row["y"]) for key in ("low", "high"))
     lengths = {"share": float(row["y"]), "low_share": low, "high_share": high, "top_share": _bar_end(row)}
     label = f"{row['x']}; {row['series']}: {float(row['y']):,.6g}"

@@ -96,7 +96,8 @@ class ChartData:
 def _divide_chart(
     chart: ChartData, ways: Sequence[Callable[[Rows], dict[str, list[dict[str, Any]]]]]
 ) -> Iterator[ChartData]:
-    """Yields the parts of a chart, divided in one way after the other until each part is small enough."""
+    """Yields the parts of a chart. Each of `ways` groups the rows by a name, and the next one is tried only where a
+    part is still too large."""
     if not chart.is_large:
         yield chart
     elif ways:
@@ -112,7 +113,7 @@ def _divide_chart(
 
 
 def _cycles_text(row: dict[str, Any]) -> str:
-    """Returns the cycles of a histogram's bar in words."""
+    """Returns the range of cycles that a histogram's bar covers, as text."""
     low, high = float(row["low"]), float(row["high"])
     if high - low <= 1:
         return f"{low:,.0f} cycles"
@@ -120,15 +121,16 @@ def _cycles_text(row: dict[str, Any]) -> str:
 
 
 def _group_by_board(rows: Rows) -> dict[str, list[dict[str, Any]]]:
-    """Groups a chart's rows by board."""
+    """Groups a chart's rows by their board."""
     return _group_rows(rows, lambda row: str(row.get("board", "")))
 
 
 def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
-    """Groups tests by the letters that their names begin with: T1 to T8, P1 to P6."""
+    """Groups a chart's rows by the letters that their test's name begins with, such as T for T1 to T8."""
 
     def test_family(row: dict[str, Any]) -> str:
-        """Returns the letters that a row's test name begins with."""
+        """Returns the heading for the letters that a row's test name begins with (`Tests T`). Empty if there are
+        none."""
         name = str(row.get("test", row.get("x", "")))
         word = name.split(" ", maxsplit=1)[0]
         letters = word.rstrip("0123456789-abc")
@@ -138,7 +140,7 @@ def _group_by_family(rows: Rows) -> dict[str, list[dict[str, Any]]]:
 
 
 def _group_rows(rows: Rows, name_of: Callable[[dict[str, Any]], str]) -> dict[str, list[dict[str, Any]]]:
-    """Groups a chart's rows by a name, in the order of the names' first rows."""
+    """Groups a chart's rows by the name that `name_of` returns, in the order of the names' first rows."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(name_of(row), []).append(row)

@@ -77,7 +77,7 @@ _RESOURCES: Final = re.compile(rb"(?:^ +/[a-z]+\d+ \d+ 0 R\n){2,}", re.MULTILINE
 
 
 def convert_to_pdf(drawing: str) -> bytes:
-    """Returns the SVG text as a PDF file. The same SVG gives the same bytes.
+    """Returns a chart's SVG text as a PDF file. The same SVG gives the same bytes.
 
     The converter writes no date and no random id, but the names of resources in the random order of its hash table.
     They are sorted here. Their lines stay in their object, so no offset in the file moves. The font is the converter's
@@ -89,7 +89,8 @@ def convert_to_pdf(drawing: str) -> bytes:
 
 
 def _draw_gain(chart: ChartData) -> Drawn:
-    """Draws a chart of the throughput of several cores divided by that of one.
+    """Draws a chart of the gain of more cores: the throughput of several cores, divided by that of one.
+
     Lines show no gain and a perfect one.
     """
     words = alt.Chart(
@@ -105,25 +106,26 @@ def _draw_gain(chart: ChartData) -> Drawn:
 
 
 def _draw_heap(chart: ChartData) -> Drawn:
-    """Draws a chart of the heap's peaks by test."""
+    """Draws a chart of the highest use of the kernel's heap in each test, in bytes."""
     return draw_upright_bars(_bars_by_test(chart, "bytes", "peak of the heap, bytes"))
 
 
 def _bars_by_test(chart: ChartData, height: str, title: str) -> ChartData:
-    """Returns the chart as bars by test, with the values under the key `height`."""
+    """Returns the chart's data for bars by test: the bars' heights are the rows' values under the key `height`."""
     rows = [{**row, "x": row["test"], "y": row[height]} for row in chart.rows]
     return replace(chart, rows=rows, y_title=title, x_title="")
 
 
 def _draw_cycles(chart: ChartData) -> Drawn:
-    """Draws a chart of each core's cycles by cause."""
+    """Draws a chart of the cycles of each core, as shares by what they were used for."""
     title = "share of the core's cycles in the window"
     x = alt.X("share:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format=".0%"))
     return _draw_stacked_by_cause(chart.rows, "share", x)
 
 
 def _draw_losses(chart: ChartData) -> Drawn:
-    """Draws a chart of the cycles of a count by cause, in multiples of those on one core."""
+    """Draws a chart of the cycles that one count takes, by what they were used for, in multiples of those on one
+    core."""
     title = "cycles of a core per count, relative to one core alone"
     x = alt.X("multiple:Q", title=title, stack="zero", axis=alt.Axis(tickCount=8, format=".1f"))
     return _draw_stacked_by_cause(chart.rows, "multiple", x)
@@ -134,7 +136,8 @@ _WIDEST_NAME: Final = 340
 
 
 def _draw_stacked_by_cause(rows: Sequence[dict[str, Any]], field: str, x: alt.X) -> Drawn:
-    """Draws a chart with a lying bar by test and run, stacked by cause."""
+    """Draws a chart with a horizontal bar for each test and run, divided into what its cycles were used for. `field`:
+    the key of the parts' lengths."""
     tests, lines = distinct_texts(rows, "test"), distinct_texts(rows, "row")
     widest = min(_WIDEST_NAME, 8 + max(estimate_text_width(name, 12) for name in lines))
     used = [part for part in CYCLE_PARTS if any(row["part"] == part and row[field] >= VISIBLE_PART for row in rows)]
@@ -180,7 +183,7 @@ _NAME_OF_PANEL: Final = 220
 
 
 def _draw_histogram(chart: ChartData) -> Drawn:
-    """Draws a small histogram for each series, all on one axis of cycles."""
+    """Draws a small histogram of samples for each series, all on one axis of cycles."""
     rows = chart.rows
     series = distinct_texts(rows, "series")
     several = len(series) > 1

@@ -37,7 +37,7 @@ class Citation:
 
 
 def citation_of(document: ReportDocument) -> Citation:
-    """Returns the citation of a document, by the runs of its points."""
+    """Returns the citation of a report, with the version, commits and dates of the runs that its points come from."""
     sessions = _last_sessions(document)
     versions = _distinct_matches(_VERSION, (point.manifest.get("rtoslab") for point in document.points)) or [
         __version__
@@ -50,7 +50,8 @@ def citation_of(document: ReportDocument) -> Citation:
 
 
 def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> Citation:
-    """Returns the citation of these versions and commits. Dates are ISO 8601 and in order. There may be none."""
+    """Returns the citation of these versions and commits of rtoslab. Dates are ISO 8601 and in order. There may be
+    none."""
     version = ", ".join(versions)
     source = f"commit {', '.join(commits)}" if commits else ""
     run = f"run of {dates[0]}" if dates else ""
@@ -72,7 +73,7 @@ def make_citation(versions: list[str], commits: list[str], dates: list[str]) -> 
 
 
 def _last_sessions(document: ReportDocument) -> list[JournalSession]:
-    """Returns the last session of each run directory that the document's points come from."""
+    """Returns the last session (one call of `rtoslab run`) of each run directory that the report's points come from."""
     sessions = []
     for run in dict.fromkeys(point.folder.parent.parent for point in document.points):
         with suppress(OSError):  # a failed point without stored data
@@ -81,7 +82,7 @@ def _last_sessions(document: ReportDocument) -> list[JournalSession]:
 
 
 def _checkout_revision() -> str:
-    """Returns the checkout's revision. Empty without a checkout."""
+    """Returns the commit of this checkout of rtoslab. Empty without a checkout."""
     try:
         return git_revision(find_root())
     except CatalogueError:
@@ -89,7 +90,7 @@ def _checkout_revision() -> str:
 
 
 def _commit_text(revision: str) -> str:
-    """Returns a revision as text, with a word if files were changed."""
+    """Returns a commit as text, with `with changes` if its files were edited (a `+` at its end)."""
     return f"{revision.removesuffix('+')} with changes" if revision.endswith("+") else revision
 
 

@@ -66,12 +66,12 @@ Cell = str | float | int | None
 
 
 def table_cells(table: TableData) -> list[list[Cell]]:
-    """Returns a table as the head and rows of a CSV file."""
+    """Returns a table as the rows of a CSV file. The first row has the names of the columns."""
     return record_cells(table.records) if table.records else _split_table(table)
 
 
 def chart_cells(chart: ChartData) -> list[list[Cell]]:
-    """Returns a chart's data as the head and rows of a CSV file."""
+    """Returns a chart's data as the rows of a CSV file. The first row has the names of the columns."""
     if chart.records:
         return record_cells(chart.records)
     heads = list(dict.fromkeys(key for row in chart.rows for key in row if key != _LABEL or "y" not in row))
@@ -84,7 +84,8 @@ def chart_cells(chart: ChartData) -> list[list[Cell]]:
 
 
 def record_cells(records: Sequence[Record]) -> list[list[Cell]]:
-    """Returns records as the head and rows of a CSV file. Raises TypeError where a number is a text."""
+    """Returns records as the rows of a CSV file, the first with the names of the columns. Raises TypeError where a
+    number is a text."""
     axes = [name for name in dict.fromkeys(key for record in records for key in record) if name not in FIELDS]
     for record in records:
         for name in _NUMERIC_FIELDS:
@@ -117,12 +118,13 @@ class _RecordColumn:
 
     @property
     def list_length(self) -> int:
-        """Returns the length of the longest list of numbers in a cell. 0 for a column of texts."""
+        """Returns how many numbers the longest list in a cell has. 0 for a column of texts."""
         return max(map(len, self.numbers), default=0)
 
 
 def _split_table(table: TableData) -> list[list[Cell]]:
-    """Returns a table of texts as CSV rows, with each number split from its range, unit and marks."""
+    """Returns a table of texts as CSV rows. Each number is split from its range, unit and marks, which have columns of
+    their own."""
     columns = [
         _RecordColumn(name, texts, [_parse_numbers(text) if is_number else [] for text in texts])
         for (name, is_number), texts in zip(
@@ -163,13 +165,13 @@ def _split_column(column: _RecordColumn) -> Iterable[tuple[str, Sequence[Cell]]]
 
 
 def _parse_numbers(text: str) -> list[_CellNumber]:
-    """Returns the numbers in a table's cell. Empty if any part of it is something else."""
+    """Returns the numbers in a table's cell. Empty if any part of the cell is something else."""
     numbers = [_NUMBER.fullmatch(part) for part in _BETWEEN.split(text.strip())]
     return [_parse_number(match) for match in numbers if match is not None] if all(numbers) else []
 
 
 def _parse_number(match: re.Match[str]) -> _CellNumber:
-    """Returns a matched number with its range, unit, flags and note."""
+    """Returns the number that a match of `_NUMBER` found, with its range, unit, flags and note."""
     parts = {name: text or "" for name, text in match.groupdict().items()}
     marks = f"{parts['about']}{parts['marks']}{parts['more_marks']}"
     return _CellNumber(
@@ -188,7 +190,7 @@ def _plain_digits(digits: str) -> str:
 
 
 def _cell_flags(column: _RecordColumn, at: int) -> list[str]:
-    """Returns the flags (such as "reference") of a table's cell."""
+    """Returns the flags that the marks in row `at` of a table's column stand for, such as `reference`."""
     if column.list_length:
         numbers = [f"{column.name}: {flag}" for number in column.numbers[at] for flag in number.flags]
         return numbers or [f"{column.name}: {flag}" for flag in _flags_of(column.texts[at])]
@@ -196,7 +198,8 @@ def _cell_flags(column: _RecordColumn, at: int) -> list[str]:
 
 
 def _cell_notes(column: _RecordColumn, at: int) -> list[str]:
-    """Returns the notes of a table's cell."""
+    """Returns the notes in row `at` of a table's column of numbers: text in brackets, or the whole text of a cell
+    without a number."""
     text, numbers = column.texts[at].strip(), column.numbers[at]
     if not column.list_length or text in _NO_FIGURE:
         return []
@@ -210,12 +213,12 @@ def _flags_of(cell: object) -> list[str]:
 
 
 def _join_flags(words: Iterable[str]) -> str:
-    """Returns the flags as one text, each once."""
+    """Returns the flags as one text with semicolons, each flag once."""
     return "; ".join(dict.fromkeys(words))
 
 
 def _unused_name(name: str, heads: Iterable[Cell]) -> str:
-    """Returns a column name that no other column has, with underscores appended if necessary."""
+    """Returns `name`, with underscores at its end if other columns have it already. `heads`: their names."""
     taken = set(heads)
     while name in taken:
         name += "_"
@@ -223,5 +226,5 @@ def _unused_name(name: str, heads: Iterable[Cell]) -> str:
 
 
 def _finite_or_none(cell: Cell) -> Cell:
-    """Returns a cell unchanged, or None for a number that is infinite or not a number."""
+    """Returns the cell unchanged, but None for a number that is infinite or NaN."""
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -11,8 +11,8 @@ from rtoslab.results import MeasuredPoint
 def mark_deviations(
     document: ReportDocument, measured: Sequence[MeasuredPoint], names: Mapping[str, str] | None = None
 ) -> ReportDocument:
-    """Returns the document with a mark and a footnote in every table and chart that names a deviating kernel.
-
+    """Returns the report with a mark and a footnote in every table and chart that names a kernel which deviates from
+    the port contract.
 
     If all results deviate, titles and captions are marked. `names`: other names of kernels -> id.
     """
@@ -24,7 +24,7 @@ def mark_deviations(
 def mark_deviations_by(
     document: ReportDocument, kernels: Deviations, names: Mapping[str, str] | None = None, *, all_deviate: bool
 ) -> ReportDocument:
-    """Returns the document with marks and footnotes for these deviating kernels, as `mark_deviations` does."""
+    """Returns the report with marks and footnotes for these deviating kernels, as `mark_deviations` does."""
     if not kernels:
         return document
     also = [name for name, kernel in (names or {}).items() if kernel in kernels and name not in kernels]

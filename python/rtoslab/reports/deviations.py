@@ -18,7 +18,8 @@ _NAMING_KEYS: Final = {"series", "row", "x", "facet", "test"}
 
 
 def declared_deviations(measured: Sequence[MeasuredPoint]) -> dict[str, dict[str, str]]:
-    """Returns the checks of the port contract that each kernel fails as declared, with observation and reason."""
+    """Returns, for each deviating kernel, the checks of the port contract that it fails as declared, with observation
+    and reason."""
     by_kernel: dict[str, dict[str, str]] = {}
     for result in measured:
         if result.deviations:
@@ -68,7 +69,7 @@ def mark_section(
 
 
 def _flag_records(records: Sequence[Record], names: Sequence[str], *, all_deviate: bool) -> list[Record]:
-    """Returns the records with a flag at those of deviating kernels. Published figures get none."""
+    """Returns the records, those of deviating kernels with the flag `deviates`. Published figures get none."""
     return [
         {**record, "flags": "; ".join(filter(None, (str(record.get("flags") or ""), DEVIATES)))}
         if _is_deviating_record(record, names, all_deviate=all_deviate)
@@ -78,7 +79,8 @@ def _flag_records(records: Sequence[Record], names: Sequence[str], *, all_deviat
 
 
 def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: bool) -> bool:
-    """Whether a record of ours is of a deviating kernel and has no flag yet."""
+    """Whether a record must get the flag `deviates`: its kernel deviates, it is no paper's figure, and it has no flag
+    yet."""
     if record.get("source") == "paper":
         return False
     kernel = str(record.get("kernel") or "")
@@ -87,7 +89,8 @@ def _is_deviating_record(record: Record, names: Sequence[str], *, all_deviate: b
 
 
 def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviate: bool) -> ChartData:
-    """Returns the chart with marks at deviating kernels and an explanation in its caption."""
+    """Returns the chart with the mark after the names of deviating kernels, and the explanation `note` in its
+    caption."""
     chart = replace(chart, records=_flag_records(chart.records, names, all_deviate=all_deviate))
     rows = [
         {
@@ -104,7 +107,8 @@ def _mark_chart(chart: ChartData, names: Sequence[str], note: str, *, all_deviat
 
 
 def _mark_table(table: TableData, names: Sequence[str], message: str, *, all_deviate: bool) -> TableData:
-    """Returns the table with marks at deviating kernels and an explanation in its note."""
+    """Returns the table with the mark after the names of deviating kernels, and the explanation `message` in its
+    note."""
     table = replace(table, records=_flag_records(table.records, names, all_deviate=all_deviate))
     words = [number for _, number in table.column_heads]
     rows = [

@@ -45,7 +45,7 @@ from rtoslab.store import StoredPoint
 def make_document(
     catalogue: Catalogue, points: Sequence[StoredPoint], suite_id: str | None, beside: Sequence[StoredPoint] = ()
 ) -> ReportDocument:
-    """Returns the report on stored points. Raises ReportError if there are none.
+    """Returns the report on stored points, with all its sections. Raises ReportError if there are no points.
 
     `beside`: reference results, which are shown with these points' figures, but not counted.
     """
@@ -66,7 +66,8 @@ def make_document(
     places = PlacementLookup(placed)
 
     def of_one(section: ReportSection | None) -> ReportSection | None:
-        """Returns the section, with a note if figures are shown in one of several placements."""
+        """Returns the section, with a note if its points were measured in several placements of the code and it shows
+        only one."""
         return note_middle_placement(section) if section is not None and places.has_several else section
 
     names = titles_by_id(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
@@ -117,7 +118,8 @@ def make_document(
 def _conditions_text(
     shown: Sequence[MeasuredPoint], beside: Sequence[StoredPoint], unfair: Sequence[UnfairDifference]
 ) -> str:
-    """Returns the conditions of the answer: pinned tasks, reference results, unequal measurements."""
+    """Returns the sentences on the conditions of the measurements: pinned tasks, reference results, unequal
+    settings."""
     sentences = [pinning_note([point.point for point in shown])]
     if beside:
         sentences.append("Kernels marked as reference were not measured in this run: their results come with rtoslab.")
@@ -128,7 +130,8 @@ def _conditions_text(
 
 
 def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
-    """Returns the version of each kernel from the manifests. Kernels in several versions are left out."""
+    """Returns the version of each kernel from the points' manifests. Kernels that were measured in several versions are
+    left out."""
     result: dict[str, set[str]] = {}
     for point in points:
         build = point.manifest.get("build")
@@ -138,10 +141,10 @@ def _kernel_versions(points: Sequence[StoredPoint]) -> dict[str, str]:
 
 
 def _add_versions(section: ReportSection, versions: Mapping[str, str]) -> ReportSection:
-    """Returns the section, with the kernel's version in each record that has none."""
+    """Returns the section, with the kernel's version added to each record that has none."""
 
     def with_version(records: Sequence[Record]) -> list[Record]:
-        """Returns the records with their kernel's version."""
+        """Returns the records, each with the version of its kernel."""
         return [{"version": versions.get(_point_kernel(record)), **record} for record in records]
 
     return replace(
@@ -152,20 +155,22 @@ def _add_versions(section: ReportSection, versions: Mapping[str, str]) -> Report
 
 
 def _point_kernel(record: Record) -> str:
-    """Returns the kernel of a record as points name it."""
+    """Returns the name of a record's kernel as points have it: the reference mark follows it if the record is a
+    reference result."""
     return (
         f"{record.get('kernel')} {REFERENCE_MARK}" if record.get("flags") == "reference" else str(record.get("kernel"))
     )
 
 
 def _intervals_by_benchmark(catalogue: Catalogue) -> dict[str, tuple[str, ...]]:
-    """Returns, for each benchmark, the series of intervals that make up one count."""
+    """Returns, for each benchmark that counts, the ids of the latency series that together make up one count. Others
+    are left out."""
     result = {name: benchmark.facts.metric.intervals for name, benchmark in catalogue.benchmarks.items()}
     return {name: intervals for name, intervals in result.items() if intervals}
 
 
 def _paper_of_suite(catalogue: Catalogue, suite_id: str | None) -> PaperFolder | None:
-    """Returns the paper of a suite. None if it has none."""
+    """Returns the paper that a suite belongs to (they share a folder). None if it has none."""
     folder = catalogue.suites[suite_id].folder if suite_id is not None and suite_id in catalogue.suites else None
     return next(
         (paper_folder for paper_folder in read_papers(catalogue).values() if paper_folder.folder == folder), None

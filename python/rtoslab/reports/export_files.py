@@ -35,7 +35,8 @@ _LATEX = {
 
 
 def export_document(document: ReportDocument, folder: Path) -> list[Path]:
-    """Writes each chart and table of a report as files. Returns their paths. Raises StoreError."""
+    """Writes each chart and table of a report as files into a folder. Returns their paths. Files of an earlier export
+    are removed. Raises StoreError."""
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,9 +85,7 @@ def to_bibtex_file(citation: Citation) -> str:
 
 
 def _unique_label(section: str, title: str, labels: set[str]) -> str:
-    """Returns a LaTeX label for a table, with a number if an earlier table has the same. Adds it to `labels`.
-    Notes it.
-    """
+    """Returns a LaTeX label for a table, with a number if an earlier table has the same. Adds it to `labels`."""
     plain = label = f"tab:{section}-{title}"
     number = 1
     while label in labels:
@@ -97,12 +96,13 @@ def _unique_label(section: str, title: str, labels: set[str]) -> str:
 
 
 def file_name_part(title: str) -> str:
-    """Returns a title in the form of a part of a file name."""
+    """Returns a title in the form of a part of a file name: lower case, with hyphens, at most 40 characters."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].rstrip("-")
 
 
 def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
-    """Returns the rows as CSV. None is an empty cell, a text is never a formula."""
+    """Returns the rows as CSV text. None is an empty cell. A text is escaped so that no program takes it for a
+    formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerows([escape_csv_cell(cell) for cell in row] for row in cells)
@@ -110,9 +110,8 @@ def to_csv(cells: Iterable[Iterable[Cell]]) -> str:
 
 
 def to_latex(table: TableData, label: str, file_name: str) -> str:
-    """Returns a table as LaTeX: a `table` environment with booktabs rules.
-    Numbers are to the right, long texts in columns that wrap.
-    """
+    """Returns a table as a LaTeX `table` environment with booktabs rules. `file_name`: the CSV file with the same
+    table."""
     specs = []
     for index, (_, number) in enumerate(table.column_heads):
         wide = max((len(row[index]) for row in table.rows), default=0) > 40
@@ -140,5 +139,5 @@ def to_latex(table: TableData, label: str, file_name: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Returns the text with all special characters of LaTeX escaped."""
+    """Returns the text on one line with all special characters of LaTeX escaped."""
     return "".join(_LATEX.get(char, char) for char in one_line(text.replace("\n", " ")))

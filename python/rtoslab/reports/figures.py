@@ -43,7 +43,7 @@ _NEAR: Final = 14
 
 
 def _height_axis(chart: ChartData) -> alt.Y:
-    """Returns a chart's axis of heights, from zero or logarithmic."""
+    """Returns a chart's axis of heights. It is logarithmic or starts at zero."""
     flat = not any(row["y"] for row in chart.rows)
     log = uses_log_axis(chart)
     linear = alt.Scale(domain=[0, 1]) if flat else alt.Scale(zero=True, nice=True)
@@ -61,7 +61,8 @@ def _draw_bars(chart: ChartData) -> Drawn:
 
 
 def _draw_lines(chart: ChartData) -> Drawn:
-    """Draws a chart of values along a number, with a line for each series.
+    """Draws a chart with a number on its x axis and a line for each series.
+
     A paper's values are hollow diamonds, not joined.
     """
     series = distinct_texts(chart.rows, "series")
@@ -87,9 +88,11 @@ def _draw_lines(chart: ChartData) -> Drawn:
 
 
 def _place_numbers(chart: ChartData, places: Sequence[float]) -> list[dict[str, Any]]:
-    """Returns a line chart's rows with `up`, the pixels by which a number is above its mark, below if negative.
+    """Returns a line chart's rows, each with `up`: by how many pixels its number is above its mark (below it if
+    negative).
 
-    Numbers are above the highest line and below the lowest. 0: another line or number is too near for one.
+    Numbers are above the highest line and below the lowest. 0: another line or number is too near for one. `places`:
+    all values on the x axis.
     """
     span = max(places) - min(places) or 1.0
     heights = [float(row["y"]) for row in chart.rows]
@@ -116,7 +119,8 @@ def _place_numbers(chart: ChartData, places: Sequence[float]) -> list[dict[str, 
 
 
 def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) -> alt.Scale:
-    """Returns the shapes of a chart's series: a diamond for a paper's, else one of its own, or a circle."""
+    """Returns the shape of the marks of each series: a diamond for a paper's, else a shape of its own (or a circle for
+    all without `has_own_scale`)."""
     series = distinct_texts(legend_rows(rows), "series")
     printed = set(series) - {str(row["series"]) for row in rows if not is_published(row)}
     others = [item for item in series if item not in printed]
@@ -125,7 +129,8 @@ def _shape_scale(rows: Sequence[dict[str, Any]], *, has_own_scale: bool = True) 
 
 
 def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: bool) -> list[alt.Chart]:
-    """Returns the layer of hollow diamonds at a paper's values: dark (`fixed`), or in the colour of their series."""
+    """Returns the chart layer with hollow diamonds at a paper's values, dark (`fixed`) or in the colour of their
+    series. Empty if there are none."""
     if not any(map(is_published, rows)):
         return []
     style: dict[str, Any] = {"color": PUBLISHED_COLOUR} if fixed else {}
@@ -136,7 +141,7 @@ def _diamond_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], *, fixed: b
 
 
 def _draw_pairs(chart: ChartData) -> Drawn:
-    """Draws a chart of two marks for each name, a published figure and ours, joined by a line."""
+    """Draws a chart with two marks for each name, such as a published figure and ours, joined by a line."""
     names, series = distinct_texts(chart.rows, "x"), distinct_texts(chart.rows, "series")
     log = uses_log_axis(chart)
     title = f"{chart.y_title} (log scale)" if log else chart.y_title
@@ -169,7 +174,8 @@ def _draw_pairs(chart: ChartData) -> Drawn:
 
 
 def _draw_sweep(chart: ChartData) -> Drawn:
-    """Draws a chart with a thin stroke at each number from `low` to `high`, in a panel for each series."""
+    """Draws a chart with a thin upright line from `low` to `high` at each number of the x axis, in a panel for each
+    series."""
     series = distinct_texts(chart.rows, "series")
     strokes = (
         alt.Chart()
@@ -193,7 +199,7 @@ def _draw_sweep(chart: ChartData) -> Drawn:
 
 
 def _draw_multiples(chart: ChartData) -> Drawn:
-    """Draws a small chart for each facet: marks by name, with lines from `low` to `high`."""
+    """Draws a small chart for each value of `facet`: marks by name, with lines from `low` to `high`."""
     facets, names, series = (distinct_texts(chart.rows, key) for key in ("facet", "x", "series"))
     width = WIDTH // 4 - 60
     offset = alt.XOffset("series:N", sort=series)
@@ -227,8 +233,9 @@ def _draw_multiples(chart: ChartData) -> Drawn:
 
 
 def _draw_strip(chart: ChartData) -> Drawn:
-    """Draws a chart with a line for each series and a tick on it for each value.
-    Series whose lines overlap have no order.
+    """Draws a chart with a horizontal line for each series and a tick on it for each of its values.
+
+    Series whose ticks overlap have no order.
     """
     series = distinct_texts(chart.rows, "series")
     values = alt.X("value:Q", title=chart.x_title, scale=alt.Scale(zero=False, nice=True, padding=12))

@@ -15,7 +15,8 @@ MOST_NAMED = 3
 
 
 def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
-    """Returns a report's title: that of the suite, or one made of the points' tests, kernels and boards."""
+    """Returns a report's title: the suite's if the points are those of the suite, else one made of tests, kernels and
+    boards."""
     points_ = [point.result.point for point in points]
     if suite is not None and all(
         set(held) == set(axis)
@@ -39,7 +40,8 @@ def document_title(catalogue: Catalogue, points: Sequence[StoredPoint], suite: S
 
 
 def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite: Suite | None) -> str:
-    """Returns a report's subtitle: versions, clocks, the kind of board, and the paper that a suite follows."""
+    """Returns a report's subtitle: versions, clock frequencies, the kind of board, and the paper that a suite
+    follows."""
     kernels, boards, targets = set(), set(), set()
     for point in points:
         build = point.manifest.get("build")
@@ -58,7 +60,8 @@ def document_subtitle(catalogue: Catalogue, points: Sequence[StoredPoint], suite
 
 
 def _test_names_text(points: Sequence[PointId]) -> str:
-    """Returns the names of a report's tests for its title: their titles, `T1 to T8`, or only their number."""
+    """Returns the tests of a report as text for its title: up to three titles, or short names as in `T1 to T8`, or only
+    their number."""
     titles = _distinct_names(point.title for point in points)
     if len(titles) <= MOST_NAMED:
         return _join_names(titles)
@@ -76,6 +79,6 @@ def _distinct_names(names: Iterable[str]) -> list[str]:
 
 
 def _join_names(names: Sequence[str]) -> str:
-    """Returns `a, b and c`, with semicolons where a name has a comma itself."""
+    """Returns names as `a, b and c`, with semicolons where a name has a comma itself."""
     comma = "; " if any("," in name for name in names) else ", "
     return names[0] if len(names) == 1 else f"{comma.join(names[:-1])} and {names[-1]}"

@@ -38,7 +38,8 @@ _SPREAD: Final[tuple[tuple[str, bool, _FormatCell], ...]] = (
 
 
 def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLookup, width: int) -> Table:
-    """Returns a table of latencies for a terminal of `width` characters."""
+    """Returns a table of latencies for a terminal. `width`: its characters in a line. A narrow one gets fewer
+    columns."""
     compared = series_comparisons(measured)
     absent = absent_series(measured)
     together = series_names(
@@ -69,10 +70,11 @@ def make_latency_table(measured: Sequence[MeasuredPoint], places: PlacementLooku
 
 
 def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
-    """Returns the median of a latency with its range over placements, as text."""
+    """Returns the median of a series in cycles, with its range over placements of the code, as text. A dash for
+    None."""
     return "-" if latency is None else band_text(_figure_band(latency, places, "median"), cycles_text)
 
 
 def _figure_band(latency: SeriesLatency, places: PlacementLookup, name: str) -> PlacementBand:
-    """Returns one statistic of a latency with its range over placements."""
+    """Returns the statistic `name` of a series of latencies, with its range over placements of the code."""
     return places.series_band(latency, attrgetter(f"spread.{name}"))

@@ -25,17 +25,17 @@ Drawn = alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
 
 def distinct_texts(rows: Sequence[dict[str, Any]], key: str) -> list[str]:
-    """Returns the distinct texts of a column, in the order of their first appearance."""
+    """Returns the distinct texts that the rows have under a key, in the order of their first appearance."""
     return list(dict.fromkeys(str(row[key]) for row in rows))
 
 
 def inline_data(rows: Sequence[dict[str, Any]]) -> alt.InlineData:
-    """Returns rows as the data of a Vega chart."""
+    """Returns rows as the data of a Vega chart, which are part of the chart itself."""
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
 def is_published(row: dict[str, Any]) -> bool:
-    """Whether a chart's row is a paper's value, which gets a mark of its own above all others."""
+    """Whether a chart's row is a paper's value. It gets a mark of its own above all others."""
     return bool(row.get("published")) or row.get("series") == PUBLISHED
 
 
@@ -66,7 +66,8 @@ def series_colours(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
 
 
 def _preferred_colour(kernel: str) -> str:
-    """Returns the colour that a kernel has in charts unless another kernel has taken it."""
+    """Returns the colour that a kernel has in every chart where no other kernel has taken it. It depends on the name
+    only."""
     name = re.split(r"[ ,(]", kernel.lower())[0]
     return SERIES_COLOURS[zlib.crc32(name.encode()) % len(SERIES_COLOURS)]
 
@@ -85,13 +86,14 @@ def _kernel_colours(kernels: Sequence[str]) -> dict[str, str]:
 
 
 def _lighten_colour(colour: str, share: float) -> str:
-    """Returns a colour mixed with a share of white."""
+    """Returns a colour (`#RRGGBB`) mixed with white. `share`: the part of white, from 0 to 1."""
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * share):02X}" for part in parts)
 
 
 def series_colour_encoding(rows: Sequence[dict[str, Any]], *, legend: bool = True) -> alt.Color:
-    """Returns a chart's colour encoding of series, with a legend if there are several."""
+    """Returns the Vega encoding that gives each series of a chart its colour, with a legend if there are several
+    series."""
     colours = series_colours(rows)
     columns = _legend_columns(list(colours)) if colours else 1
     limit = WIDTH // columns - 24
@@ -101,39 +103,42 @@ def series_colour_encoding(rows: Sequence[dict[str, Any]], *, legend: bool = Tru
 
 
 def _legend_columns(names: Sequence[str]) -> int:
-    """Returns the number of columns of a chart's legend."""
+    """Returns into how many columns the names of a chart's legend fit."""
     widest = max(map(len, names)) * 12 * _LETTER + 34
     return max(1, min(len(names), int(WIDTH // widest)))
 
 
 def estimate_text_width(text: str, size: float) -> float:
-    """Estimates how many pixels wide a text is."""
+    """Returns about how many pixels wide a text is in a font of `size` pixels."""
     return len(text) * size * _LETTER
 
 
 def line_count(names: Sequence[str], pixels: float, size: float = 12) -> int:
-    """Returns the largest number of lines into which one of the names is wrapped."""
+    """Returns the largest number of lines that one of the names takes when wrapped within `pixels`. `size`: of the
+    font, in pixels."""
     return max((len(_wrap_name(name, _letters_in(pixels, size))) for name in names), default=1)
 
 
 def label_wrap_expression(names: Sequence[str], pixels: float, size: float = 12) -> str:
-    """Returns the Vega expression by which an axis or header wraps its names within `pixels`."""
+    """Returns the Vega expression by which an axis or heading wraps its names within `pixels`. `size`: of the font, in
+    pixels."""
     lines = {name: _wrap_name(name, _letters_in(pixels, size)) for name in names}
     return f"({json.dumps(lines, ensure_ascii=False)})[datum.label]"
 
 
 def _letters_in(pixels: float, size: float) -> int:
-    """Returns the number of letters that fit into a width, six at least."""
+    """Returns how many letters of a font of `size` pixels fit into a width. The least answer is six."""
     return max(6, int(pixels / (size * _LETTER)))
 
 
 def _wrap_name(name: str, letters: int) -> list[str]:
-    """Returns a name in lines of at most `letters` letters."""
+    """Returns a name as lines of at most `letters` letters. Words are never broken."""
     return textwrap.wrap(name, letters, break_long_words=False) or [name]
 
 
 def band_layers(base: alt.Chart, rows: Sequence[dict[str, Any]], axis: str = "y") -> list[alt.Chart]:
-    """Returns a chart's layer of lines from `low` to `high` at its marks. Empty if no row has them."""
+    """Returns the chart layer with a line from `low` to `high` at each mark, along this axis. Empty if no row has
+    them."""
     if not any(row.get("low") != row.get("high") for row in rows):
         return []
     place = base.encoding[axis].copy()

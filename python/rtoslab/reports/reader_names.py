@@ -21,7 +21,8 @@ _SHOWN_ONCE: Final = re.compile(r"1 core|[0-9]+ ms")
 
 
 def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, str]:
-    """Returns the titles of the points' kernels and boards, by id. The kernel of a reference result keeps its mark."""
+    """Returns the titles of the points' kernels and boards, by id. The kernel of a reference result keeps the mark
+    after its name."""
     titles = {name: item.facts.title for name, item in catalogue.kernels.items()}
     titles |= {name: item.facts.title for name, item in catalogue.boards.items()}
     names = {}
@@ -34,13 +35,14 @@ def titles_by_id(catalogue: Catalogue, points: Iterable[PointId]) -> dict[str, s
 
 
 def _title_with_version(name: str, titles: Mapping[str, str]) -> str:
-    """Returns a readable name such as `FreeRTOS 10.2.1` for `freertos-10.2.1`. Else the name."""
+    """Returns a readable name such as `FreeRTOS 10.2.1` for `freertos-10.2.1`. The name itself if no kernel of this id
+    is known."""
     family, _, version = name.rpartition("-")
     return f"{titles[family]} {version}" if family in titles and version else name
 
 
 def replace_ids(document: ReportDocument, names: Mapping[str, str]) -> ReportDocument:
-    """Returns the document with titles in place of the ids of kernels and boards.
+    """Returns the report with titles in place of the ids of kernels and boards.
 
     A chart in which all tasks on several cores are pinned omits the word, because a sentence says it for all.
     """
@@ -83,12 +85,12 @@ def _is_shown_text(key: str, cell: Any) -> bool:
 
 
 def _shorten_series(charts: Iterable[ChartData]) -> tuple[ChartData, ...]:
-    """Returns the charts without parts of series' names that a reader need not see."""
+    """Returns the charts with shorter names of series: without parts that all of them share."""
     return tuple(_drop_shared_parts(_drop_pinned(chart)) for chart in charts)
 
 
 def _drop_pinned(chart: ChartData) -> ChartData:
-    """Returns the chart without the word `pinned`, unless some tasks are not pinned."""
+    """Returns the chart without the word `pinned` in its names, unless the tasks of some series are not pinned."""
     texts = [cell for row in chart.rows for key, cell in row.items() if _is_shown_text(key, cell)]
     if any("not pinned" in text for text in texts):
         return chart
@@ -100,7 +102,8 @@ def _drop_pinned(chart: ChartData) -> ChartData:
 
 
 def _drop_shared_parts(chart: ChartData) -> ChartData:
-    """Returns the chart without `1 core` and windows in its series' names, if all series have them."""
+    """Returns the chart without `1 core` and the measurement window in its series' names, if all series have the
+    same."""
     for key in ("series", "row", *(("x",) if chart.kind == "pairs" else ())):
         names = {row[key] for row in chart.rows if isinstance(row.get(key), str)}
         parts = [name.split(", ") for name in names]

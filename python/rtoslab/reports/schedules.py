@@ -28,7 +28,8 @@ _ROW_HEADER: Final = alt.Header(
 
 
 def _draw_responses(chart: ChartData) -> Drawn:
-    """Draws a histogram of responses for each task, with lines at its bounds, on an axis of its own.
+    """Draws, for each task, a histogram of its response times with lines at its bounds. Each task has an axis of its
+    own.
 
     Rows: `task`, and either `low`, `high`, `count`, or `line`, `at`.
     """
@@ -64,7 +65,8 @@ def _draw_responses(chart: ChartData) -> Drawn:
 
 
 def _draw_timeline(chart: ChartData) -> Drawn:
-    """Draws a timeline of lying bars. Rows: `row`, and either `from`, `to` with `what`, or `release`."""
+    """Draws a timeline of what ran when, as horizontal bars. Rows: `row`, and either `from`, `to` with `what`, or
+    `release`."""
     names = distinct_texts(chart.rows, "row")
     kinds = [
         name
@@ -101,7 +103,7 @@ def _draw_timeline(chart: ChartData) -> Drawn:
 
 
 def _draw_ticks(chart: ChartData) -> Drawn:
-    """Draws the cost of each tick as dots, the first series, and the charges of models as lines.
+    """Draws the cost of each tick as dots (the first series), and what models charge for it as lines.
 
     Rows: `x`, `y`, `series`.
     """

@@ -35,7 +35,8 @@ BANDS: Final = "A figure is the median over placements, with its range in bracke
 
 
 def show_points(results: Sequence[AnyResult], console: Console) -> None:
-    """Prints the results of points on the terminal, those of one and several cores side by side."""
+    """Prints the results of points on the terminal. Those on one and on several cores of the same test are side by
+    side."""
     every = [result for result in results if isinstance(result, MeasuredPoint)]
     placed = placed_points(every)
     places = PlacementLookup(placed)
@@ -72,7 +73,7 @@ def show_points(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PlacedPoint]) -> list[AnyResult]:
-    """Returns the results in their order, with one result for all placements of a point."""
+    """Returns the results in their order, with one result instead of all placements of a point."""
     firsts: dict[int, AnyResult] = {id(placed_point.placements[0]): placed_point.middle for placed_point in placed}
     for group, point in _points_without_number(results):
         firsts[id(group[0])] = group[0].model_copy(update={"point": point})
@@ -80,7 +81,7 @@ def _merge_placements(results: Sequence[AnyResult], placed: Sequence[PlacedPoint
 
 
 def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
-    """Prints failed points, and the reasons of those that do not apply."""
+    """Prints the points that failed, and those that do not apply with the reason."""
     for group, point in _points_without_number(results):
         result = group[0]
         if isinstance(result, FailedPoint):
@@ -95,7 +96,8 @@ def _show_missing(results: Sequence[AnyResult], console: Console) -> None:
 
 
 def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[FailedPoint | NotApplicable], PointId]]:
-    """Groups failed and not applicable results that are alike, each group with one of its points."""
+    """Groups results without a number that differ only in the placement. Returns each group with the point that stands
+    for it."""
     absent = [result for result in results if not isinstance(result, MeasuredPoint)]
     return points_without_number(absent, [result for result in results if isinstance(result, MeasuredPoint)])
 
@@ -103,7 +105,7 @@ def _points_without_number(results: Sequence[AnyResult]) -> list[tuple[Sequence[
 def _boards_by_reason(
     missing: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[str, str, tuple[str, ...]], list[str]]:
-    """Returns the boards on which the same tests have the same reason, by (where, reason, tests)."""
+    """Returns the boards on which the same tests are impossible for the same reason, by (where, reason, tests)."""
     by_reason: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for (where, board, reason), tests in missing.items():
         by_reason.setdefault((where, reason, tuple(tests)), []).append(board)
@@ -111,9 +113,9 @@ def _boards_by_reason(
 
 
 def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str], list[str]]:
-    """Returns the tests (or series of a test) that are impossible for the same reason, by (where, board, reason).
+    """Returns the tests (or series of a test) that are impossible, by (where, board, reason).
 
-    `{board}` stands for the board in `where`.
+    In `where` (the test's conditions) `{board}` stands for the board.
     """
     missing: dict[tuple[str, str, str], list[str]] = {}
     for result in results:
@@ -134,7 +136,7 @@ def _tests_by_reason(results: Sequence[AnyResult]) -> dict[tuple[str, str, str],
 
 
 def show_proofs(results: Sequence[AnyResult], console: Console) -> None:
-    """Prints every proof of every point."""
+    """Prints every proof of every point on the terminal."""
     table = Table("test", "cores", "rule", "seen", "verdict", title="Proofs", title_justify="left")
     for result in results:
         for finding in () if isinstance(result, NotApplicable) else result.proofs:
@@ -152,7 +154,8 @@ def point_label(result: AnyResult) -> str:
 
 
 def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> Table:
-    """Returns the terminal's table of throughput: a row per test, with rates, gain and waits for locks."""
+    """Returns a table for the terminal with a row for each test: rates by number of cores, gain of more cores and waits
+    for locks."""
     cores = sorted({result.point.cores for result in results})
     groups: dict[tuple[str, str], dict[int, AnyResult]] = {}
     measured = [result for result in results if isinstance(result, MeasuredPoint)]
@@ -180,7 +183,8 @@ def _throughput_table(results: Sequence[AnyResult], places: PlacementLookup) -> 
 
 
 def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
-    """Returns the terminal's table of two kernels on one board. Empty without a pair."""
+    """Returns a table for the terminal of two kernels that run at the same time, one on each core. Empty if no point
+    has two."""
     pairs = kernel_pairs(measured)
     if not pairs:
         return []
@@ -202,14 +206,18 @@ def _pair_tables(measured: Sequence[MeasuredPoint]) -> list[Table]:
 
 
 def _rate_text(result: AnyResult | None, places: PlacementLookup) -> str:
-    """Returns a point's rate with its range over placements, as text."""
+    """Returns a point's counts per second, with their range over placements of the code, as text.
+
+    Its status (such as failed) if the point has no figure. A dash if there is no result.
+    """
     if isinstance(result, MeasuredPoint):
         return band_text(places.figure_band(result, lambda row: throughput(row).total_hz), "{:,.0f}".format)
     return "-" if result is None else result.status
 
 
 def _gain_cells(cells: dict[int, MeasuredPoint], places: PlacementLookup) -> list[str]:
-    """Returns the table's cells for the gain of more cores and the waits for locks."""
+    """Returns the table's cells for the gain of more cores and the waits for locks. `cells`: the points of one test by
+    number of cores."""
     if not cells:
         return ["-", "-"]
     widest = cells[max(cells)]

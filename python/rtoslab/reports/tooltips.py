@@ -11,5 +11,6 @@ _SILENT: Final = re.compile(r' (?:aria-label|aria-roledescription|role)="[^"]*"'
 
 
 def add_tooltips(svg: str) -> str:
-    """Returns the SVG with a tooltip on each mark and no other label inside."""
+    """Returns a chart's SVG with a tooltip on each mark, and without the labels that only a screen reader would
+    read."""
     return _SILENT.sub("", _MARK.sub(r"<\1 \3><title>\2</title></\1>", svg))

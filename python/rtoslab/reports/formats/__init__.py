@@ -10,6 +10,6 @@ from typing import Any
 
 @cache
 def report_formats() -> dict[str, Callable[[Any], str]]:
-    """Returns the function that renders a document for each format, by file suffix."""
+    """Returns, for each file suffix, the function that writes a report in this format."""
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
     return {module.SUFFIX: module.render_document for module in modules if hasattr(module, "SUFFIX")}

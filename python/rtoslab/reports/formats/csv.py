@@ -44,7 +44,7 @@ COLUMNS = (
 
 
 def render_document(document: ReportDocument) -> str:
-    """Returns the document as CSV, with one value per row. A point without a number has one row with its reason."""
+    """Returns the report as CSV, with one value in each row. A point without a number has one row with the reason."""
     out = io.StringIO()
     table = writer.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -70,15 +70,18 @@ def render_document(document: ReportDocument) -> str:
 
 
 def _axis_cells(point: PointId, where: str) -> tuple[str | int, ...]:
-    """Returns the first cells of a point's CSV rows: benchmark, kernel, board, cores, configuration, placement.
-    `where`: its placement, or the figure over placements.
+    """Returns the first cells of a point's CSV rows: benchmark, kernel, board, cores, configuration, `where`,
+    measurement window.
+
+    `where`: the number of its placement of the code, or the figure over placements (such as `median`).
     """
     config = " ".join(f"{key}={value}" for key, value in without_placement(point).config.items())
     return point.benchmark, point.kernel, point.board, point.cores, config, where, point.window_ms
 
 
 def _band_rows(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
-    """Yields CSV rows for median, least and most of each value that all placements have."""
+    """Yields CSV rows with median, least and most over placements, for each value that all placements of a point
+    have."""
     bands: dict[tuple[int | str, str, str], list[float]] = {}
     for placed_point in placed.placements:
         for core, quantity, value, unit in _point_values(placed_point):
@@ -92,12 +95,12 @@ def _band_rows(placed: PlacedPoint) -> Iterator[tuple[str | int | float, ...]]:
 
 
 def _point_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
-    """Yields core, quantity, value and unit of a point's figures."""
+    """Yields core, quantity, value and unit for each figure of a measured point."""
     return _latency_values(point) if point.is_latency else _count_values(point)
 
 
 def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
-    """Yields core, quantity, value and unit of a latency point's figures."""
+    """Yields core, quantity, value and unit for each figure of a latency point."""
     for latency in latencies(point):
         figures = latency.spread
         for name in SPREAD_FIGURES:
@@ -111,7 +114,8 @@ def _latency_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int 
 
 
 def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
-    """Yields core, quantity, value and unit of a point's counts, heap and stacks."""
+    """Yields core, quantity, value and unit for each figure of a point that counts: rates, heap, stacks, cycles and
+    locks."""
     rate = throughput(point)
     yield "", "throughput", rate.total_hz, f"{point.unit}/s"
     yield "", "cycles_per_count", rate.cycles_per_count, "cycles"
@@ -139,7 +143,8 @@ def _count_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | 
 
 
 def _observed_values(point: MeasuredPoint) -> Iterator[tuple[int | str, str, int | float, str]]:
-    """Yields core, quantity, value and unit of each observation of the virtual board."""
+    """Yields core, quantity, value and unit for each figure that only the virtual board observes. None on other
+    boards."""
     if point.virtual is None:
         return
     for use in point.virtual.critical:

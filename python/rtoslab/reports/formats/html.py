@@ -17,7 +17,7 @@ _WAITING = ("n/a", "not yet measured", "not computed", "bring your own")
 
 
 def render_document(document: ReportDocument) -> str:
-    """Returns the document as an HTML page."""
+    """Returns the report as an HTML page that needs no other file."""
     return render_template(
         "rtoslab.reports",
         "formats/templates/report.html.j2",
@@ -32,19 +32,20 @@ def render_document(document: ReportDocument) -> str:
 
 
 def _inline_svg(chart: ChartData) -> Markup:
-    """Returns a chart as an SVG element that is an image with a label."""
+    """Returns a chart as an SVG element, which a screen reader takes for an image with the caption as its name."""
     label = Markup.escape(chart.caption)
     text = draw_chart(chart).replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
     return Markup(text)  # noqa: S704 (drawn by the charting library, which escapes the data)
 
 
 def _cell_markup(cell: str) -> Markup:
-    """Returns a table's cell as HTML. The range of a number may move to the next line, but is not broken itself."""
+    """Returns a table's cell as HTML. A line may break before the range of a number, but not within it."""
     return Markup(_BAND.sub(r' <span class="band">\1</span>', str(Markup.escape(cell))))  # noqa: S704 (escaped)
 
 
 def _cell_class(cell: str) -> str:
-    """Returns the CSS class of a table's cell by its verdict: `good`, `bad`, `waiting` or none."""
+    """Returns the CSS class of a table's cell by the verdict in it: `good`, `bad` or `waiting`. Empty without a
+    verdict."""
     if cell in _GOOD:
         return "good"
     if cell in _BAD or cell.startswith("failed"):

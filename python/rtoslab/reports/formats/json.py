@@ -22,7 +22,7 @@ SUFFIX = "json"
 
 
 def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
-    """Returns the derived figures of a point of counts."""
+    """Returns the figures derived from a point that counts: throughput, cycles per count and their like, by name."""
     rate = throughput(point)
     return {
         "throughput_hz": rate.total_hz,
@@ -36,7 +36,7 @@ def _count_figures(point: MeasuredPoint) -> dict[str, Any]:
 
 
 def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
-    """Returns the statistics of each series of a latency point."""
+    """Returns the statistics of each series of a latency point (in cycles and nanoseconds), by the series' id."""
     return {
         latency.series.id: {
             **{f"{name}_cycles": getattr(latency.spread, name) for name in SPREAD_FIGURES},
@@ -52,7 +52,8 @@ def _latency_figures(point: MeasuredPoint) -> dict[str, Any]:
 
 
 def render_document(document: ReportDocument) -> str:
-    """Returns the document as a JSON object: title, summary, points, bands, gains."""
+    """Returns the report as a JSON object with title, summary, points, ranges over placements, and gains of more
+    cores."""
     points: list[dict[str, Any]] = []
     for stored in document.points:
         entry: dict[str, Any] = {"result": stored.result.model_dump(mode="json"), "manifest": stored.manifest}
@@ -73,7 +74,8 @@ def render_document(document: ReportDocument) -> str:
 
 
 def _band_object(placed: PlacedPoint) -> dict[str, Any]:
-    """Returns the median and the range of each leading figure of a point in several placements."""
+    """Returns, for a point in several placements, each leading figure's median and range over them, as a JSON
+    object."""
     figures = {
         metric.id: {"unit": metric.unit, "median": band.median, "least": band.smallest, "most": band.largest}
         for metric, band in placed.figure_ranges
@@ -86,7 +88,8 @@ def _band_object(placed: PlacedPoint) -> dict[str, Any]:
 
 
 def _gain_objects(placed: Sequence[PlacedPoint]) -> list[dict[str, Any]]:
-    """Returns a JSON object for each pair of one core and several."""
+    """Returns a JSON object with the gain of more cores, for each point on several cores that was also measured on
+    one."""
     places = PlacementLookup(placed)
     rows = []
     for item in core_gains(one.middle for one in placed):

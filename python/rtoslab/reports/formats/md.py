@@ -8,7 +8,7 @@ SUFFIX = "md"
 
 
 def render_document(document: ReportDocument) -> str:
-    """Returns the document as Markdown."""
+    """Returns the report as Markdown. It has no charts."""
     lines = [f"# {escape_markdown(document.title)}", "", escape_paragraph(document.subtitle), ""]
     for section in document.shown_sections:
         if section.leads:
@@ -28,7 +28,7 @@ def render_document(document: ReportDocument) -> str:
 
 
 def _citation_lines(citation: Citation) -> list[str]:
-    """Returns the citation as lines of Markdown."""
+    """Returns the report's citation as lines of Markdown."""
     return [
         "## Cite this",
         "",

@@ -24,6 +24,7 @@ _PLACEMENT: Final = (
 
 def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> ReportSection | None:
     """Returns the report's first section: which kernel is faster at what, and what more cores bring.
+
     None without a figure.
     """
     variants: dict[str, set[str]] = {}
@@ -45,7 +46,8 @@ def answer_section(figures: Sequence[SpeedFigure], places: PlacementLookup) -> R
 
 
 def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
-    """Returns a chart of speeds for each board and kind of figure."""
+    """Returns a chart of the kernels' speeds for each board and kind of figure (rates or cycles). None with a single
+    figure."""
     boards = list(dict.fromkeys(figure.board for figure in figures))
     charts = []
     for board in boards:
@@ -57,7 +59,8 @@ def _make_charts(figures: Sequence[SpeedFigure]) -> list[ChartData]:
 
 
 def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
-    """Returns the chart of speeds on one board."""
+    """Returns the chart of the kernels' speeds on one board. `board`: the name in its caption, or empty if there is
+    only one."""
     tests = list(dict.fromkeys(figure.test for figure in figures))
     rows: list[dict[str, Any]] = [
         {
@@ -89,12 +92,12 @@ def _make_chart(figures: Sequence[SpeedFigure], board: str) -> ChartData:
 
 
 def _remove_board(board: str, series: str) -> str:
-    """Returns a series' name without the board that the whole chart is of."""
+    """Returns a series' name without the board, which the whole chart shares."""
     return ", ".join(part for part in series.split(", ") if part != board)
 
 
 def _brief_figure(figure: SpeedFigure) -> str:
-    """Returns the text at a figure's bar, with three digits or more."""
+    """Returns a figure as a short text for its bar: whole cycles, or a rate such as `1.23M`."""
     value = figure.figure.median
     if not figure.is_rate:
         return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"

@@ -16,7 +16,8 @@ _PROSE = (
 
 
 def conformance_section(points: Sequence[StoredPoint]) -> ReportSection | None:
-    """Returns the report's section on the ports' conformance. None without a verdict."""
+    """Returns the report section on the checks of the port contract that each kernel's port passed. None if no manifest
+    has a verdict."""
     verdicts: dict[str, tuple[str, dict[str, str]]] = {}
     for stored_point in points:
         stored = stored_point.manifest.get("conformance")

@@ -13,7 +13,8 @@ SMALLEST_FUNCTION = 0.005
 
 
 def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on cycles by cause and core. None without any."""
+    """Returns the report section on what each core used its cycles for. None if no point was measured on a virtual
+    board."""
     rows = [
         [test, series, str(share.core), *(_part_text(share.parts[part] / share.cycles) for part in CYCLE_PARTS)]
         for test, series, point in named_points(points)
@@ -34,12 +35,12 @@ def cycles_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
 
 
 def _part_text(value: float) -> str:
-    """Returns a share in percent as text, or a dash if it is too small to show."""
+    """Returns a share in percent as text. A dash if it is too small to show."""
     return f"{value:.1%}" if value >= VISIBLE_PART else "-"
 
 
 def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
-    """Returns the chart of cycles by cause."""
+    """Returns the chart of what each core used its cycles for."""
     charted = without_repeated_seeds(points)
     data = [
         {
@@ -60,7 +61,8 @@ def _cycles_chart(points: Sequence[MeasuredPoint]) -> ChartData:
 
 
 def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on spinlocks, by lock and core. None without any."""
+    """Returns the report section on the kernel's spinlocks: how often each core took and waited for each. None without
+    any."""
     rows = []
     for test, series, point in named_points(points):
         for cost in lock_costs(point):
@@ -100,7 +102,8 @@ def locks_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
 
 
 def functions_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on the kernel functions with the most cycles in each test. None without any."""
+    """Returns the report section on the kernel functions that take the most cycles in each test. None if no cycles were
+    counted."""
     rows, leading = [], []
     for test, series, point in named_points(points):
         total = sum(core.cycles for core in point.virtual.cores) if point.virtual else 0

@@ -14,7 +14,7 @@ _INSTRUMENTS = (
 
 
 def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedPoint]) -> ReportSection | None:
-    """Returns the report's section with every proof, its demand and what was seen. None without proofs."""
+    """Returns the report section with every proof: what it demands and what was seen. None without proofs."""
     measured = named_points(points)
     rows = [
         [test, series, proof.rule, proof.demands, proof.saw, proof.verdict.value]
@@ -45,7 +45,8 @@ def proofs_section(points: Sequence[MeasuredPoint], failed: Sequence[FailedPoint
 
 
 def rulers_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on the overhead of measuring. None without empty measurements."""
+    """Returns the report section on the cost of measuring itself: empty loops and the effect of probes. None if it was
+    not measured."""
     rulers, effects = [], []
     for test, series, point in named_points(points):
         rulers += [

@@ -39,7 +39,7 @@ _AGREEMENT = (
 
 
 def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
-    """Returns the report's section on latencies: figures and histograms of each series. None without any."""
+    """Returns the report section on latencies: the statistics and histograms of each series. None without any."""
     compared = series_comparisons(points)
     if not compared:
         return None
@@ -63,7 +63,8 @@ def latency_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 def _figures_table(
     title: str, compared: Sequence[SeriesComparison], absent: Sequence[AbsentSeries], places: PlacementLookup
 ) -> TableData:
-    """Returns the table of latencies on one board."""
+    """Returns the table of latencies on one board. `absent`: series that could not be measured there, which get a row
+    each with the reason."""
     together = _series_names([*compared, *absent])
     rows = [_figure_cells(item, name, places) for item, name in zip(compared, together, strict=False)]
     columns = ("series", "run with", "by", ">n", ">min", ">median", ">mean", ">p99", ">max", ">at sample", ">jitter",
@@ -81,7 +82,8 @@ def _figures_table(
 
 
 def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
-    """Returns the report's section that compares the medians of all instruments. None if no series has several."""
+    """Returns the report section that compares the medians of all instruments (counter, pin, probe). None if no series
+    has several."""
     compared = series_comparisons(points)
     if not any(len(comparison.by_instrument) > 1 for comparison in compared):
         return None
@@ -111,7 +113,8 @@ def instruments_section(points: Sequence[MeasuredPoint], places: PlacementLookup
 
 
 def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
-    """Returns the median of a latency with its range over placements, as text."""
+    """Returns the median of a series in cycles, with its range over placements of the code, as text. A dash for
+    None."""
     return (
         NONE
         if latency is None
@@ -120,20 +123,22 @@ def _median_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
 
 
 def _left_over_text(latency: SeriesLatency | None, places: PlacementLookup) -> str:
-    """Returns the part of an instrument's cost that remains after subtraction, as text."""
+    """Returns, as text, which part of an instrument's cost remains after the empty interval is subtracted. A dash if
+    unknown."""
     if latency is None or latency.residual_median is None:
         return NONE
     return band_text(places.series_band(latency, lambda latency: latency.residual_median or 0.0), _format_signed)
 
 
 def _probe_effect_text(latency: SeriesLatency | None, by_probe: SeriesLatency | None, places: PlacementLookup) -> str:
-    """Returns how much an instrument lengthens the operation itself, compared with the probe alone, as text."""
+    """Returns, as text, by how many cycles an instrument lengthens the operation itself, compared with the probe. A
+    dash if unknown."""
     mine, other = (places.marks_band(one) for one in (latency, by_probe))
     return NONE if mine is None or other is None else band_text(mine.subtract(other), _format_signed)
 
 
 def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLookup) -> TableData:
-    """Returns the table of the instruments' costs: the empty interval of every image."""
+    """Returns the table of what each instrument itself costs: the empty interval of every image, in cycles."""
     costs = instrument_costs(points)
     names = series_names([without_instrument(cost.point.point) for cost in costs], with_cores=False)
     rows = [
@@ -155,18 +160,19 @@ def _instrument_costs_table(points: Sequence[MeasuredPoint], places: PlacementLo
 
 
 def _empty_interval_text(point: MeasuredPoint, name: str, places: PlacementLookup) -> str:
-    """Returns a statistic of the empty interval in a point's image, as text."""
+    """Returns a statistic of the empty interval in a point's image, with its range over placements, as text. `name`:
+    such as `median`."""
     band = places.figure_band(point, lambda item: getattr(instrument_costs([item])[0].spread, name))
     return band_text(band, cycles_text)
 
 
 def _series_names(compared: Sequence[SeriesComparison | AbsentSeries]) -> list[str]:
-    """Returns a name for each compared series' conditions."""
+    """Returns a name for the conditions of each series: kernel, board and configuration as far as they differ."""
     return [name or "-" for name in series_names([item.point for item in compared], with_cores=False)]
 
 
 def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLookup) -> list[str]:
-    """Returns a row of the table of latencies."""
+    """Returns a row of the table of latencies. `name`: that of the series' conditions."""
     best = comparison.least_disturbed
     of = {one: places.series_band(best, attrgetter(f"spread.{one}")) for one in SPREAD_FIGURES}
     at = places.series_band(best, attrgetter("spread.maximum_at"))
@@ -189,7 +195,7 @@ def _figure_cells(comparison: SeriesComparison, name: str, places: PlacementLook
 
 
 def _spread_records(comparison: SeriesComparison, places: PlacementLookup) -> Iterator[Record]:
-    """Yields the statistics of a series in cycles and in microseconds, as records."""
+    """Yields a record for each statistic of a series, in cycles and once more in microseconds."""
     best = comparison.least_disturbed
     axes = {
         **record_axes(comparison.point),
@@ -206,7 +212,8 @@ def _spread_records(comparison: SeriesComparison, places: PlacementLookup) -> It
 def _make_charts(
     compared: Sequence[SeriesComparison], names: Sequence[str], places: PlacementLookup
 ) -> list[ChartData]:
-    """Returns a chart for each series of latencies: histograms, or ranges for many conditions."""
+    """Returns a chart for each kind of latency: histograms, or only ranges if there are many conditions. `names`: those
+    of the conditions."""
     charts = []
     for ident in dict.fromkeys(comparison.id for comparison in compared):
         mine = [(item, name) for item, name in zip(compared, names, strict=True) if item.id == ident]
@@ -226,7 +233,8 @@ def _make_charts(
 
 
 def _range_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) -> ChartData:
-    """Returns the chart of a series under many conditions: medians, with lines from the shortest to the longest."""
+    """Returns the chart of one kind of latency under many conditions: medians, with lines from the shortest sample to
+    the longest."""
     rows = [
         {
             "x": name,
@@ -243,4 +251,5 @@ def _range_chart(compared: Sequence[tuple[SeriesComparison, str]], middle: str) 
 
 
 def _format_signed(value: float | None) -> str:
+    """Returns a number as text with its sign, and with a decimal unless it is whole. A dash for None."""
     return "-" if value is None else f"{value:+,.0f}" if value == int(value) else f"{value:+,.1f}"

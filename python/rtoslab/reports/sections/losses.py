@@ -34,7 +34,8 @@ _CRITICAL_NOTE = (
 
 
 def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigure]) -> ReportSection | None:
-    """Returns the report's section on what more cores cost, in cycles. None without a loss."""
+    """Returns the report section on how many more cycles a count takes on several cores, and for what. None without
+    such a pair of points."""
     losses_ = core_losses(points)
     if not losses_:
         return None
@@ -49,12 +50,12 @@ def losses_section(points: Sequence[MeasuredPoint], figures: Sequence[SpeedFigur
 
 
 def _test_name(loss: MulticoreLoss) -> str:
-    """Returns the short name of a loss's test."""
+    """Returns the short name of the test in which a loss was measured."""
     return brief_test(loss.gain.many_cores.point.point)
 
 
 def _loss_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> ChartData:
-    """Returns the chart of a count's cycles by cause, on one core and on several."""
+    """Returns the chart of the cycles that one count takes, by what they were used for, on one core and on several."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
         if _is_too_long(loss):
@@ -80,12 +81,12 @@ def _loss_chart(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> Chart
 
 
 def _is_too_long(loss: MulticoreLoss) -> bool:
-    """Whether a loss is too large for its bar in the chart."""
+    """Whether a count takes so many more cycles on several cores that the chart has no room for its bar."""
     return loss.many_cores.total > LONGEST_BAR * loss.one_core.total
 
 
 def _loss_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
-    """Returns the table of the additional cycles of a count on several cores, by cause."""
+    """Returns the table of the additional cycles that a count takes on several cores, by what they were used for."""
     used = [
         part
         for part in CYCLE_PARTS
@@ -101,7 +102,8 @@ def _loss_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> Table
 
 
 def _critical_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> TableData:
-    """Returns the table of critical sections and the busiest lock."""
+    """Returns the table of the cycles in critical sections (interrupts disabled), and of the lock that is held
+    longest."""
     rows = []
     for loss, name in zip(losses_, names, strict=True):
         cost = [
@@ -126,7 +128,7 @@ def _critical_table(losses_: Sequence[MulticoreLoss], names: Sequence[str]) -> T
 
 
 def _lock_cells(lock: BusiestLock | None) -> list[str]:
-    """Returns the table's cells about the busiest lock, dashes without one."""
+    """Returns the table's cells about the lock that is held longest. Dashes without one."""
     if lock is None:
         return ["-"] * 5
     parts = [f"{lock.held_part:.1%}", f"{lock.per_count:,.2f}", f"{lock.contended_part:.1%}"]
@@ -134,4 +136,5 @@ def _lock_cells(lock: BusiestLock | None) -> list[str]:
 
 
 def _cycles_text(value: float | None) -> str:
+    """Returns a number of cycles as text with one decimal. A dash for None."""
     return "-" if value is None else f"{value:,.1f}"

@@ -14,7 +14,7 @@ _PER_POINT = ("elf_sha256", "build.run_id", "build.manifest", "build.bench")
 
 
 def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
-    """Returns the report's section with the manifests. None if no point has one."""
+    """Returns the report section with the points' manifests (what was built and how). None if no point has one."""
     with_manifest = [point for point in points if point.manifest]
     if not with_manifest:
         return None
@@ -66,12 +66,16 @@ def manifest_section(points: Sequence[StoredPoint]) -> ReportSection | None:
 
 
 def _series_names(points: Sequence[StoredPoint]) -> list[str]:
-    """Returns a name for each point."""
+    """Returns a name for each point: its kernel, board and configuration, as far as they differ."""
     return series_names([point.result.point for point in points])
 
 
 def _rows_by_value(key: str, flats: Sequence[dict[str, str]], names: Sequence[str]) -> list[list[str]]:
-    """Returns a row for each distinct value of a manifest's key, with the first points that have it."""
+    """Returns a table row for each distinct value that the manifests have under a key, with the first points that have
+    it.
+
+    `flats`: the manifests of the points named in `names`.
+    """
     holders: dict[str, list[str]] = {}
     for flat, name in zip(flats, names, strict=True):
         holders.setdefault(flat.get(key, "(not set)"), []).append(name)
@@ -82,7 +86,8 @@ def _rows_by_value(key: str, flats: Sequence[dict[str, str]], names: Sequence[st
 
 
 def _flatten_briefly(manifest: dict[str, object]) -> dict[str, str]:
-    """Returns a manifest as flat keys and values, without conformance and with a digest for the list of sources."""
+    """Returns a manifest as flat keys and values, without conformance results and with one digest for the list of
+    sources."""
     manifest = {key: value for key, value in manifest.items() if key != "conformance"}
     build = manifest.get("build")
     if not isinstance(build, dict) or not isinstance(build.get("sources"), dict):

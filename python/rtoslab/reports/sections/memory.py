@@ -14,7 +14,7 @@ _PIECES: Final = tuple(map(attrgetter, ("live_bytes", "free_bytes", "largest_fre
 
 
 def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
-    """Returns the report's section on heap and stacks. None without any figure."""
+    """Returns the report section on the use of heap and stacks. None if nothing was measured."""
     rows, stacks, pieces = [], [], []
     for test, series, point in named_points(points):
         if point.heap:
@@ -69,7 +69,8 @@ def memory_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> 
 
 
 def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> list[ChartData]:
-    """Returns the charts of the heap's peaks. A test in several variants shows the highest."""
+    """Returns the charts of the highest use of the heap in each test. For a test in several variants they show the
+    largest."""
     marks: dict[tuple[str, str], dict[str, Any]] = {}
     names = series_names([without_own_parameters(point.point) for point in points])
     for series, pair in zip(names, points, strict=True):
@@ -84,7 +85,7 @@ def _heap_charts(points: Sequence[MeasuredPoint], places: PlacementLookup) -> li
 
 
 def _stack_band(stack: StackUse, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
-    """Returns the used bytes of one stack with their range over a point's placements."""
+    """Returns how many bytes of a stack were used, with their range over the point's placements."""
 
     def used_bytes_of(other: MeasuredPoint) -> float:
         """Returns the used bytes of the same stack in another placement."""
@@ -94,9 +95,10 @@ def _stack_band(stack: StackUse, point: MeasuredPoint, places: PlacementLookup) 
 
 
 def _allocation_count(point: MeasuredPoint) -> float:
-    """Returns the number of heap allocations of a point."""
+    """Returns how often the point's test allocated memory from the heap. 0 if unknown."""
     return (point.heap.allocations or 0) if point.heap else 0
 
 
 def _bytes_text(value: float) -> str:
+    """Returns a number of bytes as text."""
     return f"{value:,.0f}"

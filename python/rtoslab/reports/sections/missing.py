@@ -17,7 +17,8 @@ _PROSE = (
 def missing_section(
     measured: Sequence[MeasuredPoint], failed: Sequence[FailedPoint], missing: Sequence[NotApplicable]
 ) -> ReportSection | None:
-    """Returns the report's section on points without a number. None without any.
+    """Returns the report section on points that failed or do not apply. None without any.
+
     It comes early, so that nobody overlooks it.
     """
     groups = [
@@ -46,8 +47,10 @@ def missing_section(
 def _series_by_missing_tests(
     tests: Mapping[tuple[str, str, str], Sequence[str]],
 ) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
-    """Groups the tests that have no figure by outcome and reason. Returns the series for which each group has none.
-    A series is a kernel on a board, with its number of cores and configuration.
+    """Groups the series (a kernel on a board, with cores and configuration) that lack the same tests for the same
+    reason.
+
+    `tests`: the tests that lack a figure, by (series, outcome, reason). Returns the series by (tests, outcome, reason).
     """
     groups: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
     for (where, outcome, why), named_tests in tests.items():
@@ -56,7 +59,7 @@ def _series_by_missing_tests(
 
 
 def _outcome_and_reason(result: FailedPoint | NotApplicable) -> tuple[str, str]:
-    """Returns the outcome of a point without a number, and the reason."""
+    """Returns the outcome of a point without a number, such as `n/a`, and the reason."""
     if isinstance(result, FailedPoint):
         return f"failed ({result.stage})", result.message
     return "n/a", result.reason

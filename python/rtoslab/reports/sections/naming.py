@@ -14,12 +14,14 @@ MIDDLE_NOTE: Final = "Of a point in several placements, the placement with the m
 
 
 def note_middle_placement(section: ReportSection) -> ReportSection:
-    """Returns the section with a note that it shows one of a point's placements."""
+    """Returns the section with a note that, of a point in several placements of the code, it shows the one with the
+    median."""
     return replace(section, prose=(*section.prose, MIDDLE_NOTE))
 
 
 def named_points(points: Sequence[MeasuredPoint]) -> list[tuple[str, str, MeasuredPoint]]:
-    """Returns the test's name, the series' name and the point, for each point."""
+    """Returns for each point the short name of its test, the name of its series (kernel, board, configuration), and the
+    point."""
     names = series_names([point.point for point in points])
     return [(brief_test(pair.point), name, pair) for name, pair in zip(names, points, strict=True)]
 
@@ -51,7 +53,7 @@ def kernel_and_board(point: PointId) -> dict[str, str]:
 
 
 def record_axes(point: PointId) -> dict[str, str | int]:
-    """Returns the entries of a point's records that identify the point."""
+    """Returns the entries of a record that identify the point it belongs to."""
     config = " ".join(f"{key}={value}" for key, value in point.config.items())
     return {
         "benchmark": point.benchmark,

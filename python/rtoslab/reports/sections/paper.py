@@ -10,7 +10,8 @@ from rtoslab.reports.table import ReportSection, TableData
 def paper_section(
     points: Sequence[PlacedPoint], suite: Suite | None, paper: PaperFolder | None
 ) -> ReportSection | None:
-    """Returns the report's section on the paper's statements. None if this run can judge none."""
+    """Returns the report section that compares the paper's statements with this run. None if this run can judge none of
+    them."""
     if suite is None or paper is None:
         return None
     values = values_over_placements(points)

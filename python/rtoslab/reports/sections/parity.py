@@ -7,7 +7,8 @@ from rtoslab.reports.table import ReportSection, TableData
 
 
 def parity_section(findings: Sequence[UnfairDifference], *, several: bool) -> ReportSection | None:
-    """Returns the report's section on unequal conditions of a comparison. None if there is nothing to compare."""
+    """Returns the report section on whether the compared points were measured under equal conditions. `several`:
+    whether there are points to compare. None if not."""
     if not several:
         return None
     if not findings:

@@ -8,7 +8,8 @@ from rtoslab.reports.table import ReportSection, TableData, cycles_text
 
 
 def placements_section(points: Sequence[PlacedPoint]) -> ReportSection | None:
-    """Returns the report's section on how much the placement of the code changes figures. None without any."""
+    """Returns the report section on how much the placement of the code changes figures. None if no point has several
+    placements."""
     several = [placed_point for placed_point in points if placed_point.figure_ranges]
     if not several:
         return None

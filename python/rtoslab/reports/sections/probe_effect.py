@@ -17,7 +17,9 @@ _PROSE = (
 def probe_effect_section(
     points: Sequence[MeasuredPoint], places: PlacementLookup, parts_of: Mapping[str, tuple[str, ...]]
 ) -> ReportSection | None:
-    """Returns the report's section on operations that were measured by counts and by intervals alike.
+    """Returns the report section on operations that were measured both by counts and by intervals. `parts_of`: for each
+    benchmark, the series that make up one count.
+
     None without any.
     """
     agreements = compare_instruments(points, places, parts_of)
@@ -53,7 +55,7 @@ def probe_effect_section(
 
 
 def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[str]) -> list[ChartData]:
-    """Returns the charts that compare the instruments for each operation."""
+    """Returns the charts of how much longer each operation seems to take by each instrument than by the probe."""
     rows = [
         {"x": name, "y": round(more.median, 2), "series": way, "text": _format_signed(more.median), **band_ends(more)}
         for pair, name in zip(agreements, names, strict=True)
@@ -67,4 +69,5 @@ def _effect_charts(agreements: Sequence[InstrumentComparison], names: Sequence[s
 
 
 def _format_signed(value: float) -> str:
+    """Returns a number as text with its sign and one decimal."""
     return f"{value:+,.1f}"

@@ -19,7 +19,8 @@ _PROSE = (
 
 
 def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSection | None:
-    """Returns the report's section on version, commit, flags and age of reference results. None without any."""
+    """Returns the report section on the origin of reference results: version, commit, compiler flags and age. None
+    without any."""
     rows: dict[tuple[str, ...], int] = {}
     with contents_cache():
         for point in beside:
@@ -40,14 +41,15 @@ def reference_section(root: Path, beside: Sequence[StoredPoint]) -> ReportSectio
 
 
 def _changes_text(changes: Sequence[str]) -> str:
-    """Returns the changes in a few words. Several files of the firmware are counted."""
+    """Returns the changes since a reference result was measured in a few words. Several files of the firmware are only
+    counted."""
     files = [change for change in changes if change.startswith("firmware/")]
     briefly = [f"{count_text(len(files), 'file')} of the firmware"] if len(files) > 1 else files
     return "; ".join([*(change for change in changes if change not in files), *briefly]) or "nothing"
 
 
 def version_and_commits(manifest: Mapping[str, Any]) -> str:
-    """Returns a kernel's version with the known commits of its tree, and whether each was edited."""
+    """Returns a kernel's version as text, with the known commits of its sources, and whether they were edited."""
     build = manifest["build"]
     repositories = (build.get("tree") or {}).get("repositories", [])
     commits = [
@@ -59,7 +61,7 @@ def version_and_commits(manifest: Mapping[str, Any]) -> str:
 
 
 def _value_at(manifest: Mapping[str, Any], *path: str) -> Any:
-    """Returns the value under nested keys of a manifest."""
+    """Returns the value under nested keys of a manifest. Raises KeyError."""
     value: Any = manifest
     for key in path:
         value = value[key]

@@ -31,8 +31,10 @@ class EqualConditions:
     is_rate: bool
 
     def sentence_start(self, scopes: Sequence["EqualConditions"], *more: str) -> str:
-        """Returns the beginning of a sentence: `On the Raspberry Pi Pico, one core: `, as far as the scopes differ.
-        Empty if they do not.
+        """Returns the beginning of a sentence, such as `On the Raspberry Pi Pico, one core: `. It names only what
+        differs between `scopes`.
+
+        Empty if nothing does. `more`: further phrases.
         """
         several_boards = len({scope.board for scope in scopes}) > 1
         several_cores = {scope.cores for scope in scopes} != {1}
@@ -64,7 +66,8 @@ def group_by_conditions(figures: Sequence[SpeedFigure]) -> dict[EqualConditions,
 
 
 def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
-    """Returns a paragraph that compares the kernels for each scope in which several have figures."""
+    """Returns a paragraph that compares the kernels, for each board, number of cores and configuration with several of
+    them."""
     scopes = group_by_conditions(figures)
     sentences = [
         f"{scope.sentence_start(list(scopes), *([IN_ONE_PLACEMENT] if depends_on_placement(mine) else []))}{text}"
@@ -81,12 +84,12 @@ def kernel_comparisons(figures: Sequence[SpeedFigure]) -> list[str]:
 
 
 def depends_on_placement(figures: Sequence[SpeedFigure]) -> bool:
-    """Whether another placement of the code might have given other figures."""
+    """Whether another placement of the code might have given other figures than one of these."""
     return any(not figure.figure.is_known for figure in figures)
 
 
 def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
-    """Returns a sentence with the figures of each scope in which there is nothing to compare."""
+    """Returns a sentence with the figures under each condition, for runs in which there is nothing to compare."""
     scopes = group_by_conditions(figures)
     return [f"{scope.sentence_start(list(scopes))}{_figures_text(mine)}" for scope, mine in scopes.items()][
         :_PARAGRAPHS
@@ -94,7 +97,7 @@ def figure_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 
 
 def _figures_text(figures: Sequence[SpeedFigure]) -> str:
-    """Returns a sentence with the figures of one kernel, or with the ends of their range."""
+    """Returns a sentence with the figures of one kernel. Many figures are reduced to the slowest and the fastest."""
     kernel, verb, to = figures[0].kernel, *(("reaches", "at") if figures[0].is_rate else ("takes", "for"))
     if len(figures) <= MOST_LISTED:
         parts = [f"{figure.text_with_unit} {to} {figure.test.with_figure()}" for figure in figures]
@@ -108,7 +111,7 @@ def _figures_text(figures: Sequence[SpeedFigure]) -> str:
 
 
 def _figures_by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[SpeedFigure]]:
-    """Groups figures by test."""
+    """Groups figures by test, with one figure of each kernel."""
     tests: dict[NamedTest, list[SpeedFigure]] = {}
     for figure in figures:
         mine = tests.setdefault(figure.test, [])
@@ -118,7 +121,7 @@ def _figures_by_test(figures: Sequence[SpeedFigure]) -> dict[NamedTest, list[Spe
 
 
 def _comparison_text(figures: Sequence[SpeedFigure]) -> str:
-    """Returns sentences on which kernel is fastest at which tests. Empty if no test has two kernels."""
+    """Returns sentences on which kernel is fastest at which tests. Empty if no test has figures of two kernels."""
     kernels = list(dict.fromkeys(figure.kernel for figure in figures))
     tests = _figures_by_test(figures)
     shared = {test: mine for test, mine in tests.items() if len(mine) > 1}
@@ -153,18 +156,18 @@ def is_same_to_reader(ratio: FigureRatio) -> bool:
 
 
 def is_within_placement(ratio: FigureRatio) -> bool:
-    """Whether some choice of placements makes two figures equal, or turns their order round."""
+    """Whether the difference of two figures is so small that another placement of the code could undo or reverse it."""
     return ratio.is_known and not ratio.is_claimed
 
 
 def _first_second_last(figures: Sequence[SpeedFigure]) -> tuple[SpeedFigure, SpeedFigure, SpeedFigure]:
-    """Returns the fastest, the next and the slowest figure. With two kernels the last two are one."""
+    """Returns the fastest, the second fastest and the slowest figure. With two kernels the last two are the same."""
     ordered = sorted(figures, key=lambda figure: figure.figure.median, reverse=figures[0].is_rate)
     return ordered[0], ordered[1], ordered[-1]
 
 
 def _tied_kernels_text(first: SpeedFigure, second: SpeedFigure, kernels: Sequence[str]) -> str:
-    """Returns the subject of a sentence on a tie. With three kernels or more it names the fastest two."""
+    """Returns the subject of a sentence on two kernels that are alike. With three kernels or more it names the two."""
     both = [kernel for kernel in kernels if kernel in {first.kernel, second.kernel}]
     return "the two" if len(kernels) == 2 else f"the fastest, {both[0]} and {both[1]},"
 
@@ -172,7 +175,9 @@ def _tied_kernels_text(first: SpeedFigure, second: SpeedFigure, kernels: Sequenc
 def _lead_texts(
     ratio: FigureRatio, first: SpeedFigure, second: SpeedFigure, last: SpeedFigure, kernels: Sequence[str]
 ) -> list[str]:
-    """Returns by how much the fastest kernel is ahead of the next and of the slowest, as texts.
+    """Returns texts on how much the fastest kernel is ahead of the second and of the slowest. `ratio`: of the first to
+    the second.
+
     With two kernels one text suffices.
     """
     if len(kernels) == 2:
@@ -189,7 +194,8 @@ def _add_than(comparison: str) -> str:
 
 
 def _leader_text(kernel: str, items: Sequence[tuple[float, str]], kernels: Sequence[str], tests: int) -> str:
-    """Returns a clause such as `FreeRTOS is faster than NuttX in 3 of 5 tests: …`, with the largest lead first."""
+    """Returns a clause such as `FreeRTOS is faster than NuttX in 3 of 5 tests: …`. `items`: leads with their texts,
+    sorted here, the largest first."""
     ordered = [text for _, text in sorted(items, key=lambda item: -item[0])]
     others = [entry for entry in kernels if entry != kernel]
     rank = f"faster than {others[0]}" if len(others) == 1 else "the fastest"
@@ -198,7 +204,7 @@ def _leader_text(kernel: str, items: Sequence[tuple[float, str]], kernels: Seque
 
 
 def _missing_figures_text(kernels: Sequence[str], tests: dict[NamedTest, list[SpeedFigure]]) -> list[str]:
-    """Returns a sentence for each kernel that lacks figures of some tests."""
+    """Returns a sentence for each kernel that has no figure for some of the tests."""
     lacking = {
         kernel: [test.with_figure() for test, mine in tests.items() if kernel not in {figure.kernel for figure in mine}]
         for kernel in kernels

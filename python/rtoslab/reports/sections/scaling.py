@@ -22,7 +22,8 @@ _NOTE = (
 
 
 def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
-    """Returns the report's section on access patterns: one object for each core, and one shared object."""
+    """Returns the report section on how much of its speed each core keeps, with objects of its own and with a shared
+    one. None without such points."""
     pairs = [item for item in core_gains(points) if item.many_cores.point.metric.startswith(FAMILY)]
     if not pairs:
         return None
@@ -66,5 +67,5 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
-    """Returns a core's share of the counts as text."""
+    """Returns which share of one core's speed alone this core keeps, with its range over placements, as text."""
     return band_text(places.figure_band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)

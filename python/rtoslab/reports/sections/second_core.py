@@ -70,7 +70,8 @@ def second_core_sentences(figures: Sequence[SpeedFigure], places: PlacementLooku
 
 
 def _sentence_subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[str, str, int, str], str]:
-    """Returns the subject of the sentences for each key: the kernel, with board and configuration where they differ."""
+    """Returns the subject of the sentences for each key: the kernel, with board and configuration where these
+    differ."""
     several_boards = len({board for _, board, _, _ in keys}) > 1
     several_conditions = len({conditions for _, _, _, conditions in keys}) > 1
     return {
@@ -85,7 +86,7 @@ def _sentence_subjects(keys: Sequence[tuple[str, str, int, str]]) -> dict[tuple[
 
 
 def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
-    """Returns the sentence on how more cores change the throughput."""
+    """Returns the sentence on how more cores change the throughput. `head`: its grammatical subject."""
     subject = "The second core" if cores == 2 else f"More cores, {spell_number(cores)} against one,"
     verbs: dict[str, Callable[[FigureRatio], bool]] = {
         "raises": lambda ratio: ratio.value > 1 and not is_within_placement(ratio),
@@ -113,7 +114,8 @@ def _gain_sentence(head: str, cores: int, pairs: Sequence[_CorePair]) -> str:
 
 
 def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, MulticoreLoss]) -> str:
-    """Returns the sentence on the causes of the lost throughput, with their range over the tests."""
+    """Returns the sentence on what the additional cycles per count were used for, with ranges over the tests. Empty if
+    no throughput was lost."""
     lost = [
         loss
         for pair in pairs
@@ -131,18 +133,18 @@ def _loss_causes_sentence(pairs: Sequence[_CorePair], explained: Mapping[int, Mu
 
 
 def _extra_cycles(loss: MulticoreLoss) -> float:
-    """Returns the additional cycles of a count on several cores."""
+    """Returns how many more cycles a count takes on several cores."""
     return loss.many_cores.total - loss.one_core.total
 
 
 def _percent_range(shares: Sequence[float]) -> str:
-    """Returns the range of some shares in percent, as text."""
+    """Returns the range of some shares as text, in percent."""
     least, most = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
     return f"{least} %" if least == most else f"{least} to {most} %"
 
 
 def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
-    """Returns a sentence for each kernel, board and lock that is held nearly all the time and so bounds throughput."""
+    """Returns a sentence for each lock that is held nearly all the time, and so limits the throughput of its kernel."""
     by_point = {id(speed_figure.point): speed_figure for speed_figure in figures if speed_figure.is_rate}
     held: dict[tuple[str, str, str], list[tuple[NamedTest, float]]] = {}
     for loss in core_losses([speed_figure.point for speed_figure in by_point.values()]):
@@ -160,12 +162,12 @@ def lock_sentences(figures: Sequence[SpeedFigure]) -> list[str]:
 
 
 def _tests_with_figures(tests: Sequence[NamedTest]) -> str:
-    """Returns a list of tests as text, each with its figure."""
+    """Returns the tests' names as a list in a sentence, each test once."""
     return join_listed(list(dict.fromkeys(test.with_figure() for test in tests)))
 
 
 def _heap_sentence(pairs: Sequence[_CorePair], places: PlacementLookup) -> str:
-    """Returns the sentence on how the heap's peak grows with the cores. Empty if it does not."""
+    """Returns the sentence on how much more heap several cores use at most. Empty if no test uses more."""
     grown = []
     for pair in pairs:
         many, one = pair.gain.many_cores.point, pair.gain.one_core.point

@@ -15,7 +15,8 @@ from rtoslab.results import MeasuredPoint
 
 
 def throughput_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
-    """Returns the report's section on counts per second, with a table for each board. None without points."""
+    """Returns the report section on throughput in counts per second, with a table for each board. None without
+    points."""
     if not points:
         return None
     groups = points_by_board(points)
@@ -56,17 +57,17 @@ def _throughput_table(title: str, points: Sequence[MeasuredPoint], places: Place
 
 
 def _core_rate_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
-    """Returns a core's counts per second with their range over placements, as text."""
+    """Returns a core's counts per second, with their range over placements of the code, as text."""
     return band_text(_core_band(core, point, places), "{:,.0f}".format)
 
 
 def _core_band(core: int, point: MeasuredPoint, places: PlacementLookup) -> PlacementBand:
-    """Returns a core's counts per second with their range over placements."""
+    """Returns a core's counts per second, with their range over placements of the code."""
     return places.figure_band(point, lambda row: throughput(row).per_core_hz[core])
 
 
 def _throughput_records(point: MeasuredPoint, places: PlacementLookup) -> Iterator[Record]:
-    """Yields the counts per second of a point as records. `core` is empty for all cores together."""
+    """Yields the throughput of a point as records, for all cores together (with `core` empty) and for each core."""
     rate, count = f"{point.unit}/s", len(places.placements_of(point))
     figures: list[tuple[str, str, str, PlacementBand]] = [
         ("throughput", "", rate, places.figure_band(point, lambda row: throughput(row).total_hz)),
@@ -80,7 +81,8 @@ def _throughput_records(point: MeasuredPoint, places: PlacementLookup) -> Iterat
 
 
 def gain_section(points: Sequence[MeasuredPoint], places: PlacementLookup) -> ReportSection | None:
-    """Returns the report's section on the gain of more cores. None without a pair of points."""
+    """Returns the report section on how much more throughput several cores have than one. None if no test was measured
+    on both."""
     pairs = core_gains(points)
     if not pairs:
         return None

@@ -39,7 +39,7 @@ class NamedTest:
     """The benchmark's own parameters, where the run has several of them."""
 
     def with_figure(self, *figures: str) -> str:
-        """Returns the name with figures after it, in brackets."""
+        """Returns the test's name with its short name, parameters and these figures in brackets."""
         inside = ", ".join(filter(None, (self.short, self.parameters, *figures)))
         return f"{self.title} ({inside})" if inside else self.title
 
@@ -75,7 +75,7 @@ class SpeedFigure:
 
     @property
     def text_with_unit(self) -> str:
-        """Returns the figure with its unit."""
+        """Returns the figure as text: a rate with its unit, or cycles with the same time in microseconds."""
         value = self.figure.median
         if self.is_rate:
             return f"{value:,.0f} {self.unit}"
@@ -84,7 +84,7 @@ class SpeedFigure:
 
 
 def named_test(point: PointId, parameters: str = "") -> NamedTest:
-    """Returns the name of a benchmark's test by its title."""
+    """Returns a point's test as named for readers. `parameters`: the benchmark's own parameters as text."""
     short = short_test_name(point)
     if short == point.benchmark:
         return NamedTest(point.title, "", parameters)
@@ -97,9 +97,11 @@ def speed_figures(
     placement_bound: Collection[int],
     titles: Mapping[str, str],
 ) -> list[SpeedFigure]:
-    """Returns the speed of every point at its tests, in the order of the points. Figures of 0 are left out.
+    """Returns a figure of each point's speed at each of its tests, in the order of the points. Figures of 0 are left
+    out.
 
-    `placement_bound`: results, by identity, whose figures may depend on the place of their code.
+    `placement_bound`: results, by identity, whose figures may depend on the place of their code. `titles`: those of
+    kernels and boards, by id.
     """
     series = dict(
         zip(map(id, points), series_names([without_own_parameters(item.point) for item in points]), strict=True)
@@ -110,7 +112,7 @@ def speed_figures(
     def figure_of(
         test: NamedTest, point: MeasuredPoint, values: Sequence[float], unit: str, *, is_rate: bool
     ) -> SpeedFigure:
-        """Returns one figure of a point."""
+        """Returns one figure of a point, with the point's names. `values`: the figure in each placement."""
         known = len(places.placements_of(point)) > 1 or id(point) not in placement_bound
         return SpeedFigure(
             test, titles.get(point.point.kernel, point.point.kernel), titles.get(point.point.board, point.point.board),
@@ -138,7 +140,7 @@ def speed_figures(
 
 
 def without_own_parameters(point: PointId) -> PointId:
-    """Returns a point's identity without parameters of its benchmark, instrument and window."""
+    """Returns a point's identity without the parameters of its benchmark, its instrument and its measurement window."""
     left_out = {"instrument", "samples"}
     config = {
         key: value
@@ -149,7 +151,7 @@ def without_own_parameters(point: PointId) -> PointId:
 
 
 def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
-    """Returns the configuration of each point as text, as far as the points differ in it."""
+    """Returns the configuration of each point as text, with only what differs between the points."""
     plain = [without_own_parameters(point.point) for point in points]
     alike = [
         point_id.model_copy(update={"kernel": "", "board": "", "cores": 1, "config": _condition_config(point_id)})
@@ -159,7 +161,8 @@ def _conditions_texts(points: Sequence[MeasuredPoint]) -> list[str]:
 
 
 def _condition_config(point: PointId) -> dict[str, str]:
-    """Returns the configuration of a point that sentences may mention.
+    """Returns the configuration entries of a point that sentences may mention.
+
     On several cores it says if tasks are not pinned.
     """
     config = {key: value for key, value in point.config.items() if key != _PINNED}
@@ -167,7 +170,7 @@ def _condition_config(point: PointId) -> dict[str, str]:
 
 
 def _parameter_texts(points: Sequence[MeasuredPoint]) -> list[str]:
-    """Returns the benchmark's parameters of each point as text, as far as the points differ in them."""
+    """Returns the parameters of each point's benchmark as text, with only those that differ between the points."""
     own = [
         point.point.model_copy(
             update={

@@ -34,7 +34,11 @@ _NOTE = (
 
 
 def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on a semaphore under stress, with collisions. None without one."""
+    """Returns the report section on how fast a task uses a semaphore while another core uses the same one, and how
+    often they collide.
+
+    None if no point was measured so.
+    """
     steps_ = stress_levels(stress_runs(points))
     if not steps_:
         return None
@@ -68,7 +72,7 @@ def stress_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
 
 
 def _series_names(steps_: Sequence[StressLevel]) -> list[str]:
-    """Returns a name for each level's configuration."""
+    """Returns a name for the series of each level of stress: kernel, board and configuration, as far as they differ."""
     hidden = {f"param.{STRESS_PARAMETER}", f"param.{SEED_PARAMETER}"}
     identities = [step.series.point for step in steps_]
     plain = [
@@ -81,7 +85,8 @@ def _series_names(steps_: Sequence[StressLevel]) -> list[str]:
 
 
 def _findings_by_series(steps_: Sequence[StressLevel], names: Sequence[str]) -> list[str]:
-    """Returns a paragraph for each series of stress levels, with its name if there are several."""
+    """Returns a paragraph of findings for each series of stress levels. It begins with the series' name if there are
+    several."""
     several = len(set(names)) > 1
     outcome = []
     for name in dict.fromkeys(names):
@@ -92,7 +97,8 @@ def _findings_by_series(steps_: Sequence[StressLevel], names: Sequence[str]) -> 
 
 
 def _findings_text(steps_: Sequence[StressLevel]) -> str:
-    """Returns sentences on the target's rate under stress, and on calls that starve."""
+    """Returns sentences on how stress changes the target task's rate, and on calls that starve (nearly all attempts
+    fail). `steps_`: of one series."""
     sentences = []
     first = next((item for item in steps_ if item.percent > 0 and item.normalised_range), None)
     last = steps_[-1]
@@ -130,13 +136,14 @@ def _findings_text(steps_: Sequence[StressLevel]) -> str:
 
 
 def _starving_cores(run: StressRun) -> list[int]:
-    """Returns the cores on which a call starves, the worst first."""
+    """Returns the cores on which calls starve: an average call fails very often before it takes the semaphore. The
+    worst core is first."""
     worst = sorted(run.failed_attempts, key=lambda core: -run.failed_attempts[core])
     return [core for core in worst if run.failed_attempts[core] >= STARVES * max(1, run.collided_calls[core])]
 
 
 def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableData:
-    """Returns the table of stress runs."""
+    """Returns the table of the runs at each level of stress. `names`: that of each level's series."""
     several = len(set(names)) > 1
     rows = []
     for step, name in zip(steps_, names, strict=True):
@@ -158,7 +165,7 @@ def _stress_table(steps_: Sequence[StressLevel], names: Sequence[str]) -> TableD
 
 
 def _run_cells(run: StressRun) -> list[str]:
-    """Returns the table's cells of one stress run."""
+    """Returns the table's cells of one run at a level of stress."""
     seconds = run.point.window_s
     target = set(run.point.metric_cores)
     return [
@@ -175,7 +182,8 @@ def _run_cells(run: StressRun) -> list[str]:
 
 
 def _failures_text(run: StressRun, cores: Sequence[int]) -> str:
-    """Returns the failed attempts per second as text, and in brackets the calls they belong to."""
+    """Returns the failed attempts per second on these cores as text, with the number of calls that had them in
+    brackets. A dash without cores."""
     if not cores:
         return "-"
     failed, calls = sum(run.failed_attempts[core] for core in cores), sum(run.collided_calls[core] for core in cores)
@@ -183,4 +191,5 @@ def _failures_text(run: StressRun, cores: Sequence[int]) -> str:
 
 
 def _percent_text(value: float | None) -> str:
+    """Returns a share in percent as text. A dash for None."""
     return "-" if value is None else f"{value:.1%}"

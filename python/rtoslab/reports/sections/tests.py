@@ -9,7 +9,7 @@ from rtoslab.results import MeasuredPoint
 
 
 def tests_section(catalogue: Catalogue, points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section that explains short test names such as T1. None without any."""
+    """Returns the report section that explains short names of tests such as T1. None if no test has one."""
     rows: dict[str, list[str]] = {}
     for point in points:
         short, benchmark = short_test_name(point.point), catalogue.benchmarks.get(point.point.benchmark)

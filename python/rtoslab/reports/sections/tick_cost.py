@@ -26,7 +26,8 @@ _SEARCH = (
 
 
 def tick_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on the cost of the tick handler. None if no point shows it."""
+    """Returns the report section on how many cycles the tick's handler takes, by the tasks it releases. None if no
+    point shows it."""
     shown = [(point, fit_tick_model(cycles_by_released_tasks(point))) for point in points]
     models = [(item, model) for item, model in shown if model is not None]
     if not models:
@@ -50,7 +51,7 @@ def tick_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
 
 
 def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
-    """Returns the table's row of one cost model of the tick."""
+    """Returns the table row of one kernel's cost model of the tick."""
     microseconds = 1e6 / clock_hz
     return [
         name,
@@ -66,7 +67,8 @@ def _model_row(name: str, model: TickModel, clock_hz: int) -> list[str]:
 
 
 def _residual_rows(name: str, model: TickModel) -> list[list[str]]:
-    """Returns a row for each number of released tasks, with the cost model's error."""
+    """Returns a table row for each number of released tasks, with how far the model's prediction is from the
+    samples."""
     return [
         [
             name,
@@ -80,11 +82,13 @@ def _residual_rows(name: str, model: TickModel) -> list[list[str]]:
 
 
 def _signed_texts(*values: float) -> list[str]:
+    """Returns each number as text with its sign and one decimal."""
     return [f"{value:+,.1f}" for value in values]
 
 
 def search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on the kernel's search for the next task. None if no kernel searches."""
+    """Returns the report section on the function in which a kernel searches for the next task. None if no kernel
+    does."""
     searching = [point for point in points if choices_by_loops(point)]
     if not searching:
         return None
@@ -96,11 +100,13 @@ def search_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
 
 
 def _whole_text(value: float) -> str:
+    """Returns a number as text, without decimals."""
     return f"{value:,.0f}"
 
 
 def _choice_rows(name: str, point: MeasuredPoint) -> list[list[str]]:
-    """Returns a table row for each number of steps of the search."""
+    """Returns a table row for each number of steps that the search for the next task took. `name`: that of the kernel
+    and its conditions."""
     rows = []
     for samples in sorted(
         chain.from_iterable(choices_by_loops(point).values()), key=lambda samples: (samples.steps or 0, samples.id)

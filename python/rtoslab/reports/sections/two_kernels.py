@@ -25,7 +25,8 @@ _CYCLES_NOTE = (
 
 
 def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None:
-    """Returns the report's section on two kernels on one board. None without a pair."""
+    """Returns the report section on two kernels that run at the same time, one on each core. None if no point has
+    two."""
     pairs = kernel_pairs(points)
     if not pairs:
         return None
@@ -47,7 +48,8 @@ def two_kernels_section(points: Sequence[MeasuredPoint]) -> ReportSection | None
 
 
 def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
-    """Returns the sentence on what one lock for two cores costs. Empty unless one kernel also ran on both cores."""
+    """Returns the sentence that compares two kernels with one kernel on both cores, whose cores share a lock. Empty if
+    this was not measured."""
     compared = [pair for pair in pairs if pair.over_shared is not None and pair.gain is not None]
     if not compared:
         return ""
@@ -65,13 +67,14 @@ def _lock_cost_sentence(pairs: Sequence[KernelPair]) -> str:
 
 
 def _range_text(values: Sequence[float]) -> str:
-    """Returns the range of some values as text."""
+    """Returns the range of some values as text. One value if both ends look alike."""
     least, most = f"{min(values):.2f}", f"{max(values):.2f}"
     return least if least == most else f"{least} to {most}"
 
 
 def _chart_rows(pairs: Sequence[KernelPair]) -> list[dict[str, Any]]:
-    """Returns a bar of the chart for each pair of kernels, and for each kernel on both cores."""
+    """Returns a row of the chart for each pair of kernels, and for each kernel on both cores: the bar's length is
+    percent of one core's rate."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     several = len({pair.configuration_text for pair in pairs}) > 1
     for pair in pairs:
@@ -94,7 +97,7 @@ def _add_bar(rows: dict[tuple[str, str], dict[str, Any]], test: str, series: str
 
 
 def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
-    """Returns the table of the kernels' rates."""
+    """Returns the table of how fast each pair of kernels runs."""
     rows = []
     for pair in pairs:
         cells = [
@@ -124,12 +127,12 @@ def _rates_table(pairs: Sequence[KernelPair]) -> TableData:
 
 
 def _percent_text(part: float | None) -> str:
-    """Returns a share in percent as text."""
+    """Returns a share in percent as text. A dash for None."""
     return "-" if part is None else f"{part:.1%}"
 
 
 def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
-    """Returns the table of the kernels' cycles per count."""
+    """Returns the table of the cycles that one count takes, in each pair of kernels and on one core."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     for pair in pairs:
         points = [
@@ -151,6 +154,6 @@ def _cycles_table(pairs: Sequence[KernelPair]) -> TableData:
 
 
 def _cycles_row(title: str, name: str, conditions: str, cycles: CountCycles) -> list[str]:
-    """Returns the table's row of the cycles per count on one core."""
+    """Returns the table row with the cycles that one count takes on one core, and the waits among them."""
     values = (cycles.cycles, cycles.bus_wait, cycles.flash_wait, cycles.lock_wait)
     return [title, name, conditions or "-", *(cycles_text(round(value, 1)) for value in values)]

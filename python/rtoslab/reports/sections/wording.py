@@ -16,7 +16,8 @@ _WHOLE_FROM: Final = 1.1
 
 
 def join_listed(items: Sequence[str]) -> str:
-    """Returns items as a list in a sentence: `a, b and c`, with semicolons where an item has a comma itself."""
+    """Returns items as a list in a sentence: `a, b and c`, with semicolons where an item has a comma itself. Of many
+    items only the first are named."""
     if len(items) > MOST_LISTED:
         left = len(items) - MOST_LISTED // 2
         items = [*items[: MOST_LISTED // 2], f"{left} more (see the tables)"]
@@ -25,7 +26,7 @@ def join_listed(items: Sequence[str]) -> str:
 
 
 def _remove_brackets(text: str) -> str:
-    """Returns the text without what is in round brackets."""
+    """Returns the text without round brackets and what is inside them."""
     depth, stored = 0, []
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -35,7 +36,7 @@ def _remove_brackets(text: str) -> str:
 
 
 def spell_number(number: int) -> str:
-    """Returns a number up to ten in words (`two` for 2), a larger one in digits. Digits from eleven on."""
+    """Returns a number up to ten in words (`two` for 2), a larger one in digits."""
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number}"
 
 
