@@ -40,7 +40,7 @@ Columns = tuple[tuple[str, Any], ...]
 
 
 def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
-    """Yields a row for each figure of each measured point. A point without a number has one row."""
+    """Yields a row for each figure of each measured point. A point without a number has one row without a figure."""
     for point in points:
         axes = _axis_cells(point)
         result = point.result
@@ -52,7 +52,7 @@ def figure_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
 
 
 def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
-    """Yields a row for each raw sample of each latency point, as samples.parquet has it."""
+    """Yields a row for each raw sample of each latency point, with the columns of samples.parquet."""
     for point in points:
         axes = _axis_cells(point)
         result = point.result
@@ -63,7 +63,7 @@ def sample_rows(points: Iterable[ArchivedPoint]) -> Iterator[Row]:
 
 
 def _axis_cells(result: ArchivedPoint) -> Row:
-    """Returns the cells of a row that identify the point."""
+    """Returns the cells of a row that identify the point and its run."""
     point = result.point_id
     return {
         "run": result.run.name,
@@ -83,13 +83,13 @@ def _axis_cells(result: ArchivedPoint) -> Row:
 
 
 def as_parquet(rows: Iterable[Row], columns: Columns) -> bytes:
-    """Returns the rows as a Parquet file with typed, compressed columns."""
+    """Returns the rows as a Parquet file. `columns`: names and types of the columns, where None is for texts."""
     listed = list(rows)
     return write_parquet({name: column_of([row[name] for row in listed], dtype) for name, dtype in columns})
 
 
 def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
-    """Returns the rows as CSV with a head line."""
+    """Returns the rows as CSV with a first line of column names."""
     out = io.StringIO()
     writer = csv.DictWriter(out, [name for name, _ in columns], lineterminator="\n")
     writer.writeheader()
@@ -98,7 +98,7 @@ def as_csv(rows: Iterable[Row], columns: Columns) -> bytes:
 
 
 def as_jsonl(rows: Iterable[Row], columns: Columns) -> bytes:  # noqa: ARG001 (one face for all forms)
-    """Returns the rows as JSON lines, one object a line."""
+    """Returns the rows as JSON lines: one JSON object on each line."""
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 

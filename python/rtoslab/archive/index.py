@@ -29,7 +29,7 @@ class ArchivedPoint:
 
     @property
     def point_id(self) -> PointId:
-        """Returns the point's axes: benchmark, kernel, board, cores and configuration."""
+        """Returns the point's identity: benchmark, kernel, board, cores and configuration."""
         return self.result.point
 
 
@@ -52,7 +52,8 @@ class PointFilters:
 
 
 def find_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[ArchivedPoint]:
-    """Yields the stored points that match the filters, by run directory."""
+    """Yields the stored points that match the filters, one run directory after the other. `run_folders`: run
+    directories, or folders of them."""
     for run in run_directories(run_folders):
         session = last_session(run)
         if filters.since and session.date < filters.since:
@@ -66,7 +67,7 @@ def find_points(run_folders: Iterable[Path], filters: PointFilters) -> Iterator[
 
 
 def _matches_filters(result: ArchivedPoint, filters: PointFilters) -> bool:
-    """Whether a stored point satisfies all conditions of a search."""
+    """Whether a stored point satisfies all conditions of a search except the dates."""
     point = result.point_id
     axes = (
         (filters.kernels, point.kernel),

@@ -95,7 +95,7 @@ class BuiltImage:
 
 
 def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
-    """Returns a point's image, built now or earlier. Raises ToolMissingError, BuildError, StoreError."""
+    """Returns a point's firmware image, built now or earlier. Raises ToolMissingError, BuildError, StoreError."""
     require_tools()
     digest = inputs_digest(catalogue, point)
     if not is_built(catalogue.root, point, digest):
@@ -117,7 +117,8 @@ def build_point_image(catalogue: Catalogue, point: Point) -> BuiltImage:
 
 
 def share_cache(root: Path, other_root: Path) -> None:
-    """Links the build caches of `root` into the build folder of another checkout, which then reuses the objects."""
+    """Links the build caches of the checkout `root` into another checkout's build folder, so that the other one reuses
+    compiled objects."""
     here, target = build_folder(root), build_folder(other_root)
     for name in SHARED_FOLDERS if here != target else ():
         (here / name).mkdir(parents=True, exist_ok=True)
@@ -126,28 +127,28 @@ def share_cache(root: Path, other_root: Path) -> None:
 
 
 def expected_identity(digest: str) -> ExpectedIdentity:
-    """Returns the identity (run and manifest) that an image of these inputs will send."""
+    """Returns the identity (run and manifest) that an image will report. `digest`: that of the image's inputs."""
     return ExpectedIdentity(run=digest[:16], manifest=int(digest[:8], 16))
 
 
 def planned_image_path(catalogue: Catalogue, point: Point) -> Path:
-    """Returns the path of a point's image, before or after it is built."""
+    """Returns the path of a point's image, whether it is built or not."""
     return _image_folder(catalogue.root, point, inputs_digest(catalogue, point)) / IMAGE
 
 
 def require_tools() -> None:
-    """Raises ToolMissingError for the first missing tool that every build needs."""
+    """Raises ToolMissingError for the first program that every build needs and that is not installed."""
     for name in ("cmake", "ninja", cross_tool_name("gcc"), "cargo"):
         tools.find_tool(name)
 
 
 def is_built(root: Path, point: Point, digest: str) -> bool:
-    """Whether the image of a point's `inputs_digest` exists. `build_point_image` also checks its seal."""
+    """Whether a point's image exists. `digest`: its `inputs_digest`. `build_point_image` also checks its seal."""
     return (_image_folder(root, point, digest) / SEAL_FILE).is_file()
 
 
 def _image_folder(root: Path, point: Point, digest: str) -> Path:
-    """Returns the folder of a point's image, built or not. `digest`: that of its inputs."""
+    """Returns the folder of a point's image, whether it is built or not. `digest`: that of its inputs."""
     return build_folder(root) / f"{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c-{digest[:16]}"
 
 
@@ -190,7 +191,8 @@ def _build_and_store(catalogue: Catalogue, point: Point, digest: str) -> str:
 
 
 def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: Path) -> str:
-    """Builds an image in `work`, and again if a source file was changed meanwhile. Returns the inputs' digest.
+    """Builds an image in `work`, and again if a source file was changed meanwhile. Returns the digest of its inputs.
+
     The digest is that of the files that the last build read from a user's source tree.
     """
     tree = tree_of_point(catalogue, point)
@@ -214,7 +216,7 @@ def _build_until_stable(catalogue: Catalogue, point: Point, digest: str, work: P
 
 
 def _record_calls(work: Path, build: MakeResult) -> Mapping[str, Any]:
-    """Adds the arguments of each compiler call to the build's record, and returns them. Returns what it added."""
+    """Adds the arguments of each compiler call to the build's record (build-info.json). Returns what it added."""
     path = work / INFO
     info = json.loads(path.read_bytes())
     folders = _read_folders(work)
@@ -225,12 +227,13 @@ def _record_calls(work: Path, build: MakeResult) -> Mapping[str, Any]:
 
 
 def _read_folders(work: Path) -> dict[str, str]:
-    """Returns folder -> its name in a record."""
+    """Returns the name that a build's record gives to each folder, by the folder's path."""
     return read_folders((work / "build_info_input.cmake").read_text(encoding="utf-8"))
 
 
 def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
-    """Raises BuildError if C files were compiled at another optimisation level than the point's.
+    """Raises BuildError if C files were compiled at another optimisation level (`-O2`) than the point's.
+
     The figure would be that of a mixture, under a name that says one level.
     """
     others = files_at_other_levels(calls, point.opt)
@@ -242,10 +245,12 @@ def _require_level(point: Point, calls: Mapping[str, Any]) -> None:
 
 
 def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> None:
-    """Raises BuildError if the port's files change the code of the kernel's functions and no option says so."""
+    """Raises BuildError if the files of the port change the code of the kernel's own functions and no option of the
+    point says so."""
     folders = _read_folders(work)
 
     def is_of(file: str, *names: str) -> bool:
+        """Whether a file is in one of the folders with these names."""
         return any(file.startswith(f"{folder}/") for folder, name in folders.items() if name in names)
 
     ours = read_sources(file for file in build.files_read if is_of(file, "firmware", "port", "build"))
@@ -265,7 +270,8 @@ def _require_released_kernel(point: Point, work: Path, build: MakeResult) -> Non
 
 
 def _record_tree(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
-    """Adds a source tree's origin and the files that were read from it to the build's record."""
+    """Adds the origin of a source tree, and a digest of the files read from it, to a build's record. `path`: the
+    record."""
     info = json.loads(path.read_bytes())
     root = Path(tree.path)
     info["tree"] = {
@@ -278,7 +284,7 @@ def _record_tree(path: Path, tree: SourceTree, files: tuple[str, ...]) -> None:
 
 
 def _join_callgraphs(work: Path) -> None:
-    """Joins the call graph files (.ci) of all objects into one file."""
+    """Joins the call graph files (.ci) that the compiler wrote for the objects in `work` into one file."""
     parts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(work.rglob("*.ci"))]
     if parts:
         (work / CALLGRAPH).write_text("".join(parts), encoding="utf-8")
@@ -309,12 +315,12 @@ def _configure_and_compile(catalogue: Catalogue, point: Point, expected: Expecte
 
 
 def _disk_is_full(text: str, work: Path) -> bool:
-    """Whether the disk is full. Compilers say so, if their message found space. `ar` does not."""
+    """Whether a build failed because the disk is full. `text`: the log, in which not every tool says so."""
     return os.strerror(errno.ENOSPC) in text or shutil.disk_usage(work).free < LOW_SPACE_BYTES
 
 
 def _store_log(text: str, folder: Path, point: Point) -> Path:
-    """Writes the log of a failed build to the build folder. Returns its path."""
+    """Writes the log of a failed build to `folder`. Returns the log's path."""
     path = folder / f"failed-{point.benchmark}-{point.kernel}-{point.board}-{point.cores}c.log"
     path.write_text(text, encoding="utf-8")
     return path
@@ -326,7 +332,8 @@ def without_log_path(message: str) -> str:
 
 
 def failure_reason(log: str) -> str:
-    """Returns why a build failed, from its log: CMake's refusal, the first compiler error or the linker's reason."""
+    """Returns why a build failed, from its log: CMake's refusal, the first compiler error or the linker's reason, as a
+    sentence."""
     refusal = _REFUSAL.search(log)
     if refusal:
         return _NO_SETTING.sub(_suggest_setting, " ".join(refusal.group(1).split()))
@@ -335,6 +342,7 @@ def failure_reason(log: str) -> str:
 
 
 def _suggest_setting(refused: re.Match[str]) -> str:
-    """Returns a refused macro with the most similar known one, in place of the list of all."""
+    """Returns what CMake says of an unknown setting, with the most similar known setting in place of the list of
+    all."""
     near = difflib.get_close_matches(refused.group(1), refused.group(2).split(", "), n=1, cutoff=0.5)
     return f"has no setting `{refused.group(1)}`; did you mean `{near[0]}`?" if near else refused.group(0)

@@ -73,7 +73,7 @@ class Compilation:
 
     @property
     def callgraph_path(self) -> Path:
-        """Returns the path of the call graph, which the compiler writes if an option asks for it."""
+        """Returns the path of the call graph file, which the compiler writes only if an option asks for it."""
         return self.object_path.with_suffix(".ci")
 
     @property
@@ -90,13 +90,15 @@ class Compilation:
 
     @property
     def portable_call(self) -> list[str]:
-        """Returns the compiler call's arguments with `@` for the build's folder and `$` for the firmware's."""
+        """Returns the compiler call's arguments, in which `@` stands for the build's folder and `$` for the
+        firmware's."""
         place = _path_pattern(str(self.firmware))
         return [place.sub(r"\1$", argument.replace(str(self.work), "@")) for argument in self.arguments]
 
     @property
     def code_options(self) -> list[str]:
-        """Returns the arguments that matter after preprocessing: no header folders, no definitions, no output paths."""
+        """Returns the arguments that still matter after preprocessing: no header folders, no definitions, no output
+        paths."""
         options = []
         words = iter(self.portable_call)
         for word in words:
@@ -108,7 +110,8 @@ class Compilation:
 
     @property
     def include_folders(self) -> list[str]:
-        """Returns the folders that are searched for headers, and the source's own. Not those of the build."""
+        """Returns the folders that are searched for headers, and the source's own folder. The folder of generated
+        headers is left out."""
         folders_ = [str(self.source_path.parent)]
         for at, item in enumerate(self.arguments):
             if item.startswith(_FOLDERS):
@@ -118,7 +121,8 @@ class Compilation:
         return sorted(absolute - {f"{self.work}/generated"})
 
     def preprocess_source(self) -> PreprocessedSource | None:
-        """Runs the preprocessor. Returns None if it fails: then the whole compilation shows the error."""
+        """Runs the preprocessor, and returns its result. None if it fails, because the whole compilation then shows the
+        error."""
         arguments = list(self.arguments)
         at = arguments.index("-o")
         del arguments[at : at + 2]
@@ -140,8 +144,8 @@ class Compilation:
         return PreprocessedSource(self.source_files(), names, hashlib.sha256(code).hexdigest(), contains_checkout)
 
     def source_files(self) -> tuple[str, ...]:
-        """Returns the absolute paths of the files that the compiler read. A file that is not preprocessed
-        has only its own path."""
+        """Returns the absolute paths of all files that the compiler read. For a file that is not preprocessed this is
+        only its own path."""
         if not self._dependency_file.is_file():
             return (_absolute_path(str(self.work), str(self.source_path)),)
         text = self._dependency_file.read_text(encoding="utf-8", errors="surrogateescape")
@@ -161,17 +165,19 @@ class Compilation:
 
     @property
     def _dependency_file(self) -> Path:
-        """Returns the file in which the compiler lists what it read."""
+        """Returns the path of the file in which the compiler lists what it read."""
         return self.work / self._option_value("-MF")
 
     def _option_value(self, option: str) -> str:
-        """Returns the argument that follows an option in the compiler call."""
+        """Returns the argument that follows an option, such as `-o`, in the compiler call."""
         return self.arguments[self.arguments.index(option) + 1]
 
 
 @lru_cache(maxsize=8)
 def _path_pattern(firmware: str) -> re.Pattern[str]:
-    """Returns the pattern of a compiler argument that is a path of the firmware, or an option with one.
+    """Returns the pattern of a compiler argument that is a path in the firmware's folder, or an option with such a
+    path.
+
     A macro's value does not match.
     """
     return re.compile(rf"^({_BEFORE_PLACE}){re.escape(firmware)}(?=[/=]|$)")
@@ -179,12 +185,13 @@ def _path_pattern(firmware: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=8)
 def _line_marker_pattern(firmware: str) -> re.Pattern[bytes]:
-    """Returns the pattern of a line marker by which a preprocessor names a file of the firmware."""
+    """Returns the pattern of a line in which a preprocessor names a file in the firmware's folder."""
     return re.compile(rb'^(# \d+ ")%s(?=[/"])' % re.escape(os.fsencode(firmware)), re.MULTILINE)
 
 
 def parse_compilation(work: Path, line: str, firmware: Path) -> Compilation | None:
-    """Parses a command of the build as a compiler call. None if it is another step."""
+    """Returns a command line of the build as a compiler call. None if it is another step. `work`: the build's
+    folder."""
     if "&&" in line:
         return None
     words = tuple(shlex.split(line) if _QUOTED.search(line) else line.split())  # shlex takes its time
@@ -203,12 +210,12 @@ class ArchiveStep:
 
     @property
     def portable_command(self) -> str:
-        """Returns the library command with `@` for the build's folder."""
+        """Returns the command, in which `@` stands for the build's folder."""
         return self.line.replace(str(self.work), "@")
 
 
 def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
-    """Parses a command of the build as the making of a library. None if it is another step."""
+    """Returns a command line of the build as the step that makes a library. None if it is another step."""
     match = _ARCHIVE.fullmatch(line)
     if match is None or _QUOTED.search(line):
         return None
@@ -218,7 +225,11 @@ def parse_archive_step(work: Path, line: str) -> ArchiveStep | None:
 def object_key(
     call: str, files: Mapping[str, str], generated: Mapping[str, str], used_macros: Sequence[str] | None
 ) -> str:
-    """Returns the cache key of an object: a digest of the call, the files read, and the relevant generated lines."""
+    """Returns the key under which an object file is cached: a digest of the compiler call, the files read, and the
+    lines of generated headers that matter.
+
+    `files`: digests by path. `generated`: texts by path. `used_macros`: None if unknown, when every line matters.
+    """
     names = None if used_macros is None else frozenset(used_macros)
     parts = [call, *(f"{path} {digest}" for path, digest in sorted(files.items()))]
     parts += [f"{path}\n{_relevant_lines(text, names)}" for path, text in sorted(generated.items())]
@@ -226,7 +237,9 @@ def object_key(
 
 
 def _relevant_lines(text: str, names: frozenset[str] | None) -> str:
-    """Returns the lines of a generated header that can change an object.
+    """Returns the lines of a generated header that can change an object file. `names`: the macros that the code uses,
+    or None.
+
     These are used macros on any line, and every other line with its number, which debug information contains.
     """
     lines = None if names is None else _split_definitions(text)

@@ -39,7 +39,7 @@ class _StepRunner:
     steps: list[_Step] = field(default_factory=list)
 
     def compile_or_copy(self, compilation: Compilation) -> None:
-        """Compiles an object, or copies it from the cache."""
+        """Compiles a source file, or copies its object from the cache."""
         call = self.objects.call_key(compilation)
         cached = self.objects.find_object(call)
         if cached is None and self.objects.is_image_specific(call):
@@ -56,7 +56,8 @@ class _StepRunner:
             self.files_read.update(files)
 
     def _compile_and_store(self, compilation: Compilation, call: str) -> tuple[CompilerOutputs, tuple[str, ...]]:
-        """Compiles a source and caches the object, unless another source gave the same preprocessed code."""
+        """Compiles a source file and caches its object, unless the cache has one of the same preprocessed code. Returns
+        the outputs and the files read."""
         began_ns = now_ns()
         preprocessed = compilation.preprocess_source()
         result = None if preprocessed is None else self.objects.find_preprocessed(compilation, preprocessed)
@@ -69,14 +70,14 @@ class _StepRunner:
         return result, compilation.source_files() if preprocessed is None else preprocessed.files
 
     def _run_compiler(self, compilation: Compilation) -> CompilerOutputs:
-        """Runs the compiler. Returns the object and other outputs."""
+        """Runs the compiler. Returns the object, the call graph and the compiler's messages."""
         output = self._run_program(compilation.arguments, compilation.work)
         self._write_log(f"Compiled: {compilation.source_path}")
         callgraph = compilation.callgraph_path.read_bytes() if compilation.callgraph_path.is_file() else None
         return CompilerOutputs(compilation.object_path.read_bytes(), callgraph, output)
 
     def make_library(self, archiving_: ArchiveStep) -> None:
-        """Makes a library, or copies it from the cache."""
+        """Makes a library of object files, or copies it from the cache."""
         key = self.objects.library_key(archiving_)
         content = self.objects.find_library(key)
         if content is not None:
@@ -88,12 +89,12 @@ class _StepRunner:
             self.objects.store_library(key, archiving_.archive.read_bytes())
 
     def run_command(self, work: Path, line: str) -> None:
-        """Runs a shell command of the build files that is neither a compilation nor the making of a library."""
+        """Runs a command of the build files that neither compiles nor makes a library."""
         self._write_log(self._run_program(("/bin/sh", "-c", line), work))
 
     def read_steps(self, work: Path) -> Iterator[_Step]:
-        """Yields the steps of a build. Raises StepFailedError if there are none, for the empty folder would pass for
-        an image."""
+        """Yields the steps of a configured build. Raises StepFailedError if there are none, for the empty folder would
+        pass for an image."""
         output = self._run_program((str(tools.find_tool("ninja")), "-C", str(work), "-t", "commands"), work)
         commands = [line for line in output.splitlines() if not line.startswith("ninja: ")]
         if not commands:
@@ -105,7 +106,7 @@ class _StepRunner:
             yield step
 
     def _run_program(self, arguments: tuple[str, ...], work: Path) -> str:
-        """Runs a program and returns its output. Raises StepFailedError."""
+        """Runs a program and returns its output. Raises StepFailedError if it fails."""
         done = subprocess.run(
             arguments,
             cwd=work,
@@ -148,7 +149,7 @@ class MakeResult:
 
 
 def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> MakeResult:
-    """Executes all steps of a configured build. Raises StepFailedError, whose message is in the log, and OSError."""
+    """Executes all steps of a configured build. Raises StepFailedError, whose reason is in the log, and OSError."""
     steps = _StepRunner(objects, log)
     with ThreadPoolExecutor(PARALLEL_COMPILERS) as pool:
         for are_compilations, group in groupby(steps.read_steps(work), key=lambda line: isinstance(line, Compilation)):
@@ -164,7 +165,8 @@ def run_build_steps(work: Path, objects: ObjectCache, log: IO[str]) -> MakeResul
 
 
 def _compile_group(pool: ThreadPoolExecutor, steps: _StepRunner, group: Iterable[_Step]) -> None:
-    """Runs the compilations of a group in parallel. After a failure no further one is started."""
+    """Runs the compilations of a group in parallel. After a failure no further one is started, and the error is raised
+    again."""
     waiting: list[Future[None]] = [
         pool.submit(steps.compile_or_copy, step) for step in group if isinstance(step, Compilation)
     ]

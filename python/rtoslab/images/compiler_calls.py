@@ -36,7 +36,8 @@ CallArguments = dict[str, list[str]]
 
 
 def read_folders(build_info_input: str) -> dict[str, str]:
-    """Returns the name that each folder has in a build's record, read from `build_info_input.cmake`."""
+    """Returns the name that each folder has in a build's record, by its path. `build_info_input`: the text of
+    `build_info_input.cmake`."""
     paths = dict(_FOLDER.findall(build_info_input))
     named = {paths[key]: name for key, name in _NAMES.items() if paths.get(key)}
     if "KERNEL_DIR" in paths and paths["KERNEL_DIR"].startswith(f"{paths.get('FIRMWARE_DIR')}/"):
@@ -45,7 +46,8 @@ def read_folders(build_info_input: str) -> dict[str, str]:
 
 
 def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the compact record of a build's compiler calls.
+    """Returns the compiler calls of a build in the compact form of its record.
+
     It has the arguments of each group of files, those of files that differ from their group, and those of the link.
     `links` are the build's steps that link an image. `folders` comes from `read_folders`.
     """
@@ -73,17 +75,20 @@ def calls_record(calls: Iterable[Compilation], links: Iterable[str], folders: Ma
 
 
 def optimisation_levels(record: Mapping[str, Any]) -> set[str]:
-    """Returns the optimisation levels of all C files in a build's record. An empty text is the compiler's default."""
+    """Returns the optimisation levels (such as `-O2`) of all C files in a build's record. An empty text is the
+    compiler's default."""
     return {level for _, level in _optimisation_levels(record)}
 
 
 def files_at_other_levels(record: Mapping[str, Any], level: str) -> list[str]:
-    """Returns a text for each C file, or group of C files, that was not compiled at this optimisation level."""
+    """Returns a text for each C file, or group of C files, that was compiled at another optimisation level than this
+    one."""
     return [f"{name} at {own or 'no level'}" for name, own in _optimisation_levels(record) if own != level]
 
 
 def _optimisation_levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yields each group of C files, and each C file with options of its own, with its optimisation level."""
+    """Yields the name and the optimisation level of each group of C files, and of each C file with options of its
+    own."""
     groups = {name: _level_option(group[OPTIONS]) for name, group in record["groups"].items() if name.endswith("*.c")}
     yield from sorted(groups.items())
     for file, other in sorted(record["files"].items()):
@@ -93,18 +98,19 @@ def _optimisation_levels(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]
 
 
 def _level_option(words: Sequence[str]) -> str:
-    """Returns the last `-O` option of a compiler call. Empty if there is none."""
+    """Returns the last `-O` option among compiler arguments, which decides. Empty if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), "")
 
 
 def _group_name(file: str) -> str:
-    """Returns the group of a file: the folder that its name begins with, and its language."""
+    """Returns the group of a file, such as `kernel/*.c`: its topmost folder and its language."""
     plain = re.sub(r" \(\d+\)$", "", file)
     return f"{plain.partition('/')[0]}/*{PurePosixPath(plain).suffix}"
 
 
 def _most_common_arguments(words: Sequence[CallArguments]) -> CallArguments:
-    """Returns the compiler arguments that most files of a group have.
+    """Returns the compiler arguments that most files of a group have, by kind. `words`: those of each file.
+
     Equally frequent ones are ordered by their text.
     """
     common: CallArguments = {}
@@ -116,7 +122,7 @@ def _most_common_arguments(words: Sequence[CallArguments]) -> CallArguments:
 
 
 def _additional_arguments(common: CallArguments, words: CallArguments) -> CallArguments:
-    """Returns the compiler arguments of a file that its group does not have."""
+    """Returns the compiler arguments of a file that differ from those of its group (`common`), by kind."""
     difference: CallArguments = {}
     for kind, usual in common.items():
         mine = words[kind]
@@ -126,7 +132,7 @@ def _additional_arguments(common: CallArguments, words: CallArguments) -> CallAr
 
 
 def _sort_arguments(arguments: Sequence[str], folders: Mapping[str, str]) -> CallArguments:
-    """Returns a compiler call's arguments by kind, without those that say where files are."""
+    """Returns a compiler call's arguments by kind, without those that say where the files are."""
     sorted_words: CallArguments = {OPTIONS: [], DEFINITIONS: [], FOLDERS: []}
     words = iter(arguments)
     for word in words:
@@ -148,7 +154,7 @@ def _sort_arguments(arguments: Sequence[str], folders: Mapping[str, str]) -> Cal
 
 
 def _link_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
-    """Returns the arguments of a link, without its objects."""
+    """Returns the arguments of a link command, without object files and output."""
     calls = [shlex.split(part) for part in line.split(" && ") if " -o " in part]
     if not calls:
         return []
@@ -162,7 +168,7 @@ def _link_arguments(line: str, folders: Mapping[str, str]) -> list[str]:
 
 
 def _without_machine_paths(word: str, folders: Mapping[str, str]) -> str:
-    """Returns an argument with folder names in place of this machine's paths."""
+    """Returns an argument in which folder names replace the paths on this machine."""
     for folder in sorted(folders, key=len, reverse=True):
         word = re.sub(rf"{re.escape(folder)}(?=[/,:\"]|$)", folders[folder], word)
     foreign = _FOREIGN.match(word)

@@ -50,7 +50,8 @@ _CONFIGURED_BY: Final = (
 def configure_image(
     catalogue: Catalogue, point: Point, expected: ExpectedIdentity, work: Path, cache_folder: Path, log: IO[str]
 ) -> bool:
-    """Configures a point's image with CMake in `work`. Returns whether CMake succeeded. Its output is in the log.
+    """Configures a point's image with CMake in `work`. Returns whether CMake succeeded. Its output goes to the log.
+
     `cache_folder`: the folder of cached findings. Raises StoreError, ToolMissingError.
     """
     mine = _restore_cached(catalogue, point, cache_folder, work)
@@ -80,7 +81,7 @@ def configure_image(
 
 
 def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path:
-    """Returns the folder in which CMake's findings about compiler and kernel are cached for a point."""
+    """Returns the folder in which CMake's findings on the point's compiler and kernel are cached."""
     firmware = catalogue.root / "firmware"
     cmake = tools.find_tool("cmake")
     everything = [
@@ -97,7 +98,7 @@ def _cache_entry(catalogue: Catalogue, point: Point, cache_folder: Path) -> Path
 
 
 def _restore_cached(catalogue: Catalogue, point: Point, cache_folder: Path, work: Path) -> bool:
-    """Copies CMake's cached findings into the build's folder. Returns whether there were any."""
+    """Copies CMake's cached findings on compiler and kernel into the build's folder. Returns whether there were any."""
     if point.compiler != DEFAULT_COMPILER:  # Clang is started by a script in the build's folder itself
         return False
     place = _cache_entry(catalogue, point, cache_folder)
@@ -114,7 +115,8 @@ def _restore_cached(catalogue: Catalogue, point: Point, cache_folder: Path, work
 
 
 def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, work: Path) -> set[str]:
-    """Copies the cached content of the point's TOML files into the build's folder. Returns the keys of these files."""
+    """Copies the cached contents of TOML files into the build's folder, as CMake code. Returns the cache keys of these
+    files."""
     reader = sha256_of(catalogue.root / "firmware" / "cmake" / "Toml.cmake")
     folder = work / _READ
     folder.mkdir(parents=True, exist_ok=True)
@@ -129,7 +131,8 @@ def _restore_toml_facts(catalogue: Catalogue, point: Point, read: ObjectStore, w
 
 
 def _store_toml_facts(read: ObjectStore, work: Path, laid: set[str]) -> None:
-    """Caches the content of TOML files that CMake has read in this build."""
+    """Caches the contents of TOML files that CMake read in this build. `laid`: the keys of those that came from the
+    cache."""
     for path in (work / _READ).glob("*.cmake"):
         if path.stem not in laid:
             with suppress(StoreError):  # the image needs nothing kept
@@ -137,7 +140,8 @@ def _store_toml_facts(read: ObjectStore, work: Path, laid: set[str]) -> None:
 
 
 def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
-    """Caches what CMake found out about the compiler and the kernel's package. Raises StoreError."""
+    """Caches what CMake found out about the compiler and the kernel's sources in the folder `place`. Raises
+    StoreError."""
     folders = [path for path in (work / "CMakeFiles").iterdir() if (path / _COMPILER_FILES[0]).is_file()]
     if len(folders) != 1:
         return
@@ -164,6 +168,6 @@ def _store_compiler_files(place: Path, work: Path, firmware: Path) -> None:
 
 
 def _programs_script(cache: str) -> str:
-    """Returns a CMake script that sets the programs found in CMake's cache."""
+    """Returns a CMake script that sets the paths of all programs named in CMake's cache file, whose text is given."""
     lines = [f'set({name} [==[{path}]==] CACHE FILEPATH "")' for name, path in _PROGRAM.findall(cache)]
     return "\n".join([*lines, ""])

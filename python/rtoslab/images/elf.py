@@ -32,7 +32,7 @@ class OutputSection:
 
     @property
     def is_text(self) -> bool:
-        """Whether the section is executable or constant, unlike `.data` and `.bss`."""
+        """Whether the section is code or constants, unlike `.data` and `.bss`."""
         return self.executable or not self.writable
 
     @property
@@ -66,7 +66,8 @@ class ElfImage:
 
 def read_elf(path: Path) -> ElfImage:
     """Returns the sections and symbols of an ELF file.
-    Raises ImageFileError: not there, no 32-bit ARM ELF, cut short, not linked, or without symbols.
+
+    Raises ImageFileError if it cannot be read, is no 32-bit ARM ELF, is cut short or not linked, or has no symbols.
     """
     data = read_image(path)
     if data[:4] != MAGIC:
@@ -82,7 +83,7 @@ def read_elf(path: Path) -> ElfImage:
 
 
 def parse_elf(data: bytes, name: str) -> ElfImage:
-    """Returns the sections and symbols of an ELF file's bytes, with or without symbols. Raises ImageFileError."""
+    """Returns the sections and symbols from the bytes of an ELF file, which may lack symbols. Raises ImageFileError."""
     try:
         elf = ElfFile(data)
         sections = _find_allocated_sections(elf)
@@ -95,7 +96,7 @@ def parse_elf(data: bytes, name: str) -> ElfImage:
 
 
 def read_sections(path: Path) -> tuple[OutputSection, ...]:
-    """Returns the sections that take memory. Raises ImageFileError."""
+    """Returns the sections of an ELF file that take memory. Raises ImageFileError."""
     try:
         return tuple(_find_allocated_sections(ElfFile(read_image(path))))
     except ValueError as cause:
@@ -103,7 +104,8 @@ def read_sections(path: Path) -> tuple[OutputSection, ...]:
 
 
 def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
-    """Returns text, data and bss as `arm-none-eabi-size` counts them: text includes constants."""
+    """Returns the sizes in bytes named text, data and bss, as `arm-none-eabi-size` counts them: text includes
+    constants."""
     sums = {"text": 0, "data": 0, "bss": 0}
     for section in sections:
         sums["text" if section.is_text else "data" if section.has_contents else "bss"] += section.size
@@ -111,7 +113,7 @@ def berkeley_sizes(sections: Iterable[OutputSection]) -> dict[str, int]:
 
 
 def _find_allocated_sections(elf: ElfFile) -> list[OutputSection]:
-    """Returns the sections that take memory. Raises ValueError if the contents of one are cut."""
+    """Returns the sections that take memory. Raises ValueError if the contents of one are not all in the file."""
     sections = []
     for section in elf.sections:
         if not section.flags & _ALLOC or section.size == 0:
@@ -144,7 +146,7 @@ def _load_address(section: ElfSection, segments: Iterable[ElfSegment]) -> int:
 
 
 def _symbols_and_constants(elf: ElfFile) -> tuple[tuple[ImageSymbol, ...], dict[str, int]]:
-    """Returns functions and objects with a size, and the values of the other symbols."""
+    """Returns the functions and objects that have a size, and the values of all other symbols by name."""
     symbols: list[ImageSymbol] = []
     constants: dict[str, int] = {}
     for symbol in elf.symbols():

@@ -31,7 +31,9 @@ _TEXT_BYTES: Final = 64
 
 
 def code_digests(path: Path, names: Iterable[str]) -> dict[str, tuple[str, int]]:
-    """Returns the digest and the address of each named function that is in the ELF file exactly once.
+    """Returns the digest and the address of each of these functions. Names that the ELF file does not have exactly once
+    are left out.
+
     Raises ImageFileError.
     """
     try:
@@ -76,11 +78,12 @@ class _DigestedImage:
         self.functions = [item for item in self.ranges if item.name in once]
 
     def function_digest(self, function: _NamedRange) -> str:
-        """Returns the digest of a function's comparable parts."""
+        """Returns the digest of a function, which is the same wherever its code and data are placed."""
         return hashlib.sha256(b"".join(self._comparable_parts(function))).hexdigest()[:DIGITS]
 
     def _comparable_parts(self, function: _NamedRange) -> Iterator[bytes]:
-        """Yields a function's bytes with each reference replaced by its target, so that placement does not matter."""
+        """Yields a function's bytes in which each reference is replaced by its target, so that the placement does not
+        matter."""
         start, end, code = function.start, function.end, self._function_bytes(function)
         moved = self._moved_pairs(function) if _may_contain_movt(code) else {}
         at = changes = start
@@ -105,7 +108,8 @@ class _DigestedImage:
             at += size
 
     def _function_bytes(self, function: _NamedRange) -> bytes:
-        """Returns a function's bytes and the halfword after it, because its last instruction may be a wide one."""
+        """Returns a function's bytes, and the halfword after it if there is one, so that any last instruction can be
+        decoded."""
         code_ = b""
         while len(code_) < function.end - function.start:
             more = self._read_bytes(function.start + len(code_), function.end + 2 - function.start - len(code_))
@@ -115,12 +119,14 @@ class _DigestedImage:
         return code_
 
     def _literal_word(self, at: int) -> bytes:
-        """Returns a word of data from a literal pool, or what it points at if it is an address."""
+        """Returns the word at an address of a literal pool. If it is an address itself, what it points at is
+        returned."""
         word = self._read_bytes(at, 4)
         return self._address_reference(int.from_bytes(word, "little")) or word
 
     def _branch_reference(self, at: int, code: bytes, function: _NamedRange) -> bytes | None:
-        """Returns the name of the function that a branch leads to. None for any other instruction."""
+        """Returns the name of the function that a branch leads to, as bytes. None for other instructions and branches
+        within the function."""
         target = branch_target(at, code)
         if target is None or function.start <= target < function.end:
             return None
@@ -129,7 +135,8 @@ class _DigestedImage:
         return None if place is None else kind.to_bytes(2, "little") + place
 
     def _moved_pairs(self, function: _NamedRange) -> dict[int, bytes]:
-        """Returns each MOVW and MOVT that form an address together, replaced by what the address points at."""
+        """Returns, by address, what replaces each MOVW and MOVT that together load an address: what this address points
+        at."""
         moved: dict[int, bytes] = {}
         low: dict[int, tuple[int, int]] = {}
         at = function.start
@@ -172,7 +179,8 @@ class _DigestedImage:
         return b"@" + self._unnamed_constant(section, value)
 
     def _unnamed_constant(self, section: ElfSection, value: int) -> bytes:
-        """Returns the first bytes of a constant without a name. For memory without contents, the section's name."""
+        """Returns the first bytes of a constant without a name, at the address `value`. For memory without contents,
+        the section's name."""
         content = self.contents.get(section.address)
         if content is None:
             return section.name.encode()
@@ -180,12 +188,12 @@ class _DigestedImage:
         return content[begin : begin + _TEXT_BYTES].partition(b"\0")[0]
 
     def _data_mapping(self, at: int) -> tuple[bool, int]:
-        """Returns whether there is data (not code) at an address, and the address where that changes."""
+        """Returns whether there is data (not code) at an address, and the next address where this changes."""
         index = bisect_right(self.map_starts, at)
         return index > 0 and self.map_data[index - 1], (*self.map_starts[index : index + 1], 1 << 32)[0]
 
     def _read_bytes(self, at: int, size: int) -> bytes:
-        """Returns up to `size` bytes at an address. Raises ValueError outside all sections."""
+        """Returns up to `size` bytes from an address on, within its section. Raises ValueError outside all sections."""
         for section in self.sections:
             if section.address <= at < section.address + section.size and section.address in self.contents:
                 begin = at - section.address
@@ -194,13 +202,13 @@ class _DigestedImage:
 
 
 def _may_contain_movt(code: bytes) -> bool:
-    """Whether the code may contain a MOVT."""
+    """Whether one of the halfwords of the code may begin a MOVT instruction."""
     return any(halfword & 0xFBF0 == _MOVT for (halfword,) in struct.iter_unpack("<H", code[: len(code) & ~1]))
 
 
 def branch_target(at: int, code: bytes) -> int | None:
-    """Returns the target of a 32-bit branch of Thumb at `at`: BL, B.W, conditional B.W. None for any other
-    instruction."""
+    """Returns the address that a 32-bit Thumb branch (BL, B.W, conditional B.W) at the address `at` leads to. None for
+    any other instruction."""
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
     if first >> 11 != 0b11110 or not second >> 15:
         return None
@@ -216,7 +224,8 @@ def branch_target(at: int, code: bytes) -> int | None:
 
 
 def literal_address(at: int, code: bytes) -> int | None:
-    """Returns the address that an LDR (literal) of Thumb at `at` reads. None for anything else (A7.7.43)."""
+    """Returns the address from which a Thumb LDR (literal) at the address `at` reads. None for any other instruction
+    (A7.7.43)."""
     first = int.from_bytes(code[:2], "little")
     base = (at + 4) & ~3
     if first >> 11 == 0b01001:
@@ -228,7 +237,8 @@ def literal_address(at: int, code: bytes) -> int | None:
 
 
 def decode_movw_movt(code: bytes) -> tuple[bool, int, int] | None:
-    """Decodes a MOVW or MOVT: whether it is MOVT, its register, its 16 bits. None for any other instruction."""
+    """Returns the parts of a MOVW or MOVT: whether it is MOVT, its register, its 16 bits. None for any other
+    instruction."""
     first, second = int.from_bytes(code[:2], "little"), int.from_bytes(code[2:4], "little")
     if first & 0xFB70 != 0xF240 or second >> 15:
         return None
@@ -237,7 +247,7 @@ def decode_movw_movt(code: bytes) -> tuple[bool, int, int] | None:
 
 
 def _named_ranges(symbols: Iterable[ElfSymbol]) -> Iterator[_NamedRange]:
-    """Yields the functions and objects that have a size."""
+    """Yields the addresses of the functions and objects that have a size."""
     for symbol in symbols:
         if symbol.kind in {_OBJECT, _FUNC} and symbol.size > 0:
             start = code_address(symbol.value) if symbol.kind == _FUNC else symbol.value
@@ -251,5 +261,6 @@ def _unique_functions(symbols: Iterable[ElfSymbol]) -> set[str]:
 
 
 def _without_veneer(name: str) -> str:
-    """Returns the name of the function that a linker's veneer for far calls calls. Any other name is unchanged."""
+    """Returns the name of the function that a linker's veneer (a stub for far calls) leads to. Any other name is
+    unchanged."""
     return name.removeprefix("__").removesuffix("_veneer") if name.endswith("_veneer") else name

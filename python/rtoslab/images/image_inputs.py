@@ -61,7 +61,7 @@ _COMMON: Final = (
 
 
 def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
-    """Returns the -D options of one point, without a path of this machine."""
+    """Returns the -D options by which CMake builds a point's image. None contains a path of this machine."""
     options = {
         "BENCH": point.benchmark,
         "KERNEL": point.kernel,
@@ -90,7 +90,8 @@ def cmake_options(point: Point, expected: ExpectedIdentity) -> list[str]:
 
 
 def _pair_options(point: Point) -> dict[str, str]:
-    """Returns the CMake options for a kernel that shares a board with another one.
+    """Returns the CMake options for a kernel that shares a board with another one. Empty for any other point.
+
     Typed, because only `firmware/amp` declares them.
     """
     if point.beside is None:
@@ -104,20 +105,19 @@ def _pair_options(point: Point) -> dict[str, str]:
 
 
 def embedded_point(point: Point) -> Point | None:
-    """Returns the point whose finished image is part of this point's image (core 1's image in core 0's), or None.
-    None for any other.
-    """
+    """Returns the point whose finished image is part of this point's image: core 1's, for the kernel on core 0. None
+    for any other point."""
     return point.on_other_core() if point.beside is not None and point.core == 0 else None
 
 
 def _optional_text(value: int | None) -> str:
-    """Returns the number as a text. Empty for None."""
+    """Returns the number as a text. An empty text for None."""
     return "" if value is None else str(value)
 
 
 def tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
-    """Returns the tree or export that the point's kernel is built from. None for a kernel that comes with the
-    checkout."""
+    """Returns the user's source tree, or the export made from it, that the point's kernel is built from. None for a
+    kernel of the checkout."""
     kernel = catalogue.kernel(point.kernel)
     if kernel.facts.export is None:
         return kernel.tree
@@ -125,7 +125,7 @@ def tree_of_point(catalogue: Catalogue, point: Point) -> SourceTree | None:
 
 
 def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
-    """Returns the -D options by which CMake finds the port and a tree outside the checkout. They override
+    """Returns the -D options by which CMake finds the port and a source tree outside the checkout. They override
     `cmake_options`."""
     tree = tree_of_point(catalogue, point)
     port = f"-DKERNEL={catalogue.port_name(catalogue.kernel(point.kernel))}"
@@ -139,8 +139,8 @@ def kernel_cmake_options(catalogue: Catalogue, point: Point) -> list[str]:
 
 
 def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
-    """Returns the optional services that a point's image contains: those that its benchmark needs, and all that the
-    kernel has in the conformance suite."""
+    """Returns the optional kernel services that a point's image contains: those its benchmark needs. The conformance
+    suite has all that the kernel offers."""
     kernel = catalogue.kernel(point.kernel).facts
     offered = [service for service in OPTIONAL_SERVICES if kernel.services.get(service, False)]
     if point.benchmark == CONFORMANCE_IMAGE:
@@ -151,7 +151,8 @@ def optional_services(catalogue: Catalogue, point: Point) -> list[str]:
 
 
 def inputs_digest(catalogue: Catalogue, point: Point) -> str:
-    """Returns the SHA-256 of all inputs of an image: sources, kernel lock or tree, options, compiler.
+    """Returns the SHA-256 of all inputs of a point's image: sources, kernel, options, compiler.
+
     Of a tree only the files count that the last build of this image read (`tree_reads_path`), with their present
     content.
     """
@@ -165,7 +166,7 @@ def inputs_digest(catalogue: Catalogue, point: Point) -> str:
 
 
 def request_digest(catalogue: Catalogue, point: Point) -> str:
-    """Returns the SHA-256 of all inputs of an image except the content of a user's source tree."""
+    """Returns the SHA-256 of all inputs of a point's image except the contents of a user's source tree."""
     root, kernel, tree = catalogue.root, catalogue.kernel(point.kernel), tree_of_point(catalogue, point)
     firmware = root / "firmware"
     parts = [*_COMMON, _program_folder(point.benchmark), f"boards/{point.board}"]
@@ -204,7 +205,8 @@ def toml_inputs(catalogue: Catalogue, point: Point) -> list[Path]:
 
 
 def tree_reads_path(root: Path, digest: str) -> Path:
-    """Returns the path of the file that lists what a build read of a user's source tree.
+    """Returns the path of the file that lists which files of a user's source tree a build read.
+
     `digest`: its `request_digest`.
     """
     return build_folder(root) / "trees" / f"{digest[:32]}.json"
@@ -219,18 +221,19 @@ def _program_folder(benchmark: str) -> str:
 
 @memoize_by_contents
 def _part_rows(base: Path, firmware: Path, part: str) -> tuple[ListingRow, ...]:
-    """Returns the names and digests of all files of a part of the firmware, relative to `base`."""
+    """Returns the names (relative to `base`) and digests of all files of a part of the firmware."""
     return listing_rows(base, _part_files(firmware, part))
 
 
 @memoize_by_contents
 def _spec_file_digests(root: Path) -> tuple[ListingRow, ...]:
-    """Returns the name and digest of each TOML file in `spec/`, the project's specifications."""
+    """Returns the name and digest of each TOML file in `spec/`."""
     return listing_rows(root, (root / "spec").glob("*.toml"))
 
 
 def _part_files(firmware: Path, part: str) -> list[str]:
-    """Returns the files of a folder or the file itself. Files about real boards are left out."""
+    """Returns the paths of all files of the firmware's folder `part`, or of a single file. Files about real boards are
+    left out."""
     path = firmware / part
     if not path.is_dir():
         return [str(path)] if path.is_file() else []

@@ -44,15 +44,19 @@ def read_sources(files: Iterable[str]) -> dict[str, bytes]:
 
 
 def files_with_own_level(sources: Mapping[str, bytes]) -> list[str]:
-    """Returns the files that ask the compiler for another optimisation than its options say."""
+    """Returns the files that ask the compiler for an optimisation level of their own, by a pragma or attribute.
+    `sources`: from `read_sources`."""
     return [file for file, content in sources.items() if b"opt" in content and _LEVEL.search(content)]
 
 
 def inserted_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterable[str]) -> Mapping[str, str]:
-    """Returns name -> text of each hook macro that the port fills with code: the kernel's own text for it is empty.
+    """Returns the text of each hook macro that the port fills with code, by name. Such a macro has an empty text in the
+    kernel itself.
+
     `macros` is the preprocessor's list of all macros (`-dM`), `port` has the sources of `read_sources`. Code that a
-    setting of the build states is left out: assertions that are switched on, and the calls of a benchmark that
-    needs hooks."""
+    setting of the build states is left out: assertions that are switched on, and the calls of a benchmark that needs
+    hooks.
+    """
     by_port = {name.decode() for content in port.values() for name in _DEFINED.findall(content)}
     candidates = {
         name: text.strip()
@@ -66,7 +70,7 @@ def inserted_code(macros: str, port: Mapping[str, bytes], kernel_files: Iterable
 
 
 def _macros_empty_by_default(file: Path) -> Iterator[str]:
-    """Yields the macros for which a file of the kernel has an empty text, unless they are defined before."""
+    """Yields the names of macros to which a file of the kernel gives an empty text unless they are defined before."""
     source = _read_content(file).decode("utf-8", errors="replace").replace("\r\n", "\n")
     for first, second, name, text in _HAS_DEFAULT.findall(source):
         if name in {first, second} and _has_no_effect(text):
@@ -74,7 +78,7 @@ def _macros_empty_by_default(file: Path) -> Iterator[str]:
 
 
 def _is_stated(name: str, text: str, macros: str) -> bool:
-    """Whether a setting of the build says that the macro has code."""
+    """Whether a setting of the build itself says that a macro has this code."""
     if _HOOK_CALL.fullmatch(text):
         return _HOOKS_ARE_NEEDED.search(macros) is not None
     return "ASSERT" in name.upper() and _ASSERTS_ARE_ON.search(macros) is not None

@@ -65,8 +65,8 @@ class ObjectCache:
     _texts: dict[str, str | None] = field(default_factory=dict)
 
     def call_key(self, compilation: Compilation) -> str:
-        """Returns the key of a compiler call: arguments, compiler, the source, and the names of all files in its
-        header folders."""
+        """Returns the key of a compiler call: a digest of arguments, compiler, source, and the names of all files in
+        its header folders."""
         source = self._file_digest(self._portable_path(str(compilation.source_path)))
         return _hash_parts(
             self._call_parts(compilation.portable_call),
@@ -75,11 +75,13 @@ class ObjectCache:
         )
 
     def exclusive_lock(self, call: str) -> AbstractContextManager[None]:
-        """Locks a compiler call, so that one process compiles and the others find the object cached."""
+        """Locks a compiler call, so that one process compiles and the others find the object in the cache. `call`: its
+        key."""
         return self.cache.exclusive_lock(call)
 
     def find_object(self, call: str) -> tuple[CompilerOutputs, tuple[str, ...]] | None:
-        """Returns the cached object of the same compiler call on the same files, and these files.
+        """Returns the cached outputs of the same compiler call on the same files, and the paths of these files.
+
         None if there is none.
         """
         for files, names in self._earlier_reads(call):
@@ -91,11 +93,11 @@ class ObjectCache:
         return None
 
     def is_image_specific(self, call: str) -> bool:
-        """Whether an earlier run of this compiler call used a macro that differs in every image."""
+        """Whether an earlier run of this compiler call used a macro whose value differs in every image."""
         return any(IMAGE_MACROS & set(names or ()) for _, names in self._earlier_reads(call))
 
     def find_preprocessed(self, compilation: Compilation, preprocessed: PreprocessedSource) -> CompilerOutputs | None:
-        """Returns the cached object of the same preprocessed code, or None."""
+        """Returns the cached outputs for the same preprocessed code. None if there are none."""
         return self._read_object(self._code_key(compilation, preprocessed))
 
     def store_object(
@@ -106,7 +108,8 @@ class ObjectCache:
         result: CompilerOutputs,
         began_ns: int,
     ) -> None:
-        """Caches an object, unless it may depend on unknown inputs. Raises StoreError."""
+        """Caches the outputs of a compiler call, unless they may depend on unknown inputs. `began_ns`: the time before
+        it ran. Raises StoreError."""
         files = tuple(map(self._portable_path, preprocessed.files))
         outside = [file for file in files if file[0] != "@"]
         if any(_has_changed(self._file_path(path), began_ns) for path in outside) or any(
@@ -125,12 +128,12 @@ class ObjectCache:
             self.cache.put(f"{key}.of", code.encode())
 
     def library_key(self, archiving_: ArchiveStep) -> str:
-        """Returns the cache key of a library: a digest of its command and members. Raises OSError."""
+        """Returns the key under which a library is cached: a digest of its command and its objects. Raises OSError."""
         members = [hashlib.sha256(member.read_bytes()).hexdigest() for member in archiving_.members]
         return _hash_parts(self.compilers, archiving_.portable_command, members)
 
     def find_library(self, key: str) -> bytes | None:
-        """Returns a cached library, or None."""
+        """Returns the cached library of this key. None if there is none."""
         return self.cache.get(key)
 
     def store_library(self, key: str, content: bytes) -> None:
@@ -138,27 +141,30 @@ class ObjectCache:
         self.cache.put(key, content)
 
     def _call_parts(self, words: list[str]) -> list[Any]:
-        """Returns the compiler and the arguments, as parts of a key."""
+        """Returns the compiler's identity and the arguments of a call, as parts of a cache key."""
         return [self.compilers, words]
 
     def _code_key(self, compilation: Compilation, preprocessed: PreprocessedSource) -> str:
-        """Returns the cache key of an object by its preprocessed code."""
+        """Returns the key under which outputs are cached by their preprocessed code."""
         return _hash_parts(self._call_parts(compilation.code_options), preprocessed.digest)
 
     def _earlier_reads(self, call: str) -> _Lists:
-        """Yields the files and macros that earlier runs of a compiler call read, the latest first.
+        """Yields the files read and the macros used (None if unknown) by each earlier run of a compiler call, the
+        latest first.
+
         `@` is the build's folder, `$` the firmware's.
         """
         for path in self._stored_lists(call):
             yield tuple(path["files"]), path["asked"]
 
     def _stored_lists(self, call: str) -> list[dict[str, Any]]:
-        """Returns the stored lists of files and macros of a compiler call."""
+        """Returns the stored lists of files and macros of a compiler call, the latest first. `call`: its key."""
         stored = self.cache.get(f"{call}.lists")
         return [] if stored is None else json.loads(stored)
 
     def _content_key(self, call: str, files: tuple[str, ...], names: list[str] | None) -> str | None:
-        """Returns the cache key of an object by the present content of its source files. None if one is gone."""
+        """Returns the key of an object by the present content of the files that it was compiled from. None if one of
+        them is gone."""
         digests = {file: self._file_digest(file) for file in files if file[0] != "@"}
         generated = {file: self._generated_text(file) for file in files if file[0] == "@"}
         present = {item: digest for item, digest in digests.items() if digest is not None}
@@ -168,7 +174,7 @@ class ObjectCache:
         return object_key(call, present, texts, names)
 
     def _generated_text(self, place: str) -> str | None:
-        """Returns the text of a file that the build generated, or None."""
+        """Returns the text of a file that the build generated. None if it cannot be read."""
         text = self._texts.get(place, _UNREAD)
         if text is _UNREAD:
             text = None
@@ -178,8 +184,10 @@ class ObjectCache:
         return text
 
     def _file_digest(self, place: str) -> str | None:
-        """Returns a file's digest. None for generated and missing files.
-        The digest is entered once it is complete, for another thread may read or drop it meanwhile."""
+        """Returns a file's digest. None for generated and missing files. `place`: its portable path.
+
+        The digest is entered once it is complete, for another thread may read or drop it meanwhile.
+        """
         digest = self._digests.get(place, _UNREAD) if place[0] != "@" else None
         if digest is _UNREAD:
             digest = None
@@ -189,32 +197,33 @@ class ObjectCache:
         return digest
 
     def _portable_path(self, file: str) -> str:
-        """Returns a path with `@` for the build's folder or `$` for the firmware's."""
+        """Returns a file's path, in which `@` stands for the build's folder and `$` for the firmware's."""
         for sign, folder in (("@", f"{self.work}/"), ("$", f"{self.firmware}/")):
             if file.startswith(folder):
                 return f"{sign}/{file[len(folder) :]}"
         return file
 
     def _file_path(self, place: str) -> str:
-        """Returns a portable path (`@`, `$`) as a path on this machine. That of a generated file is unchanged."""
+        """Returns a portable path as a path on this machine. That of a generated file (`@`) is returned unchanged."""
         return f"{self.firmware}{place[1:]}" if place[0] == "$" else place
 
     def _names_below(self, folder: str) -> str:
-        """Returns a digest of the names of all files in a folder and its subfolders. A new header may hide another."""
+        """Returns a digest of the names of all files below a folder. It changes with a new header, which may hide
+        another one."""
         if folder not in self._names:
             names = sorted(map(self._portable_path, _files_below(folder)))
             self._names[folder] = hashlib.sha256("\n".join(names).encode("utf-8", "surrogateescape")).hexdigest()
         return self._names[folder]
 
     def _write_object(self, key: str, result: CompilerOutputs) -> None:
-        """Stores the outputs of a compiler call under a cache key."""
+        """Stores the outputs of a compiler call under a key."""
         output = result.output.replace(str(self.firmware), _CHECKOUT)
         head = {"callgraph": result.callgraph is not None, "object": len(result.object), "said": output}
         first = json.dumps(head, sort_keys=True).encode()
         self.cache.put(key, first + b"\n" + result.object + (result.callgraph or b""))
 
     def _read_object(self, key: str) -> CompilerOutputs | None:
-        """Returns the outputs stored under a key, or None."""
+        """Returns the outputs of a compiler call stored under a key. None if there are none."""
         stored = self.cache.get(key)
         if stored is None:
             return None
@@ -226,7 +235,8 @@ class ObjectCache:
 
 
 def compiler_identity(clang: bool) -> str:
-    """Returns the identity of the compilers: their version text, and the program's path, size and time."""
+    """Returns a text that identifies the compilers: their versions, and the program's path, size and time. `clang`:
+    whether Clang is used."""
     program = tools.find_tool(cross_tool_name("gcc"))
     status = program.stat()
     words = [tools.version_banner(cross_tool_name("gcc")), str(program), status.st_size, status.st_mtime_ns]
@@ -239,12 +249,13 @@ def now_ns() -> int:
 
 
 def _hash_parts(*parts: Any) -> str:
-    """Returns the digest of the parts of a cache key."""
+    """Returns the key made of these parts: their digest."""
     return hashlib.sha256(json.dumps([_FORMAT, *parts], sort_keys=True).encode()).hexdigest()
 
 
 def _has_unlisted_inputs(file: str) -> bool:
-    """Whether a source depends on something that no file list shows, such as `__DATE__` or `.incbin`.
+    """Whether a source depends on something that is in no list of files, such as `__DATE__` or `.incbin`.
+
     Raises OSError.
     """
     digest = sha256_of(file)
@@ -268,7 +279,7 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def _has_changed(file: str, began_ns: int) -> bool:
-    """Whether a file is gone, or was changed after (or shortly before) `began_ns`."""
+    """Whether a file is gone, or was changed since `began_ns` (or shortly before)."""
     try:
         status = Path(file).stat()
     except OSError:

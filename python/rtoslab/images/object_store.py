@@ -30,11 +30,11 @@ class ObjectStore:
     folder: Path
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
-        """Locks a key of the disk cache, so that one process at a time works on it. Raises StoreError."""
+        """Locks a key, so that one process at a time works on its content. Raises StoreError."""
         return exclusive_lock(self._shard_folder(key) / f".{key[:32]}.lock")
 
     def get(self, key: str) -> bytes | None:
-        """Returns the stored bytes. None if they are missing or incomplete."""
+        """Returns the bytes stored under a key. None if they are missing or incomplete."""
         path = self._shard_folder(key) / key
         try:
             content = strip_digest(path.read_bytes())
@@ -55,12 +55,14 @@ class ObjectStore:
             _FREE_BYTES[shard] = _make_room(shard) // FILLING_PROCESSES
 
     def _shard_folder(self, key: str) -> Path:
-        """Returns the subfolder in which a key's content is stored."""
+        """Returns the subfolder in which the content of a key is stored."""
         return self.folder / f"{int(key[:8], 16) % SHARDS:02d}"
 
 
 def _make_room(shard: Path) -> int:
-    """Removes the least recently used files of a full cache folder. Returns the free bytes.
+    """Removes the least recently used files from a subfolder of the cache if it is full. Returns how many bytes are
+    free.
+
     Another process may do the same.
     """
     held: list[tuple[int, int, str]] = []

@@ -7,7 +7,7 @@ from rtoslab.intake import ElfFile, one_line, path_text, read_image
 
 
 def compiler_names(path: Path) -> str:
-    """Returns the compilers named in the `.comment` sections, sorted. Empty if there are none. Raises
+    """Returns the compilers that an ELF file names in its `.comment` sections, sorted. Empty if there are none. Raises
     ImageFileError."""
     try:
         elf = ElfFile(read_image(path))

@@ -20,7 +20,8 @@ _NEAR: Final = re.compile(r"did you mean `(\w+)`")
 
 
 def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
-    """Raises PlanError for a configuration macro that no kernel of the points has. StoreError, ToolMissingError.
+    """Raises PlanError for a configuration macro that no kernel of the points has. Also StoreError, ToolMissingError.
+
     Each kernel is checked once for each set of macros. One whose image is built already has them.
     """
     requested: dict[tuple[str, frozenset[str]], Point] = {}
@@ -41,7 +42,8 @@ def require_settings(catalogue: Catalogue, points: Iterable[Point]) -> None:
 
 
 def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
-    """Returns the macros that the kernel lacks, with the nearest known one or an empty text."""
+    """Returns the point's configuration macros that its kernel lacks, each with the most similar known one or an empty
+    text."""
     refused: dict[str, str] = {}
     while point.kernel_config:
         digest = inputs_digest(catalogue, point)
@@ -58,7 +60,8 @@ def _find_refused_macros(catalogue: Catalogue, point: Point) -> dict[str, str]:
 
 
 def _configuration_error(catalogue: Catalogue, point: Point, digest: str) -> str:
-    """Returns why CMake refuses a point's configuration. Empty if it accepts it."""
+    """Returns why CMake refuses a point's configuration. Empty if it accepts it. `digest`: that of the image's
+    inputs."""
     parent = build_folder(catalogue.root)
     try:
         parent.mkdir(parents=True, exist_ok=True)

@@ -20,11 +20,12 @@ class SourceLines:
     """The source lines of an image's code, from its DWARF. An image without DWARF has none."""
 
     def __init__(self, elf: Path) -> None:
-        """Reads nothing yet."""
+        """Only keeps the path of the ELF file, which is read when it is needed."""
         self._path = elf
 
     def lines_at(self, address: int) -> tuple[str, ...]:
-        """Returns the lines of an address as `file:line`, innermost first. Empty if the image does not say."""
+        """Returns the source lines of an address as `file:line`: its own line, then the calls that were inlined around
+        it. Empty if unknown."""
         try:
             with convert_debug_errors(self._path.name, ImageFileError):
                 return self._find_lines(address)
@@ -32,8 +33,11 @@ class SourceLines:
             return ()
 
     def find_code(self, file: str, line: int) -> tuple[list[int], list[int]]:
-        """Returns the addresses at which code of a line begins, and the lines of the file that have code. Only the
-        last part of the path is compared."""
+        """Returns the addresses at which code of a source line begins, and the numbers of all lines of the file that
+        have code.
+
+        Only the last part of the path is compared.
+        """
         try:
             with convert_debug_errors(self._path.name, ImageFileError):
                 starts, rows = self._line_rows
@@ -44,7 +48,7 @@ class SourceLines:
         return [start for start, number in here if number == line], sorted({number for _, number in here})
 
     def _find_lines(self, address: int) -> tuple[str, ...]:
-        """Returns the lines of an address, innermost first. Raises pyelftools' errors."""
+        """Returns the source lines of an address, as `lines_at`. Raises pyelftools' errors."""
         starts, rows = self._line_rows
         place = bisect_right(starts, address) - 1
         if place < 0 or address >= rows[place][0]:
@@ -54,7 +58,7 @@ class SourceLines:
 
     @cached_property
     def _debug_information(self) -> Any:
-        """Returns the image's debug information. None if there is none."""
+        """Returns the debug information (DWARF) of the image. None if there is none."""
         try:
             with open_elf_file(read_image(self._path), self._path.name, ImageFileError) as elf:
                 return elf.get_dwarf_info() if elf.has_dwarf_info() else None
@@ -63,12 +67,13 @@ class SourceLines:
 
     @cached_property
     def _compilation_units(self) -> list[Any]:
-        """Returns the compilation units of the debug information."""
+        """Returns the compilation units in the debug information."""
         return list(self._debug_information.iter_CUs()) if self._debug_information is not None else []
 
     @cached_property
     def _line_rows(self) -> tuple[list[int], list[Row]]:
-        """Returns the rows of all line tables: their start addresses in order, and the rows."""
+        """Returns the rows of all DWARF line tables in the order of their addresses: first all start addresses, then
+        the rows."""
         rows: dict[int, Row] = {}
         for number, unit in enumerate(self._compilation_units):
             program = line_program(self._debug_information, unit)
@@ -78,7 +83,8 @@ class SourceLines:
         return starts, [rows[start] for start in starts]
 
     def _call_sites_of_inlines(self, unit: Any, address: int) -> tuple[str, ...]:
-        """Returns the call sites of the inlined functions around an address, innermost first."""
+        """Returns the lines of the calls that were inlined around an address, the innermost first. `unit`: its
+        compilation unit."""
         names = _file_names(line_program(self._debug_information, unit))
         callers = []
         die = unit.get_top_DIE()
@@ -90,13 +96,13 @@ class SourceLines:
         return tuple(reversed(callers))
 
     def _entry_covers(self, unit: Any, die: Any, address: int) -> bool:
-        """Whether a DWARF entry (a function, an inlined one or a block) covers an address."""
+        """Whether a DWARF entry is a function, an inlined call or a block that covers an address. `die`: the entry."""
         if die.tag not in {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine", "DW_TAG_lexical_block"}:
             return False
         return any(start <= address < end for start, end in self._entry_ranges(unit, die))
 
     def _entry_ranges(self, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
-        """Yields the address ranges of a DWARF entry."""
+        """Yields the start and end of each range of addresses of a DWARF entry."""
         attributes = die.attributes
         if "DW_AT_low_pc" in attributes and "DW_AT_high_pc" in attributes:
             low, high = attributes["DW_AT_low_pc"].value, attributes["DW_AT_high_pc"]
@@ -114,14 +120,14 @@ class SourceLines:
 
 
 def _file_names(program: Any) -> dict[int, str]:
-    """Returns a unit's file names by their number in DWARF line tables."""
+    """Returns the file names in a DWARF line table by their numbers."""
     first = 1 if program["version"] < 5 else 0
     entries = enumerate(program["file_entry"], first)
     return {number: PurePosixPath(entry.name.decode(errors="replace")).name for number, entry in entries}
 
 
 def _line_rows(program: Any) -> Iterator[tuple[int, int, str, int]]:
-    """Yields (start, end, file, line) of each row of a DWARF line table."""
+    """Yields start address, end address, file and line of each row of a DWARF line table."""
     names = _file_names(program)
     before = None
     for entry in program.get_entries():

@@ -38,7 +38,7 @@ class LimitedZipFile:
         """As they are in it: a name may be there twice, and need not be a proper path."""
 
     def read_pieces(self, name: str) -> Iterator[bytes]:
-        """Yields a member's content in pieces of some megabytes. Raises LimitExceededError, or an error of
+        """Yields a file of the archive in pieces of some megabytes. Raises LimitExceededError, or an error of
         `zipfile`."""
         info = self._file.getinfo(name)
         if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
@@ -51,7 +51,8 @@ class LimitedZipFile:
                 yield piece
 
     def read_member(self, name: str, limit: int) -> bytes:
-        """Returns the whole content of a small member. Raises LimitExceededError, or an error of `zipfile`."""
+        """Returns the whole content of a small file of the archive. `limit`: in bytes. Raises LimitExceededError, or an
+        error of `zipfile`."""
         content = bytearray()
         for piece in self.read_pieces(name):
             content += piece
@@ -62,7 +63,8 @@ class LimitedZipFile:
 
 @contextmanager
 def open_archive(data: bytes, name: str, error: type[RtoslabError]) -> Iterator[LimitedZipFile]:
-    """Opens the bytes of a zip file for reading.
+    """Opens the bytes of a zip file for reading. `name`: names it in an error.
+
     Raises `error` for damage, also if a read inside the block meets it.
     """
     if data.count(_ENTRY) > MEMBERS:

@@ -32,7 +32,8 @@ def child_entries(entry: "DIE") -> Iterator["DIE"]:
 
 
 def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None":
-    """Returns the table of source lines (DWARF line program) of a compile unit, or None.
+    """Returns the table of source lines (DWARF line program) of a compile unit. None if there is none.
+
     Its own first word gives the size of its offsets. An assembler may write lines with 32-bit offsets for entries with
     64-bit ones. Used inside `open_elf_file`.
     """
@@ -54,7 +55,8 @@ def line_program(dwarf: "DWARFInfo", unit: "CompileUnit") -> "LineProgram | None
 
 
 def _next_sibling_offset(entry: "DIE") -> int:
-    """Returns the offset in `.debug_info` after a DWARF entry and all entries inside it."""
+    """Returns the offset in `.debug_info` at which a DWARF entry and all entries inside it end. Raises ValueError if it
+    points backwards."""
     inside = entry.offset + entry.size
     if not entry.has_children:
         return inside

@@ -126,7 +126,8 @@ class ElfFile:
         return next((elf_section for elf_section in self.sections if elf_section.name == name), None)
 
     def section_bytes(self, section: ElfSection) -> bytes:
-        """Returns a section's bytes."""
+        """Returns a section's bytes. Empty if the file does not contain them. Raises ValueError if they end after the
+        file."""
         if not section.has_contents:
             return b""
         if section.offset + section.size > len(self._data):
@@ -134,7 +135,7 @@ class ElfFile:
         return self._data[section.offset : section.offset + section.size]
 
     def symbols(self) -> Iterator[ElfSymbol]:
-        """Yields the symbols of the first symbol table. A stripped file has none."""
+        """Yields the symbols in the first symbol table. None in a stripped file."""
         table = next((section for section in self.sections if section.kind == _SYMTAB), None)
         if table is None:
             return
@@ -146,13 +147,13 @@ class ElfFile:
         yield from _parse_symbols(self.section_bytes(self.sections[table.link]), self.section_bytes(table))
 
     def _table_rows(self, offset: int, count: int, size: int, contents: str) -> list[bytes]:
-        """Returns the rows of a table in the file, each as bytes. `contents` names the table in an error."""
+        """Returns the rows of a table in the file as bytes. `contents` names the table in an error."""
         if offset + count * size > len(self._data):
             raise ValueError(f"its table of {contents} ends after the end of the file")
         return [self._data[place : place + size] for place in range(offset, offset + count * size, size)]
 
     def _section_names(self, rows: list[tuple[int, ...]], number: int) -> bytes:
-        """Returns the string table of the section names. It is section `number`."""
+        """Returns the texts of all section names, which are in section `number`. `rows`: the section headers."""
         if number >= len(rows):
             raise ValueError("its sections have no names")
         offset, size = rows[number][4], rows[number][5]
@@ -163,7 +164,8 @@ class ElfFile:
 
 @lru_cache(maxsize=2)
 def compiler_notes(image: bytes) -> str:
-    """Returns the compilers that an image names in its `.comment` section. Empty without one, or if not an ELF file."""
+    """Returns the compilers that an image names in its `.comment` section. Empty without one, or if it is no ELF
+    file."""
     try:
         elf = ElfFile(image)
         section = elf.find_section(".comment")
@@ -174,7 +176,8 @@ def compiler_notes(image: bytes) -> str:
 
 
 def _parse_symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
-    """Returns the symbols of a table. Cached, for a point reads its image's symbols more than once."""
+    """Returns the symbols in a table. `names`: the texts of their names. Cached, for a point reads its image's symbols
+    more than once."""
     return tuple(
         ElfSymbol(readable_name(_string_at(names, name)), value, size, info & 15, info >> 4 == 0, info >> 4 == _WEAK)
         for name, value, size, info, _, _ in _SYMBOL.iter_unpack(rows)
@@ -182,7 +185,7 @@ def _parse_symbols(names: bytes, rows: bytes) -> tuple[ElfSymbol, ...]:
 
 
 def _string_at(strings: bytes, offset: int) -> str:
-    """Returns the zero-terminated text at an offset of a string table."""
+    """Returns the zero-terminated text at an offset of a string table. Raises ValueError if it has no end."""
     end = strings.find(b"\0", offset, offset + NAME_CHARS + 1)
     if offset > len(strings) or (end < 0 and strings):
         raise ValueError("a name in it has no end")
@@ -191,8 +194,10 @@ def _string_at(strings: bytes, offset: int) -> str:
 
 @contextmanager
 def open_elf_file(image: bytes, name: str, error: type[RtoslabError]) -> Iterator["ELFFile"]:
-    """Opens an image with pyelftools, for its debug information.
-    Raises `error` in place of any error of pyelftools, also if a read inside the block meets it."""
+    """Opens the bytes of an image with pyelftools, for its debug information.
+
+    Raises `error` in place of any error of pyelftools, also if a read inside the block meets it.
+    """
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 (slow to import; most commands need none)
 
     with convert_debug_errors(name, error):
@@ -201,9 +206,8 @@ def open_elf_file(image: bytes, name: str, error: type[RtoslabError]) -> Iterato
 
 @contextmanager
 def convert_debug_errors(name: str, error: type[RtoslabError]) -> Iterator[None]:
-    """Converts any error of pyelftools inside the block to `error`, since it reads the file lazily.
-    It reads more of the file as its objects are used.
-    """
+    """Converts any error of pyelftools inside the block to `error`. pyelftools reads parts of the file only when they
+    are used."""
     try:
         yield
     except RtoslabError:

@@ -27,7 +27,7 @@ def escape_paragraph(text: str) -> str:
 
 
 def escape_csv_cell(cell: object) -> object:
-    """Returns the cell in a form that no spreadsheet takes for a formula. Numbers and lone signs stay as they are."""
+    """Returns the cell in a form that no spreadsheet takes for a formula. Numbers and single signs stay as they are."""
     if not isinstance(cell, str) or not _FORMULA.match(cell) or _NUMBER.fullmatch(cell):
         return cell
     return f"'{cell}"

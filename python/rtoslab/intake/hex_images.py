@@ -22,12 +22,13 @@ Segment = tuple[int, bytes]
 
 
 def is_intel_hex(content: bytes) -> bool:
-    """Whether a file looks like Intel HEX: its first line begins with a colon."""
+    """Whether a file's content looks like Intel HEX: its first line begins with a colon."""
     return content.lstrip()[:1] == b":"
 
 
 def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
-    """Returns the segments of an Intel HEX file, and its start address or None. Raises ValueError naming the line."""
+    """Returns the segments in an Intel HEX file, and its start address (or None). Raises ValueError, which names the
+    line."""
     bytes_at: dict[int, int] = {}
     upper, start, ended = 0, None, False
     for number, line in enumerate(content.decode("ascii", errors="replace").splitlines(), 1):
@@ -49,7 +50,7 @@ def parse_intel_hex(content: bytes) -> tuple[list[Segment], int | None]:
 
 
 def _parse_record(line: str, number: int) -> tuple[int, int, bytes]:
-    """Returns type, address and data of one line of Intel HEX. Raises ValueError naming the line."""
+    """Returns type, address and data of a line of Intel HEX. Raises ValueError, which names the line."""
     try:
         record = bytes.fromhex(line[1:]) if line.startswith(":") else b""
     except ValueError:
@@ -68,8 +69,11 @@ def _parse_record(line: str, number: int) -> tuple[int, int, bytes]:
 def _record_bytes(
     upper: int, address: int, data: bytes, before: dict[int, int], number: int
 ) -> Iterator[tuple[int, int]]:
-    """Yields the address and value of each byte of a data record. Raises ValueError if an earlier line has another
-    value there."""
+    """Yields the address and value of each byte in a data record. Raises ValueError if an earlier line has another
+    value there.
+
+    `upper`: is added to the record's `address`. `before`: the values of earlier lines.
+    """
     for at, byte in enumerate(data, upper + address):
         if at >= _ADDRESSES:
             raise ValueError(f"the address of line {number} does not fit into 32 bits")
@@ -79,7 +83,8 @@ def _record_bytes(
 
 
 def _join_segments(bytes_at: dict[int, int]) -> Iterator[Segment]:
-    """Yields bytes by address as segments of consecutive bytes. Small gaps are filled with 0xFF, as erased flash is."""
+    """Yields bytes by their addresses as segments of consecutive bytes. Small gaps are filled with 0xFF, as erased
+    flash is."""
     addresses = sorted(bytes_at)
     first = 0
     for number, address in enumerate(addresses):
@@ -90,8 +95,10 @@ def _join_segments(bytes_at: dict[int, int]) -> Iterator[Segment]:
 
 
 def elf_from_segments(segments: Sequence[Segment], entry: int | None = None) -> bytes:
-    """Returns an ELF file for a Cortex-M with these segments. Raises ValueError.
-    The default of `entry` is the second word of the lowest segment, where a vector table has it."""
+    """Returns the bytes of an ELF file for a Cortex-M that has these segments. Raises ValueError.
+
+    The default of `entry` is the second word of the lowest segment, where a vector table has it.
+    """
     if not segments or len(segments) > _SEGMENTS_MOST:
         raise ValueError(f"it has {len(segments)} separate memory areas instead of 1 to {_SEGMENTS_MOST}")
     lowest = min(segments)[1]

@@ -21,7 +21,10 @@ _PIECE: Final = MIB
 
 def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabError]) -> bytes:
     """Returns the content of a file or pipe. `description` names it in an error ("the task set").
-    Raises `error`: not there, no file, more than `limit` bytes, a pipe that has not ended in time."""
+
+    Raises `error` if it is not there, is no file, or has more than `limit` bytes, and for a pipe that has not ended in
+    time.
+    """
     try:
         descriptor = os.open(path, open_flags("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY"))
     except (OSError, ValueError) as cause:
@@ -49,8 +52,10 @@ def read_bytes(path: Path, limit: int, description: str, error: type[RtoslabErro
 
 
 def read_text(path: Path, description: str, error: type[RtoslabError], limit: int = TEXT_BYTES) -> str:
-    """Returns the content of a file as UTF-8, with or without a byte-order mark.
-    Raises `error` as `read_bytes` does, also for content that is no text."""
+    """Returns the content of a file that is UTF-8, with or without a byte-order mark.
+
+    Raises `error` as `read_bytes` does, also for content that is no text.
+    """
     data = read_bytes(path, limit, description, error).removeprefix(codecs.BOM_UTF8)
     try:
         return data.decode("utf-8")
@@ -68,7 +73,7 @@ def is_file(path: Path) -> bool:
 
 
 def path_text(path: Path) -> str:
-    """Returns a path on one line, whatever bytes its name has."""
+    """Returns a path as text on one line, whatever bytes its name has."""
     return one_line(str(path))
 
 
@@ -79,7 +84,9 @@ def _unreadable_error(path: Path, description: str, cause: Exception, error: typ
 
 
 def _read_regular_file(descriptor: int, size: int, limit: int) -> bytes:
-    """Returns a file's content. Reads at most a little more than the limit, so that the caller can refuse it.
+    """Returns a file's content. Reads only a little more than the limit, so that the caller can refuse it. `size`: as
+    the system says.
+
     A file may grow meanwhile, and those of the system have size 0.
     """
     pieces = [os.read(descriptor, size + 1)]
@@ -91,7 +98,8 @@ def _read_regular_file(descriptor: int, size: int, limit: int) -> bytes:
 
 
 def _read_pipe(descriptor: int, limit: int) -> bytes:
-    """Returns the content of a pipe. Reads at most a little more than the limit. Raises TimeoutError."""
+    """Returns the content of a pipe. Reads only a little more than the limit. Raises TimeoutError if it does not end in
+    time."""
     end = time.monotonic() + PIPE_SECONDS
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)

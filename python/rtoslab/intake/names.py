@@ -9,13 +9,13 @@ _FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 
 
 def is_file_name(text: str) -> bool:
-    """Whether a text can only name a file inside a folder: no separator, no leading dot, not long."""
+    """Whether a text can be the name of a file inside a folder: no separator, no leading dot, not too long."""
     return _FILE.fullmatch(text) is not None
 
 
 def require_file_name(text: str, description: str, error: type[RtoslabError]) -> str:
-    """Returns the text if it can only name a file inside a folder. Raises `error`. `description` names it ("the
-    baseline")."""
+    """Returns the text if it can be the name of a file inside a folder. Raises `error` if not. `description` names it
+    ("the baseline")."""
     if not is_file_name(text):
         raise error(
             f"{description} {text[:80]!r} cannot be the name of a file; use up to 100 letters, digits and `._+-`, "
@@ -25,7 +25,7 @@ def require_file_name(text: str, description: str, error: type[RtoslabError]) ->
 
 
 def one_line(text: str) -> str:
-    """Returns the text on one line: each character that does not print is written as an escape."""
+    """Returns the text on one line: an escape replaces each character that cannot be printed."""
     if text.isprintable():
         return text
     return "".join(
@@ -34,7 +34,7 @@ def one_line(text: str) -> str:
 
 
 def escape_unprintable(text: str) -> str:
-    """Returns the text with escapes for characters that do not print, except line ends and tabs."""
+    """Returns the text in which an escape replaces each character that cannot be printed, except line ends and tabs."""
     if text.isprintable():
         return text
     return "".join(

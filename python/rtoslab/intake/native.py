@@ -6,7 +6,7 @@ from rtoslab.base import ToolMissingError
 
 
 def native_module() -> Any:
-    """Returns `rtoslab._sim`. Raises ToolMissingError if it is not built."""
+    """Returns the simulator's module `rtoslab._sim`. Raises ToolMissingError if it is not built."""
     try:
         from rtoslab import _sim  # noqa: PLC0415 (slow to load)
     except ImportError:

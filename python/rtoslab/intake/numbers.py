@@ -18,7 +18,8 @@ _RADIX: Final = {"0x": 16, "0b": 2, "0o": 8}
 
 
 def parse_integer(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> int:
-    """Returns a decimal, 0x, 0o or 0b integer in ASCII. Raises ValueError with a clause that says why it is none."""
+    """Returns the integer that a text has in decimal or after 0x, 0o or 0b. Raises ValueError with a clause that says
+    why it is none."""
     plain = text.strip()
     digits = plain.removeprefix("-").removeprefix("+")
     radix = _RADIX.get(digits[:2].lower(), 10)
@@ -37,7 +38,7 @@ def parse_integer(text: str, lowest: int = LOWEST, highest: int = HIGHEST) -> in
 
 
 def parse_decimal(text: str) -> Decimal:
-    """Returns an exact decimal number in ASCII. Raises ValueError with a clause: no number, too long, too large or
+    """Returns the exact decimal number in a text. Raises ValueError with a clause: no number, too long, too large or
     small."""
     plain = text.strip()
     if len(plain) > LONGEST:
@@ -48,7 +49,8 @@ def parse_decimal(text: str) -> Decimal:
 
 
 def require_limited_decimal(value: Decimal) -> Decimal:
-    """Returns the value if it is finite and within the limits for external numbers. Raises ValueError with a clause."""
+    """Returns the value unchanged if it is finite and within the limits for external numbers. Raises ValueError with a
+    clause."""
     if not value.is_finite():
         raise ValueError(f"{value} is not a number")
     _, digits, exponent = value.as_tuple()
@@ -58,7 +60,8 @@ def require_limited_decimal(value: Decimal) -> Decimal:
 
 
 def exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
-    """Returns a number within the limits as an exact fraction. Raises ValueError with a clause."""
+    """Returns a number as an exact fraction. Raises ValueError with a clause if it is beyond the limits for external
+    numbers."""
     if isinstance(value, str):
         return Fraction(parse_decimal(value))
     if isinstance(value, Decimal):
@@ -71,8 +74,8 @@ def exact_fraction(value: int | Decimal | Fraction | str) -> Fraction:
 
 
 def parse_ticks(text: str, rate_hz: Fraction) -> int:
-    """Returns a time in seconds as ticks, rounded to the nearest, halves to the even one. Raises ValueError with a
-    clause."""
+    """Returns a time in seconds, given as text, as a number of ticks: the nearest, or the even one of two. Raises
+    ValueError with a clause."""
     match = _USUAL_TIME.fullmatch(text)
     if match is None:
         return round(exact_fraction(text) * rate_hz)
@@ -86,5 +89,5 @@ def parse_ticks(text: str, rate_hz: Fraction) -> int:
 
 
 def quote_text(text: str, max_chars: int = 40) -> str:
-    """Returns an external text in quotation marks, on one line and shortened, for an error message."""
+    """Returns an external text in quotation marks, on one line and shortened to `max_chars`, for an error message."""
     return repr(text if len(text) <= max_chars else f"{text[:max_chars]}...")

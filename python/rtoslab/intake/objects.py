@@ -18,7 +18,7 @@ _LONGEST: Final = 24
 
 
 def read_object(path: Path, description: str, error: type[RtoslabError], limit: int = STORED_BYTES) -> dict[str, Any]:
-    """Returns the JSON object in a file. Raises `error` naming the file."""
+    """Returns the JSON object in a file. Raises `error`, which names the file."""
     text = read_text(path, description, error, limit)
     try:
         return parse_object(text)
@@ -27,7 +27,7 @@ def read_object(path: Path, description: str, error: type[RtoslabError], limit: 
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
-    """Returns the JSON object of a text. Raises ValueError with a clause for anything else."""
+    """Returns the JSON object in a text. Raises ValueError with a clause for anything else."""
     value = parse_value(text)
     if not isinstance(value, dict):
         raise ValueError(f"it contains a {type(value).__name__}, not an object")  # noqa: TRY004 (what callers catch)
@@ -35,7 +35,7 @@ def parse_object(text: str | bytes) -> dict[str, Any]:
 
 
 def parse_value(text: str | bytes) -> Any:
-    """Returns the value of a JSON text of any kind. Raises ValueError with a clause."""
+    """Returns the value in a JSON text, whatever its type. Raises ValueError with a clause."""
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
@@ -60,7 +60,7 @@ def parse_value(text: str | bytes) -> Any:
 
 
 def _require_shallow(value: Any) -> None:
-    """Raises ValueError for a value that is nested too deeply."""
+    """Raises ValueError for a value of objects and lists that are nested too deeply."""
     waiting = [(value, 0)]
     while waiting:
         item, depth = waiting.pop()
@@ -73,14 +73,14 @@ def _require_shallow(value: Any) -> None:
 
 
 def _parse_integer(text: str) -> int:
-    """Returns an integer of at most 64 bits. Raises ValueError."""
+    """Returns the integer in a text. Raises ValueError if it does not fit into 64 bits."""
     if len(text) > _LONGEST or not LOWEST <= (value := int(text)) <= HIGHEST:
         raise ValueError("an integer does not fit 64 bits")
     return value
 
 
 def _parse_float(text: str) -> float:
-    """Returns a finite number. Raises ValueError."""
+    """Returns the finite number in a text. Raises ValueError if it is too large."""
     value = float(text)
     if not math.isfinite(value):
         raise ValueError("a number is too large")
@@ -93,7 +93,7 @@ def _refuse_constant(text: str) -> None:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns pairs of key and value as a dictionary. Raises ValueError for a key that is there twice."""
+    """Returns pairs of key and value as a dictionary. Raises ValueError if a key is there twice."""
     result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("an object contains the same key twice")

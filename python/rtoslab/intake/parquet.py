@@ -33,7 +33,7 @@ class ParquetColumn:
     """Whether each row has a value. None: all rows have one."""
 
     def row_items(self) -> list[Any]:
-        """Returns an item for each row, None where it has no value."""
+        """Returns an item for each row. It is None in a row that has no value."""
         plain: list[Any] = self.values.tolist()
         if self.texts is not None:
             plain = [self.texts[place] for place in plain]
@@ -44,7 +44,7 @@ class ParquetColumn:
 
 
 def column_of(items: Sequence[Any], dtype: type | None) -> ParquetColumn:
-    """Returns a Parquet column of the items, which may include None. A `dtype` of None is for texts."""
+    """Returns the items, some of which may be None, as a Parquet column. A `dtype` of None is for texts."""
     valid = np.array([item is not None for item in items], bool)
     held = [item for item in items if item is not None]
     texts = tuple(dict.fromkeys(held)) if dtype is None else None
@@ -54,7 +54,8 @@ def column_of(items: Sequence[Any], dtype: type | None) -> ParquetColumn:
 
 
 def write_parquet(columns: Mapping[str, ParquetColumn]) -> bytes:
-    """Returns the bytes of a Parquet file: the same columns give the same bytes.
+    """Returns the bytes of a Parquet file with these columns. The same columns give the same bytes.
+
     Raises ValueError for columns of different lengths.
     """
     return bytes(native_module().write_parquet([_pack_column(name, column) for name, column in columns.items()]))
@@ -75,7 +76,8 @@ def read_parquet(content: bytes) -> dict[str, ParquetColumn]:
 
 
 def _pack_column(name: str, column: ParquetColumn) -> tuple[str, str, bytes, list[str], bytes | None]:
-    """Returns a column for the simulator's module: name, type, bytes of numbers, texts, mask of missing items."""
+    """Returns a column as the simulator's module takes it: name, type, bytes of numbers, texts, and a byte for each row
+    that is 1 if it has a value."""
     kind = column.values.dtype.name if column.texts is None else _TEXT
     valid = None if column.valid is None else column.valid.tobytes()
     return name, kind, column.values.tobytes(), list(column.texts or ()), valid

@@ -9,9 +9,11 @@ from rtoslab.intake.limits import IMAGE_BYTES
 
 
 def read_image(path: Path, load_address: int | None = None) -> bytes:
-    """Returns the bytes of an image file, ELF or UF2. Intel HEX is converted to ELF, and so is a plain binary with
-    `load_address`.
-    Raises ImageFileError."""
+    """Returns the bytes of an image file, ELF or UF2. Intel HEX is converted to ELF, and so is a plain binary file if
+    `load_address` is given.
+
+    Raises ImageFileError.
+    """
     image = read_bytes(path, IMAGE_BYTES, "the image", ImageFileError)
     if not image:
         raise ImageFileError(f"The image {path} is empty; build it again.")

@@ -24,13 +24,14 @@ _LONG_KEY: Final = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_P
 
 def read_table(path: Path, description: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
     """Returns the content of a TOML file. `exact`: numbers with a decimal point become `Decimal`.
-    Raises `error` naming the file.
+
+    Raises `error`, which names the file.
     """
     return parse_table(read_text(path, description, error), path_text(path), error, exact=exact)
 
 
 def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: bool = False) -> dict[str, Any]:
-    """Returns a TOML text as a table, as `read_table` does. `source` names it. Raises `error`."""
+    """Returns the content of a TOML text, as `read_table` does. `source` names it in an error. Raises `error`."""
     if _LONG_KEY.search(text):
         raise error(f"{source} has a key of more than {KEY_PARTS} parts; use fewer nested tables.")
     number: Callable[[str], Any] = _parse_exact if exact else float
@@ -48,7 +49,8 @@ def parse_table(text: str, source: str, error: type[RtoslabError], *, exact: boo
 
 
 def _parse_exact(text: str) -> Decimal:
-    """Returns a number of a TOML file as a Decimal of any size.
+    """Returns the number in a text of a TOML file as a Decimal of any size.
+
     The caller names a key that is out of bounds (`numbers.exact_fraction`).
     """
     if len(text) > LONGEST:
@@ -60,7 +62,8 @@ def _parse_exact(text: str) -> Decimal:
 
 
 def require_within_limits(value: Any, source: str, error: type[RtoslabError]) -> None:
-    """Raises `error` if a table is nested too deeply, has too many values or a number out of bounds."""
+    """Raises `error` if a table is nested too deeply, has too many values, or has a number out of bounds. `source`
+    names it."""
     waiting: list[tuple[Any, int]] = [(value, 0)]
     count = 0
     while waiting:

@@ -14,8 +14,11 @@ _UTF16_BOMS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
 def utf8_content(data: bytes, source: str, error: type[RtoslabError]) -> bytes:
-    """Returns text in UTF-16 with a byte order mark as UTF-8, and other content without a UTF-8 mark. Raises `error`
-    for a character that is cut or not valid."""
+    """Returns the content as UTF-8 without a byte-order mark. It may be UTF-16 with such a mark, or anything else,
+    which stays as it is.
+
+    Raises `error` for a character of UTF-16 that is cut or not valid.
+    """
     if not data.startswith(_UTF16_BOMS):
         return data.removeprefix(_BOM)
     try:
@@ -26,7 +29,8 @@ def utf8_content(data: bytes, source: str, error: type[RtoslabError]) -> bytes:
 
 def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[str]:
     """Yields the lines of UTF-8 data without their ends (LF, CR LF or CR).
-    Raises `error`: no text, or a line that is too long.
+
+    Raises `error` for data that is no text, or a line that is too long.
     """
     number, start = 0, len(_BOM) if data.startswith(_BOM) else 0
     while start < len(data):
@@ -54,7 +58,7 @@ def text_lines(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[
 
 
 def byte_words(data: bytes, source: str, error: type[RtoslabError]) -> Iterator[bytes]:
-    """Yields the words of a text in bytes, split at white space. Raises `error` for a word that is too long."""
+    """Yields the words of a text in bytes, which white space separates. Raises `error` for a word that is too long."""
     start = 0
     while start < len(data):
         space = _SPACE.search(data, start + _PIECE, start + 2 * _PIECE) if len(data) - start > _PIECE else None

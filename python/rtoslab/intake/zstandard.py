@@ -4,13 +4,14 @@ from rtoslab.intake.native import native_module
 
 
 def compress(content: bytes) -> bytes:
-    """Returns the content compressed by Zstandard."""
+    """Returns the content as compressed Zstandard data."""
     return bytes(native_module().compress_zstd(content))
 
 
 def decompress(content: bytes, limit: int) -> bytes | None:
-    """Returns the unpacked content of Zstandard data. None if it has more than `limit` bytes.
-    Raises ValueError for damaged content.
+    """Returns the content of compressed Zstandard data. None if it has more than `limit` bytes.
+
+    Raises ValueError for damaged data.
     """
     unpacked = native_module().decompress_zstd(content, limit)
     return None if unpacked is None else bytes(unpacked)

@@ -49,7 +49,8 @@ class ExpectedIdentity:
 
 def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None = None) -> DecodedRun:
     """Returns the run that a benchmark image reported: its whole record stream, decoded and checked.
-    Raises OverrideReceivedError, else DecodeError for the first defect.
+
+    Raises OverrideReceivedError if the firmware declared its run void, else DecodeError for the first defect.
     """
     if len(raw) > STREAM_BYTES or raw.count(b"\n") > STREAM_LINES:
         raise DecodeError(
@@ -71,7 +72,9 @@ def decode_records(raw: bytes, constants: WireConstants, expected: ExpectedIdent
 
 
 def split_streams(raw: bytes) -> list[bytes]:
-    """Splits serial bytes into one stream for each image that sent, each from its begin record on.
+    """Splits bytes from a serial port into one record stream for each image that sent. Each stream begins with its
+    begin record.
+
     Noise before the first one is part of it.
     """
     starts = [match.start() for match in re.finditer(rb"^@0 begin ", raw, re.MULTILINE)]
@@ -80,7 +83,8 @@ def split_streams(raw: bytes) -> list[bytes]:
 
 
 def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedIdentity | None) -> DecodedRun | None:
-    """Returns the records of a run that broke off, up to its first defect. None if not even its identity was received.
+    """Returns the records of a run that stopped before its end, up to the first defect. None if not even its identity
+    was received.
 
     The conformance suite uses it: the notes of one scene are valid whatever became of a later one. No figure is taken
     from it.
@@ -102,7 +106,11 @@ def decode_broken_off(raw: bytes, constants: WireConstants, expected: ExpectedId
 
 
 def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> OverrideReceivedError | None:
-    """Returns the error for the first record in which the firmware declared its run void. None if there is none."""
+    """Returns the error for the first record in which the firmware declared its run void (a fault, for example). None
+    if there is none.
+
+    `first_number`: that of the first line.
+    """
     for number, text in enumerate(raw.split(b"\n"), first_number):
         if not any(b" " + name.encode() + b" " in text for name in OVERRIDES):
             continue
@@ -120,7 +128,8 @@ def _find_override(raw: bytes, first_number: int, constants: WireConstants) -> O
 
 
 def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> list[RecordLine]:
-    """Returns all record lines of a stream. Raises DecodeError for the first defect."""
+    """Returns all record lines of a stream, with their numbers from `first_number` on. Raises DecodeError for the first
+    defect."""
     texts = stream.split(b"\n")
     tail = texts.pop()
     lines: list[RecordLine] = []
@@ -152,7 +161,8 @@ def _parse_lines(stream: bytes, first_number: int, constants: WireConstants) -> 
 def _assemble_run(
     lines: list[RecordLine], constants: WireConstants, expected: ExpectedIdentity | None, skipped: int
 ) -> DecodedRun:
-    """Returns the decoded run that consists of these record lines."""
+    """Returns the run that consists of these record lines. `skipped`: the bytes of noise before them. Raises
+    DecodeError."""
     begin, end = _parse_identity(lines[0], lines[-1], constants, expected)
     if end.integer_field("records") != len(lines) - 1:
         raise DecodeError(
@@ -213,7 +223,8 @@ def _require_unique(lines: list[RecordLine], keys: tuple[str, ...]) -> None:
 def _parse_identity(
     first: RecordLine, end: RecordLine, constants: WireConstants, expected: ExpectedIdentity | None
 ) -> tuple[ReportedIdentity, RecordLine]:
-    """Returns the begin and end records, which must be of the expected run."""
+    """Returns the image's identity from the begin record, and the end record. Raises DecodeError if they are not of the
+    expected run."""
     if first.integer_field("wire") != constants.wire_version:
         raise DecodeError(
             first.number, f"wire version {first.integer_field('wire')}, this decoder reads {constants.wire_version}."
@@ -247,6 +258,7 @@ def _parse_identity(
 
 
 def _parse_window(line: RecordLine) -> MeasuredWindow:
+    """Returns a measurement window from its record. Raises DecodeError if it closes before it opens."""
     window = MeasuredWindow(
         line.integer_field("n"), line.integer_field("open_ticks"), line.integer_field("close_ticks")
     )
@@ -256,6 +268,8 @@ def _parse_window(line: RecordLine) -> MeasuredWindow:
 
 
 def _parse_count(line: RecordLine, windows: set[int]) -> WindowCounter:
+    """Returns a counter's values from its record. `windows`: the numbers of the known windows. Raises DecodeError for
+    another."""
     count = WindowCounter(
         line.integer_field("n"),
         line.integer_field("core"),
@@ -275,11 +289,13 @@ class _RunParameters(dict[str, str]):
     """The parameters of a run. A parameter that the image did not send raises an error."""
 
     def __missing__(self, name: str) -> str:
+        """Raises DecodeError for a parameter that the image did not send."""
         raise DecodeError(0, f"there is no param record for {name}; build the image with this version of rtoslab.")
 
 
 def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
-    """Returns the parameters of a run. The value of a name that ends in a unit or a rate must be a number."""
+    """Returns the parameters of a run. Raises DecodeError if one whose name ends in a unit (such as `_ms`) is not a
+    number."""
     params = _RunParameters({line.text_field("name"): line.text_field("value") for line in lines})
     for line in lines:
         name, value = line.text_field("name"), line.fields["value"]
@@ -291,6 +307,7 @@ def _parse_params(lines: list[RecordLine]) -> dict[str, str]:
 
 
 def _parse_task(line: RecordLine) -> ReportedTask:
+    """Returns a task under test from its record."""
     return ReportedTask(
         line.integer_field("core"),
         line.integer_field("index"),
@@ -302,6 +319,8 @@ def _parse_task(line: RecordLine) -> ReportedTask:
 
 
 def _parse_ruler(line: RecordLine) -> EmptyMeasurement:
+    """Returns an empty measurement from its record (`ruler`). Raises DecodeError if it lacks values, or if their units
+    differ."""
     repeats = {key: line.field_value(key) for key in line.fields if key not in {"name", "core", "n"}}
     values = tuple(item for value in repeats.values() if isinstance(value, tuple) for item in value)
     units = {key.rpartition("_")[2] if "_" in key else "ticks" for key in repeats}
@@ -313,6 +332,7 @@ def _parse_ruler(line: RecordLine) -> EmptyMeasurement:
 
 
 def _parse_heap(line: RecordLine) -> HeapReport:
+    """Returns the use of the heap from its record. Raises DecodeError if more was used than the heap has."""
     counted = line.integer_field("allocations") if "allocations" in line.fields else None
     heap = HeapReport(line.integer_field("size_bytes"), line.integer_field("peak_bytes"), counted)
     if heap.peak_bytes > heap.size_bytes:
@@ -321,6 +341,7 @@ def _parse_heap(line: RecordLine) -> HeapReport:
 
 
 def _parse_stack(line: RecordLine) -> StackReport:
+    """Returns the use of a task's stack from its record. Raises DecodeError if more was used than the stack has."""
     stack = StackReport(
         line.integer_field("core"),
         line.integer_field("index"),
@@ -333,7 +354,8 @@ def _parse_stack(line: RecordLine) -> StackReport:
 
 
 def _parse_samples(lines: list[RecordLine]) -> Iterator[MetricSamples]:
-    """Yields the samples that record lines contain, line after line.
+    """Yields the samples of each record line.
+
     They are counted before they are expanded: a few characters may stand for a million values.
     """
     left = SERIAL_VALUES

@@ -122,6 +122,6 @@ class DecodedRun:
     """Bytes before the begin record (terminal noise)."""
 
     def window_s(self, n: int) -> float:
-        """Returns the length of window `n` in seconds."""
+        """Returns the length of measurement window `n` in seconds."""
         window = next(window for window in self.windows if window.n == n)
         return (window.close_ticks - window.open_ticks) / self.begin.timer_hz

@@ -20,7 +20,7 @@ _AGAIN = "restore it from a copy, or delete the folder {folder} and run again."
 
 
 def seal_files(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Returns the files of the folder `name` together with a new seal file, which contains their digests."""
+    """Returns the files of the folder `name`, and with them a new seal file that has the digest of each."""
     body = {
         "files": {item: hashlib.sha256(content).hexdigest() for item, content in sorted(files.items())},
         "folder": name,
@@ -60,7 +60,7 @@ def unexpected_files(folder: Path, files: Mapping[str, bytes]) -> list[str]:
 
 
 def _file_bytes(folder: Path, name: str) -> bytes | None:
-    """Returns the bytes of a file in a folder. None if there is none of that name."""
+    """Returns the bytes of a file in a folder. None if the folder has no file of that name."""
     try:
         (folder / name).lstat()
     except OSError as cause:
@@ -70,7 +70,7 @@ def _file_bytes(folder: Path, name: str) -> bytes | None:
 
 
 def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
-    """Returns the content of a seal file, after a check of its own digest."""
+    """Returns the content of a seal file. Raises AlteredError if it is missing or does not match its own digest."""
     again = _AGAIN.format(folder=folder)
     if content is None:
         raise AlteredError(f"{folder / SEAL_FILE} is missing, so the other files cannot be checked; {again}")
@@ -86,4 +86,5 @@ def _read_seal(folder: Path, content: bytes | None) -> dict[str, Any]:
 
 
 def _content_digest(body: Mapping[str, Any]) -> str:
+    """Returns the SHA-256 of a seal file's content without this digest."""
     return hashlib.sha256(to_canonical_json(dict(body)).encode()).hexdigest()

@@ -29,7 +29,7 @@ class WireConstants:
 
 @cache
 def read_wire_constants(root: Path) -> WireConstants:
-    """Reads spec/wire.toml of the checkout at `root`."""
+    """Returns the constants in spec/wire.toml of the checkout at `root`. Raises CatalogueError."""
     path = root / "spec" / "wire.toml"
     table = read_table(path, "the constants of the wire format", CatalogueError)
     try:
@@ -103,24 +103,25 @@ class RecordLine:
     """As received, still percent-encoded."""
 
     def field_value(self, key: str) -> Value:
-        """Returns a field's value in its type, integer or text."""
+        """Returns a field's value in its type: integer, text or integers."""
         return _convert_value(self.fields[key], RECORDS[self.record].get(key, L))
 
     def integer_field(self, key: str) -> int:
-        """Returns the value of a numeric field."""
+        """Returns the value of a field that is an integer."""
         value = self.field_value(key)
         assert isinstance(value, int)
         return value
 
     def text_field(self, key: str) -> str:
-        """Returns the value of a text field, percent-decoded."""
+        """Returns the value of a text field. Percent-encoded characters are decoded."""
         value = self.field_value(key)
         assert isinstance(value, str)
         return value
 
 
 def parse_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
-    """Parses one line of the record stream, without its line end. Raises DecodeError with the line's `number`."""
+    """Returns one line of the record stream, which is given without its line end, as its parts. Raises DecodeError with
+    the line's `number`."""
     if len(raw) > line_max_chars:
         raise DecodeError(number, f"{len(raw)} characters, more than the {line_max_chars} allowed.")
     match = _LINE.fullmatch(raw)
@@ -139,6 +140,7 @@ def parse_line(raw: bytes, number: int, line_max_chars: int) -> RecordLine:
 
 
 def _split_fields(body: str, number: int) -> dict[str, str]:
+    """Returns the fields of a record line by their keys. Raises DecodeError if a key stands twice."""
     fields: dict[str, str] = {}
     for pair in body.split():
         key, value = pair.split("=")
@@ -149,6 +151,7 @@ def _split_fields(body: str, number: int) -> dict[str, str]:
 
 
 def _check_fields(line: RecordLine) -> None:
+    """Raises DecodeError if a field of the line is missing, unknown to its record, or not of the right form."""
     forms = RECORDS[line.record]
     missing = [key for key in forms if key not in line.fields and key not in OPTIONAL.get(line.record, ())]
     if missing:
@@ -164,7 +167,8 @@ def _check_fields(line: RecordLine) -> None:
 
 
 def has_form(value: str, form: str) -> bool:
-    """Whether a field's text has a form of the wire format (`form`), with numbers within 64 bits."""
+    """Whether a field's text has this form of the wire format (such as `decimal`), with numbers that fit into 64
+    bits."""
     if form == I:
         return has_form(value, D) or has_form(value, X)
     if not _FORMS[form].fullmatch(value):
@@ -177,6 +181,7 @@ def has_form(value: str, form: str) -> bool:
 
 
 def _convert_value(value: str, form: str) -> Value:
+    """Returns a field's text as a value of this form: integer, text or integers."""
     if form == T:
         return unquote(value, errors="replace")
     if form == L:
@@ -196,11 +201,12 @@ def expand_runs(text: str) -> tuple[int, ...]:
 
 
 def count_run_values(text: str) -> int:
-    """Returns the number of values that `expand_runs` would return, without making them."""
+    """Returns how many values `expand_runs` would return for a text, without making them."""
     return sum(int(run.partition("x")[2] or 1) for run in text.split(","))
 
 
 def _quote_excerpt(raw: bytes) -> str:
+    """Returns the beginning of a line in quotation marks, with printable characters only, for an error message."""
     text = raw[:60].decode("ascii", errors="backslashreplace")
     printable = "".join(char if char.isprintable() else "." for char in text)
     return repr(printable + ("..." if len(raw) > 60 else ""))

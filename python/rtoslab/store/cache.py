@@ -44,7 +44,8 @@ class ResultCache:
 
     def get(self, key: str) -> dict[str, bytes] | None:
         """Returns the files of the point stored under the key. None if there are none.
-        Raises AlteredError for an altered entry.
+
+        Raises AlteredError if they were changed after they were stored.
         """
         path = self.point_path(key)
         if not path.exists():
@@ -84,28 +85,30 @@ class ResultCache:
             raise disk_error("remove the damaged result", self.point_path(key), cause) from None
 
     def exclusive_lock(self, key: str) -> AbstractContextManager[None]:
-        """Locks a key, so that one process at a time measures its point. The next one finds it cached."""
+        """Locks a key, so that one process at a time measures its point. The process that waited finds the point
+        stored."""
         return exclusive_lock(self.point_path(key).with_suffix(".lock"))
 
     def point_path(self, key: str) -> Path:
-        """Returns the path of the file that contains a key's point."""
+        """Returns the path of the file in which the point of a key is stored."""
         return self.folder / key[:2] / f"{key}.point"
 
 
 def result_key(manifest: Mapping[str, Any], identity: PointId) -> str:
-    """Returns the cache key of a point's result: a SHA-256, 64 hex digits."""
+    """Returns the key under which a point's result is cached: a SHA-256 (64 hex digits) of everything that can change
+    it."""
     axes = identity.model_dump(mode="json")
     everything = [dict(manifest), axes, simulator_fingerprint(), package_digest()]
     return hashlib.sha256(to_canonical_json(everything).encode()).hexdigest()
 
 
 def _entry_head(key: str, packed: bytes) -> bytes:
-    """Returns the first line of a cache file: its key, and the digest of the rest."""
+    """Returns the first line of a cached file: its key, and the digest of the rest. `packed`: this rest."""
     return f"rtoslab point {key} {hashlib.sha256(packed).hexdigest()}".encode()
 
 
 def _zip_files(files: Mapping[str, bytes]) -> bytes:
-    """Returns the files packed into a zip file, always with the same bytes."""
+    """Returns the files as the bytes of a zip file. The same files give the same bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as stored:
         for name, content in sorted(files.items()):

@@ -22,14 +22,15 @@ EVIDENCE_FILE: Final = "evidence.json.zst"
 
 
 def encode_evidence(output: RunOutput) -> bytes:
-    """Returns the content of a file with the virtual board's observations of a run."""
+    """Returns the virtual board's observations of a run as the content of an evidence file."""
     text = _validator_and_serializer()[1].to_json(output, exclude={"uart"}, ensure_ascii=True)
     return compress(text)
 
 
 def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
-    """Returns the observations stored in an evidence file, with the serial output.
-    Raises ValueError where the content is of another version of this package, or damaged.
+    """Returns the observations stored in an evidence file, with the serial output (`uart`) that is stored elsewhere.
+
+    Raises ValueError if the content is damaged, or of another version of this package.
     """
     try:
         output: RunOutput = _validator_and_serializer()[0].validate_python(
@@ -43,7 +44,7 @@ def decode_evidence(content: bytes, uart: bytes) -> RunOutput:
 
 
 def _decompress_evidence(content: bytes) -> bytes:
-    """Returns the JSON text of an evidence file. Raises ValueError before it takes much memory."""
+    """Returns the JSON text of an evidence file. Raises ValueError if it is too large, before it takes much memory."""
     text = decompress(content, EVIDENCE_BYTES)
     if text is None:
         raise ValueError(f"the evidence unpacks to more than {EVIDENCE_BYTES:,} bytes")
@@ -54,13 +55,14 @@ def _decompress_evidence(content: bytes) -> bytes:
 
 @cache
 def _validator_and_serializer() -> tuple[SchemaValidator, SchemaSerializer]:
-    """Returns pydantic's validator and serializer for the stored form."""
+    """Returns the pydantic validator and serializer for observations in the form in which they are stored."""
     schema = strict_schema(_stored_schema(TypeAdapter(RunOutput).core_schema))
     return SchemaValidator(schema), SchemaSerializer(schema)
 
 
 def _stored_schema(schema: Any) -> Any:
-    """Returns a pydantic schema for storage: mappings as pairs, sets in order, and no default for what is missing."""
+    """Returns a pydantic schema changed for storage: mappings are stored as pairs and sets in order, and no missing
+    value is replaced by a default."""
     if isinstance(schema, list):
         return [_stored_schema(part) for part in schema]
     if not isinstance(schema, dict):
@@ -81,7 +83,8 @@ def _stored_schema(schema: Any) -> Any:
 
 
 def _pairs_schema(mapping: Any, make: Any) -> Any:
-    """Returns the schema of a mapping stored as a list of pairs. `make` turns the pairs into the mapping."""
+    """Returns the pydantic schema of a mapping that is stored as a list of pairs. `make` turns the pairs into the
+    mapping."""
     pair = core_schema.tuple_schema([mapping["keys_schema"], mapping["values_schema"]])
     pairs = core_schema.list_schema(pair)
     return core_schema.no_info_after_validator_function(
@@ -90,7 +93,8 @@ def _pairs_schema(mapping: Any, make: Any) -> Any:
 
 
 def _list_serializer(list_items: Any, item: CoreSchema) -> Any:
-    """Returns a pydantic schema that stores a value as a list."""
+    """Returns the part of a pydantic schema by which a value is stored as a list. `list_items`: turns it into the
+    items."""
     return core_schema.plain_serializer_function_ser_schema(list_items, return_schema=core_schema.list_schema(item))
 
 

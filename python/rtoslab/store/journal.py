@@ -37,7 +37,7 @@ class JournalSession:
 
 
 def append_session(run: Path, root: Path) -> JournalSession:
-    """Appends the present moment to a run directory's journal. Raises StoreError."""
+    """Appends the present date and commit to a run directory's journal, and returns them. Raises StoreError."""
     session = JournalSession(datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), git_revision(root))
     line = session_line(session)
     try:
@@ -58,19 +58,20 @@ def append_session(run: Path, root: Path) -> JournalSession:
 
 
 def session_line(session: JournalSession) -> str:
-    """Returns the journal's line for a session."""
+    """Returns a session as a line of the journal, with its digest."""
     fields = asdict(session)
     return json.dumps({**fields, "sha256": _fields_digest(fields)}) + "\n"
 
 
 def _fields_digest(fields: dict[str, str]) -> str:
-    """Returns a short digest of a journal line's fields."""
+    """Returns a digest of a journal line's fields, 16 hex digits."""
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def last_session(run: Path) -> JournalSession:
-    """Returns the newest session of a run directory's journal. A directory without a journal has the date of its plan.
-    An altered line is an AlteredWarning.
+    """Returns the newest session in a run directory's journal. A directory without a journal has the date of its plan.
+
+    An altered line is left out, with an AlteredWarning.
     """
     try:
         sessions = read_sessions(run)
@@ -84,7 +85,7 @@ def last_session(run: Path) -> JournalSession:
 
 
 def read_sessions(run: Path) -> list[JournalSession]:
-    """Returns all sessions of a run directory's journal, the oldest first. Raises AlteredError."""
+    """Returns all sessions in a run directory's journal, the oldest first. Raises AlteredError for an altered line."""
     sessions = []
     for number, item in enumerate(_parse_sessions(run), 1):
         if item is None:
@@ -97,7 +98,7 @@ def read_sessions(run: Path) -> list[JournalSession]:
 
 
 def _unaltered_sessions(run: Path) -> list[JournalSession]:
-    """Returns the sessions of the journal's lines that were not altered. None of a file that cannot be read."""
+    """Returns the sessions in those lines of the journal that were not altered. Empty if the file cannot be read."""
     try:
         return [line for line in _parse_sessions(run) if line is not None]
     except AlteredError:  # it cannot be read at all
@@ -105,7 +106,8 @@ def _unaltered_sessions(run: Path) -> list[JournalSession]:
 
 
 def _parse_sessions(run: Path) -> list[JournalSession | None]:
-    """Returns the sessions of the journal's complete lines, with None for an altered one."""
+    """Returns the session of each complete line of the journal, with None for an altered line. Empty without a
+    journal."""
     if not (run / JOURNAL_FILE).exists():
         return []
     *lines, rest = read_bytes(run / JOURNAL_FILE, STORED_BYTES, "the journal", AlteredError).split(b"\n")
@@ -113,14 +115,15 @@ def _parse_sessions(run: Path) -> list[JournalSession | None]:
 
 
 def _is_cut(rest: bytes) -> bool:
-    """Whether the text after a journal's last line feed is an incomplete line.
+    """Whether `rest`, the text after a journal's last line feed, is a line that was not written to its end.
+
     A whole line lacks at most its line feed.
     """
     return b"}" not in rest
 
 
 def _parse_session(line: bytes) -> JournalSession | None:
-    """Returns the session of a journal's line. None if the line was altered."""
+    """Returns the session in a journal's line. None if the line was altered."""
     try:
         fields = parse_object(line)
         session = JournalSession(fields["date"], fields["revision"])
@@ -130,9 +133,11 @@ def _parse_session(line: bytes) -> JournalSession | None:
 
 
 def git_revision(root: Path) -> str:
-    """Returns the short hash of the checked-out commit. Empty if `root` is not the top of a git checkout.
+    """Returns the short hash of the checked-out commit, with `+` if files were edited. Empty if `root` is not the top
+    of a git checkout.
 
-    An installed package may be in a folder of somebody else's checkout, whose commit is none of its own."""
+    An installed package may be in a folder of somebody else's checkout, whose commit is none of its own.
+    """
     top, _, head = _git_output(root, "rev-parse", "--show-toplevel", "--short=12", "HEAD").partition("\n")
     if not head or Path(top).resolve() != root.resolve():
         return ""
@@ -140,7 +145,7 @@ def git_revision(root: Path) -> str:
 
 
 def _git_output(root: Path, *words: str) -> str:
-    """Returns the output of a git command. Empty if it fails."""
+    """Returns the output of a git command in the folder `root`. Empty if it fails."""
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False, timeout=30)
     except (OSError, subprocess.TimeoutExpired):

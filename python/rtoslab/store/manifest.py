@@ -17,7 +17,8 @@ FORMAT = 1
 
 
 def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
-    """Returns the manifest's description of the virtual board: versions, sources, timing settings with grades."""
+    """Returns what a manifest says of the virtual board: versions, sources, and timing settings, each with how well it
+    is known (grade)."""
     chosen = {key.removeprefix("timing."): value for key, value in point.timing.items()}
     settings = {
         key: {"value": chosen.get(key.removeprefix("timing."), default), "grade": grade}
@@ -35,14 +36,15 @@ def virtual_target(root: Path, point: Point, board: Board) -> dict[str, Any]:
 
 
 def serial_target(board: Board) -> dict[str, Any]:
-    """Returns the manifest's description of a real board. Its port changes no number."""
+    """Returns what a manifest says of a real board. The name of its serial port is left out, for it changes no
+    number."""
     return {"kind": "serial", "chip": board.chip, "baud": board.uart.baud}
 
 
 def make_manifest(
     point: Point, board: Board, build: BuiltImage, target: dict[str, Any], conformance: dict[str, Any]
 ) -> dict[str, Any]:
-    """Returns the manifest of a point: everything that can change its figures."""
+    """Returns the manifest of a point: everything that can change its figures. `target`: the part about the board."""
     return {
         "format": FORMAT,
         "rtoslab": __version__,
@@ -61,7 +63,7 @@ def manifest_hash(manifest: dict[str, Any]) -> str:
 
 
 def flatten_json(value: object, path: str = "") -> dict[str, str]:
-    """Returns nested JSON as a flat mapping from `a.b.c` to text, for tables and comparisons."""
+    """Returns nested JSON as a flat mapping from keys such as `a.b.c` to texts, for tables and comparisons."""
     if isinstance(value, dict):
         flat: dict[str, str] = {}
         for key, item in value.items():

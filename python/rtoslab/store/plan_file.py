@@ -26,12 +26,12 @@ class PlanFile(StrictModel):
         return plan.model_copy(update={"sha256": plan.content_digest()})
 
     def content_digest(self) -> str:
-        """Returns the digest of the plan's content, which `sha256` must have."""
+        """Returns the digest that `sha256` must have: that of all other fields."""
         return hashlib.sha256(to_canonical_json(self.model_dump(mode="json", exclude={"sha256"})).encode()).hexdigest()
 
 
 def read_plan(path: Path) -> PlanFile:
-    """Returns the content of a plan.json. Raises StoreError, AlteredError."""
+    """Returns the content of a plan.json. Raises StoreError if it cannot be read, AlteredError if it was changed."""
     try:
         plan = PlanFile.model_validate_json(read_bytes(path, STORED_BYTES, "the plan", StoreError))
     except ValidationError:

@@ -37,9 +37,10 @@ class PointStore(Protocol):
 
 
 def store_point(store: PointStore, name: str, files: Mapping[str, bytes]) -> bool:
-    """Stores a point's files. Returns False if the store has the same already.
+    """Stores a point's files in a store under a name. Returns False if the store has the same already.
 
-    Raises StoreError where it has another under that name: the same manifest must give the same bytes. AlteredError.
+    Raises StoreError if it has other files under that name: the same manifest must give the same bytes. AlteredError if
+    its own were changed.
     """
     known = store.get(name)
     if known is None:

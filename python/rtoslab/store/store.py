@@ -44,7 +44,8 @@ class RunDirectory:
 
     @classmethod
     def create(cls, path: Path, suite: str | None, points: list[PointId]) -> "RunDirectory":
-        """Creates the directory, or opens one for the same points. Raises StoreError if it is for others."""
+        """Creates a run directory for these points of a suite, or opens it if it was created for the same points.
+        Raises StoreError if it was created for others."""
         if _is_other_content(path):
             raise StoreError(f"{path} exists and is not a run directory; choose another --out.")
         run = cls(path)
@@ -69,21 +70,23 @@ class RunDirectory:
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """Opens an existing run directory. Raises StoreError."""
+        """Opens an existing run directory. Raises StoreError if it is none."""
         if not (path / PLAN).is_file():
             raise StoreError(f"{path} is not a run directory (no {PLAN}); give one that `rtoslab run` wrote.")
         return cls(path)
 
     def plan(self) -> PlanFile:
-        """Returns the plan of the run directory. Raises StoreError, AlteredError."""
+        """Returns the plan of the run directory. Raises StoreError if it cannot be read, AlteredError if it was
+        changed."""
         return read_plan(self.path / PLAN)
 
     def has(self, folder_name: str) -> bool:
-        """Whether the run directory contains the point of that name."""
+        """Whether the run directory contains a point in a folder of that name."""
         return self.point_path(folder_name).is_dir()
 
     def find_other_build(self, folder_name: str) -> Path | None:
-        """Returns the folder of the same point measured with another build or board. None if there is none."""
+        """Returns the folder of the same point measured with another manifest, so another image or board. None if there
+        is none."""
         point = folder_name.rpartition("-")[0]
         builds = [
             path
@@ -95,7 +98,8 @@ class RunDirectory:
     def add_point(
         self, folder_name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
     ) -> Path:
-        """Stores a point's result and files. Raises StoreError if it exists already, or the disk refuses it."""
+        """Stores a point's result and files, and returns their folder. Raises StoreError if the point exists already,
+        or the disk refuses it."""
         self.put(folder_name, point_files(folder_name, result, manifest, files))
         return self.point_path(folder_name)
 
@@ -119,19 +123,21 @@ class RunDirectory:
             raise disk_error("store the point in", final, cause) from None
 
     def get(self, folder_name: str) -> dict[str, bytes] | None:
-        """Returns a finished point's files. None if there is none. Raises AlteredError naming the file."""
+        """Returns a finished point's files by their names. None if there is none. Raises AlteredError, which names the
+        file."""
         return read_sealed(self.point_path(folder_name)) if self.has(folder_name) else None
 
     def point_path(self, folder_name: str) -> Path:
-        """Returns the folder of a point, or the one it would have."""
+        """Returns the folder of a point, whether it exists or not."""
         return self.path / POINTS / folder_name
 
     def read_point(self, folder_name: str) -> StoredPoint:
-        """Returns one finished point. Raises AlteredError naming the file."""
+        """Returns one finished point. Raises AlteredError, which names the file that was changed."""
         return read_point(self.point_path(folder_name))
 
     def read_points(self) -> list[StoredPoint]:
-        """Returns every finished point, in the plan's order.
+        """Returns every finished point, in the order of the plan.
+
         One that was altered counts as failed, with an AlteredWarning.
         """
         plan = self._planned_points()
@@ -144,7 +150,7 @@ class RunDirectory:
         )
 
     def unaltered_points(self) -> Iterator[StoredPoint]:
-        """Yields every finished point by its folder's name. One that was altered is left out, with an
+        """Yields every finished point, in the order of their folders' names. One that was altered is left out, with an
         AlteredWarning."""
         for folder in self.point_folders():
             try:
@@ -157,7 +163,8 @@ class RunDirectory:
         return sorted((self.path / POINTS).glob("[!.]*"))
 
     def _planned_points(self) -> list[PointId]:
-        """Returns the planned points. Empty if the plan was altered, with an AlteredWarning."""
+        """Returns the points that the run directory was made for. Empty if the plan was altered, with an
+        AlteredWarning."""
         try:
             return self.plan().points
         except StoreError as cause:
@@ -165,7 +172,8 @@ class RunDirectory:
             return []
 
     def _read_point_or_failed(self, folder: Path, plan: list[PointId]) -> StoredPoint | None:
-        """Returns a point of a folder. An altered one counts as failed, or is None if the plan does not have it."""
+        """Returns the point in a folder. If its files were altered, it counts as failed, or None is returned if the
+        plan does not have it."""
         try:
             return read_point(folder)
         except AlteredError as cause:
@@ -197,7 +205,8 @@ def remove_unfinished(path: Path) -> None:
 
 @contextmanager
 def _work_folder(points: Path) -> Iterator[Path]:
-    """Yields a temporary folder to write a point into, locked as long as its writer lives.
+    """Yields a temporary folder to write a point into. It is locked as long as its writer lives.
+
     It is removed unless it was renamed.
     """
     while True:
@@ -213,12 +222,12 @@ def _work_folder(points: Path) -> Iterator[Path]:
 
 
 def _work_lock(work: Path) -> Path:
-    """Returns the path of a temporary folder's lock file."""
+    """Returns the path of the file that locks a temporary folder."""
     return work.with_name(work.name + _WORK_LOCK)
 
 
 def _is_other_content(path: Path) -> bool:
-    """Whether a path contains something else than a run directory."""
+    """Whether a path exists and is not a run directory, nor an unfinished one."""
     if not path.exists() or (path / PLAN).is_file():
         return False
     return not path.is_dir() or any(item.name not in {POINTS, LOCK, _PLAN_IN_WORK} for item in path.iterdir())

@@ -38,26 +38,27 @@ class StoredPoint:
 
 
 def point_name(identity: PointId) -> str:
-    """Returns the beginning of a point's folder name: readable axes, then a hash of the point (its window and
-    configuration)."""
+    """Returns the beginning of a point's folder name: benchmark, kernel, board and cores, then a hash of the whole
+    identity."""
     axes = hashlib.sha256(identity.model_dump_json().encode()).hexdigest()[:6]
     return f"{identity.benchmark}-{identity.kernel}-{identity.board}-{identity.cores}c-{axes}"
 
 
 def point_folder_name(identity: PointId, run_id: str) -> str:
-    """Returns the name of a point's folder: its axes, then the hash of its manifest (the run id)."""
+    """Returns the name of a point's folder: its benchmark, kernel, board and cores, then the run id (a hash of its
+    manifest)."""
     return f"{point_name(identity)}-{run_id}"
 
 
 def altered_result(identity: PointId, cause: AlteredError) -> FailedPoint:
-    """Returns the failed result that replaces an altered point."""
+    """Returns the failed result that stands for a point whose files were altered."""
     return FailedPoint(run_id="0" * 16, point=identity, stage="store", error=AlteredError.__name__, message=str(cause))
 
 
 def point_files(
     name: str, result: AnyResult, manifest: Mapping[str, object], files: Mapping[str, bytes]
 ) -> dict[str, bytes]:
-    """Returns a point as the sealed files of the folder `name`: `files` and those of the result and its manifest."""
+    """Returns a point as the sealed files of the folder `name`: `files`, and those with the result and its manifest."""
     contents = {MANIFEST: to_canonical_json(dict(manifest)).encode(), **files}
     series = result.series if isinstance(result, MeasuredPoint) else ()
     if series:
@@ -68,8 +69,8 @@ def point_files(
 
 
 def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, object]]:
-    """Returns the result and the manifest of a point's files, whose seal holds. Raises ValueError for another
-    version's."""
+    """Returns the result and the manifest from a point's files, whose seal was checked. Raises ValueError for files of
+    another version of rtoslab."""
     try:
         stored, manifest = parse_object(files[RESULT]), parse_object(files[MANIFEST])
         if stored.get("series"):
@@ -80,7 +81,8 @@ def parse_point_files(files: Mapping[str, bytes]) -> tuple[AnyResult, dict[str, 
 
 
 def read_point(folder: Path) -> StoredPoint:
-    """Reads one finished point from its folder, and checks every file. Raises AlteredError naming the file."""
+    """Returns one finished point from its folder, after a check of every file. Raises AlteredError, which names the
+    file."""
     try:
         result, manifest = parse_point_files(read_sealed(folder))
     except ValueError as cause:

@@ -67,5 +67,5 @@ def scaling_section(points: Sequence[MeasuredPoint], places: PlacementLookup) ->
 
 
 def _core_share_text(core: int, point: MeasuredPoint, places: PlacementLookup) -> str:
-    """Returns which share of one core's speed alone this core keeps, with its range over placements, as text."""
+    """Returns the share of all counts that this core has, with its range over placements of the code, as text."""
     return band_text(places.figure_band(point, lambda row: throughput(row).core_parts[core]), "{:.1%}".format)
