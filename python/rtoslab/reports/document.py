@@ -66,8 +66,7 @@ def make_document(
     places = PlacementLookup(placed)
 
     def of_one(section: ReportSection | None) -> ReportSection | None:
-        """Returns the section, with a note if its points were measured in several placements of the code and it shows
-        only one."""
+        """Returns the section, with a note if it shows only one of a point's placements of the code."""
         return note_middle_placement(section) if section is not None and places.has_several else section
 
     names = titles_by_id(catalogue, [*(point.result.point for point in points), *(item.point for item in shown)])
