@@ -55,5 +55,5 @@ class CalibrationTable(StrictModel):
 
 
 def read_calibration_table(catalogue: Catalogue) -> CalibrationTable:
-    """Returns the content of the checkout's calibration.toml. Raises CatalogueError."""
+    """Returns the content of calibration.toml in this checkout. Raises CatalogueError."""
     return read_toml(catalogue.root / "firmware" / "calibration" / "calibration.toml", CalibrationTable)

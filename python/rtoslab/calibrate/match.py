@@ -51,7 +51,8 @@ class SettingsMatch:
         """Setting -> which values belong to its witnesses."""
 
     def simulator_values(self, values: SettingValues) -> Vector | None:
-        """Returns the values that the virtual board measures under these timing settings. None if it refuses one."""
+        """Returns the values that the virtual board measures under these timing settings. None if it refuses one of
+        them."""
         known = tuple(values[key] for key in self.keys)
         if known not in self._values_by_settings:
             changed = {key: value for key, value in values.items() if value != self.defaults[key]}
@@ -63,17 +64,20 @@ class SettingsMatch:
         return self._values_by_settings[known]
 
     def total_difference(self, values: SettingValues) -> float:
-        """Returns the difference from silicon's most probable values, in cycles, summed over the rows' means."""
+        """Returns how far the virtual board's values are from silicon's most probable ones, in cycles, summed over the
+        rows' means."""
         simulated = self.simulator_values(values)
         return float("inf") if simulated is None else float(self.weights @ np.abs(simulated - self.silicon_values))
 
     def excess_difference(self, values: SettingValues) -> float:
-        """Returns the difference beyond silicon's uncertainty, in cycles, summed over the rows' means."""
+        """Returns how far the virtual board's values are outside silicon's bounds, in cycles, summed over the rows'
+        means."""
         simulated = self.simulator_values(values)
         return float("inf") if simulated is None else self._excess_by_weight(simulated)
 
     def predicts_no_worse(self, values: SettingValues, steps: Mapping[str, int]) -> bool:
-        """Whether these steps together, by a linear estimate, leave no larger excess than `values`."""
+        """Whether these steps of several settings together, by a linear estimate, bring the values no further outside
+        silicon's bounds."""
         simulated = self.simulator_values(values)
         assert simulated is not None
         for key, by in steps.items():
@@ -82,23 +86,25 @@ class SettingsMatch:
         return self._excess_by_weight(simulated) <= self.excess_difference(values) + TOLERANCE_CYCLES
 
     def _excess_by_weight(self, simulated: Vector) -> float:
-        """Returns the weighted sum of the differences beyond silicon's bounds."""
+        """Returns the weighted sum of how far simulated values are outside silicon's bounds."""
         return float(self.weights @ np.abs(self._beyond_bounds(simulated)))
 
     def _beyond_bounds(self, simulated: Vector) -> Vector:
-        """Returns the signed distance of each value from silicon's bounds. 0 inside them."""
+        """Returns how far each simulated value is above (or, as a negative number, below) silicon's bounds. 0 within
+        them."""
         return simulated - np.clip(simulated, self.low, self.high)
 
     def match_score(self, values: SettingValues) -> tuple[float, float]:
-        """Returns how badly settings match silicon: the excess, then the cost. Smaller is better."""
+        """Returns how badly settings match silicon: first the excess, then the total difference. Smaller is better."""
         return round(self.excess_difference(values), 6), round(self.total_difference(values), 6)
 
     def slack_cycles(self) -> float:
-        """Returns the width of silicon's uncertainty, in cycles, summed over the rows' means."""
+        """Returns how wide silicon's bounds are, in cycles, summed over the rows' means."""
         return float(self.weights @ (self.high - self.low))
 
     def setting_effect(self, values: SettingValues, key: str, by: int) -> Vector | None:
-        """Returns the change of each measured value by a step of a setting, per unit.
+        """Returns how each measured value changes, per unit, if a setting is changed by one step (`by` is 1 or -1).
+
         None if nothing changes or the setting is refused.
         """
         here, present = self.simulator_values(values), self.simulator_values(with_moved_setting(values, key, by))
@@ -107,11 +113,11 @@ class SettingsMatch:
         return (present - here) * by
 
     def has_effect(self, values: SettingValues, key: str) -> bool:
-        """Whether a step of a setting changes any measured value."""
+        """Whether a step of this setting changes any measured value."""
         return any(self.setting_effect(values, key, by) is not None for by in (1, -1))
 
     def share_witness(self, one: str, other: str) -> bool:
-        """Whether a measured value exists that depends on both settings."""
+        """Whether there is a measured value that depends on both settings."""
         return one != other and bool(np.any(self.witnessed[one] & self.witnessed[other]))
 
     def largest_error_cycles(self, values: SettingValues, key: str) -> float:
@@ -121,13 +127,13 @@ class SettingsMatch:
         return float(np.max(np.abs(simulated - self.silicon_values)[self.witnessed[key]], initial=0.0))
 
     def unexplained_cycles(self, values: SettingValues, key: str) -> float:
-        """Returns the largest difference beyond silicon's bounds among the values that depend on a setting."""
+        """Returns the largest distance from silicon's bounds among the values that depend on a setting, in cycles."""
         simulated = self.simulator_values(values)
         assert simulated is not None
         return float(np.max(np.abs(self._beyond_bounds(simulated))[self.witnessed[key]], initial=0.0))
 
     def setting_changes(self, values: SettingValues) -> list[str]:
-        """Returns the keys of the settings that are not at their defaults."""
+        """Returns the keys of the settings that do not have their default values."""
         return [key for key in self.keys if values[key] != self.defaults[key]]
 
 

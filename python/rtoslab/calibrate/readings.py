@@ -35,14 +35,16 @@ class CalibrationReadings:
     rows: Mapping[str, NDArray[np.int64]]
 
     def most_probable_readings(self) -> dict[str, NDArray[np.float64]]:
-        """Returns the most probable cycles of each value of each calibration row, keyed by row id.
+        """Returns the most probable cycles of each value of each calibration row, by the row's id.
+
         This is the most frequent reading of all rounds, or their median: a few rounds are disturbed even with masked
         interrupts.
         """
         return {name: np.array([_centre_and_bounds(rounds)[0] for rounds in row]) for name, row in self.rows.items()}
 
     def reading_bounds(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-        """Returns for each value the lowest and the highest reading that may be true.
+        """Returns, for each value of each calibration row, the lowest and the highest reading that may be true.
+
         That is the centre, with all readings at least two thirds as frequent, and down to a reading that occurred
         twice, because disturbances add cycles. Around a median it is its standard error.
         """
@@ -82,7 +84,8 @@ def _bare_kernel_name(catalogue: Catalogue) -> str:
 
 
 def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str, clock_hz: int | None) -> BuiltImage:
-    """Builds the calibration image of a board. Raises PlanError if the table lacks its chip, BuildError."""
+    """Returns the built calibration image of a board. Raises PlanError if the table does not have its chip,
+    BuildError."""
     facts = catalogue.board(board).facts
     registers = table.registers.get(facts.chip)
     if registers is None:
@@ -105,7 +108,9 @@ def calibration_image(catalogue: Catalogue, table: CalibrationTable, board: str,
 def measure_board(
     catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, target: ConnectedBoard, say: Callable[[str], None]
 ) -> CalibrationReadings:
-    """Flashes the calibration image on a real board and returns its readings.
+    """Writes the calibration image to a real board's flash, runs it, and returns its readings. `say`: is told what
+    happens.
+
     Raises the errors of `hardware.measure_with_retries`, DecodeError, RunError.
     """
     wire = read_wire_constants(catalogue.root)
@@ -114,12 +119,13 @@ def measure_board(
 
 
 def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: BuiltImage, board: str) -> RunSettings:
-    """Returns a function that runs the calibration image on the virtual board under given settings."""
+    """Returns a function that takes timing settings, runs the calibration image under them on the virtual board, and
+    returns its readings."""
     facts, image, wire = catalogue.board(board).facts, built.elf_path.read_bytes(), read_wire_constants(catalogue.root)
     known: dict[tuple[tuple[str, int], ...], CalibrationReadings] = {}
 
     def run_calibration_image(settings: Mapping[str, int]) -> CalibrationReadings:
-        """Returns the readings of the calibration image under these settings."""
+        """Returns the readings of the calibration image on the virtual board under these settings."""
         key = tuple(sorted(settings.items()))
         if key not in known:
             output = _run_image(facts, image, settings)
@@ -130,7 +136,8 @@ def virtual_board_runner(catalogue: Catalogue, table: CalibrationTable, built: B
 
 
 def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes:
-    """Runs the calibration image on the virtual board. Returns its serial output."""
+    """Runs the calibration image on the virtual board. Returns its serial output. Raises RunError if it does not
+    end."""
     machine = make_machine(board, cores=board.cores)
     apply_settings(machine, settings)
     load_image(machine, image, CALIBRATION_IMAGE)
@@ -146,7 +153,8 @@ def _run_image(board: Board, image: bytes, settings: Mapping[str, int]) -> bytes
 
 
 def _readings_of_run(table: CalibrationTable, decoded: DecodedRun) -> CalibrationReadings:
-    """Returns the readings that a run of the calibration image reported."""
+    """Returns the readings of each calibration row that a run reported. Raises RunError if a row does not have whole
+    rounds."""
     values: dict[str, list[int]] = {}
     for sample in decoded.samples:
         values.setdefault(sample.metric, []).extend(sample.values)

@@ -11,7 +11,7 @@ from rtoslab.calibrate.settings_fit import SettingFinding, SettingsFit
 
 
 def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
-    """Returns a table of the timing settings: default, best fit and verdict of each."""
+    """Returns a table of the timing settings, each with its default, its best fit and the verdict."""
     rows = [
         (
             finding.key,
@@ -39,7 +39,7 @@ def findings_table(fit: SettingsFit, grades: Mapping[str, str]) -> ValueTable:
 
 
 def _verdict_text(fit: SettingsFit, finding: SettingFinding) -> str:
-    """Returns the verdict on one timing setting as text."""
+    """Returns the verdict on one timing setting as text, such as `confirmed` or `refuted`."""
     if not finding.has_effect:
         return "affects no row"
     if finding.unexplained_cycles:
@@ -60,7 +60,8 @@ def _short_key(key: str) -> str:
 def rows_table(
     table: CalibrationTable, silicon: CalibrationReadings, before: CalibrationReadings, after: CalibrationReadings
 ) -> ValueTable:
-    """Returns a table of the calibration rows: silicon, and the virtual board's difference before and after the fit."""
+    """Returns a table of the calibration rows: silicon's cycles, and how far the virtual board is off, with defaults
+    and with the fit."""
     true, first, last = (
         silicon.most_probable_readings(),
         before.most_probable_readings(),
@@ -78,5 +79,5 @@ def rows_table(
 
 
 def _largest_text(difference: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
-    """Returns the largest difference as text."""
+    """Returns the difference that is largest without its sign, as text with the sign."""
     return f"{difference[np.argmax(np.abs(difference))]:+g}"

@@ -25,7 +25,8 @@ Slopes = dict[str, dict[int, Vector]]
 
 
 def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
-    """Returns the values of the settings `keys` that match silicon best."""
+    """Returns the values of all settings that match silicon best. Only those named in `keys` are changed. `say`: is
+    told the progress."""
     best = _search_by_steps(match, keys, say)
     if match.excess_difference(best) > TOLERANCE_CYCLES:
         # A first step may have been wrong, so the search runs again without each changed setting.
@@ -36,7 +37,7 @@ def search_settings(match: SettingsMatch, keys: Sequence[str], say: Say) -> Sett
 
 
 def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> SettingValues:
-    """Improves the settings step by step until no change gives a better match."""
+    """Returns settings that are improved from the defaults, step by step, until no change gives a better match."""
     values = dict(match.defaults)
     for _ in range(_STEPS):
         if match.excess_difference(values) <= TOLERANCE_CYCLES:
@@ -50,7 +51,7 @@ def _search_by_steps(match: SettingsMatch, keys: Sequence[str], say: Say) -> Set
 
 
 def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues | None:
-    """Returns settings that match silicon better after one change, or None."""
+    """Returns settings that match silicon better after one change. None if no change helps."""
     slopes = _setting_effects(match, values, keys)
     for candidates in (
         _single_moves(match, values, slopes),
@@ -64,7 +65,8 @@ def _better_values(match: SettingsMatch, values: SettingValues, keys: Sequence[s
 
 
 def _setting_effects(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> Slopes:
-    """Returns the effect per unit of each setting that could explain a remaining difference."""
+    """Returns, for each setting that could explain a remaining difference, how a step up and a step down changes the
+    values."""
     left = _remaining_difference(match, values)
     slopes = {}
     for key in keys:
@@ -78,14 +80,14 @@ def _setting_effects(match: SettingsMatch, values: SettingValues, keys: Sequence
 
 
 def _remaining_difference(match: SettingsMatch, values: SettingValues) -> Vector:
-    """Returns silicon's values minus the virtual board's."""
+    """Returns silicon's values minus those of the virtual board under these settings."""
     simulated = match.simulator_values(values)
     assert simulated is not None
     return match.silicon_values - simulated
 
 
 def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
-    """Yields settings with one of them changed, as their slopes suggest."""
+    """Yields the settings with one of them changed, as far as its slope suggests."""
     left = _remaining_difference(match, values)
     for key, ways in slopes.items():
         both = [(ways[1] + ways[-1]) / 2] if len(ways) == 2 else []
@@ -96,10 +98,7 @@ def _single_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -
 
 
 def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
-    """Returns the integer step that makes the sum of weight ·
-    left - step · slope
-    least.
-    """
+    """Returns the whole number of steps that makes the sum of weight times |left - steps times slope| least."""
     where = np.flatnonzero(slope)
     steps, weights = left[where] / slope[where], (weight * np.abs(slope))[where]
     order = np.argsort(steps)
@@ -108,7 +107,7 @@ def _median_by_weight(left: Vector, slope: Vector, weight: Vector) -> int:
 
 
 def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
-    """Yields settings with two of them changed together, the most promising first."""
+    """Yields the settings with two of them changed together, where a linear estimate promises most first."""
     left, promised = _remaining_difference(match, values), []
     for one, other in combinations(slopes, 2):
         if not match.share_witness(one, other):
@@ -123,7 +122,8 @@ def _pair_moves(match: SettingsMatch, values: SettingValues, slopes: Slopes) -> 
 
 
 def _moves_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[SettingValues]:
-    """Yields settings with one of them at every value within REACH, since effects may not be linear."""
+    """Yields the settings with one of them changed by each number of steps up to REACH, since effects may not be
+    linear."""
     for key in slopes:
         for by in range(-REACH, REACH + 1):
             if by and values[key] + by >= 0:
@@ -131,7 +131,7 @@ def _moves_within_reach(values: SettingValues, slopes: Slopes) -> Iterator[Setti
 
 
 def _repeat_move(match: SettingsMatch, before: SettingValues, values: SettingValues) -> SettingValues:
-    """Repeats the last change of the settings as long as it helps."""
+    """Repeats the change from `before` to `values` as long as it helps. Returns the best settings."""
     direction = {key: int(np.sign(values[key] - before[key])) for key in values}
     while True:
         on = {key: value + direction[key] for key, value in values.items()}
@@ -141,7 +141,8 @@ def _repeat_move(match: SettingsMatch, before: SettingValues, values: SettingVal
 
 
 def _drop_unneeded_changes(match: SettingsMatch, values: SettingValues, keys: Sequence[str]) -> SettingValues:
-    """Takes back changes of settings that are not needed, and those that one other setting can replace."""
+    """Returns the settings with fewer changes from the defaults, if the match stays as good. One other setting may
+    replace a change."""
     again = True
     while again:
         again = False
@@ -171,7 +172,7 @@ def _compensate_by_setting(
 
 
 def _move_towards_defaults(match: SettingsMatch, values: SettingValues) -> SettingValues:
-    """Moves each changed setting towards its default as long as the fit gets no worse."""
+    """Returns the settings, each changed one moved towards its default as far as the match stays as good."""
     for key in match.setting_changes(values):
         towards = 1 if values[key] < match.defaults[key] else -1
         while (

@@ -82,7 +82,11 @@ def fit_settings(
     defaults: Mapping[str, int],
     say: Say = lambda _: None,
 ) -> SettingsFit:
-    """Fits the settings in `defaults` (keys begin with `timing.`) to silicon. Raises RtoslabError of the runs."""
+    """Returns the timing settings under which the virtual board matches silicon best, and the range of each.
+    `defaults`: keys begin with `timing.`.
+
+    `runs`: runs the virtual board. Raises the errors of the runs.
+    """
     runs({})  # so that an error of the image itself is raised here
     match = SettingsMatch(table, silicon, runs, defaults)
     start = dict(match.defaults)
@@ -112,17 +116,17 @@ def fit_settings(
 
 
 def _range_alone(match: SettingsMatch, best: SettingValues, key: str) -> tuple[int, int]:
-    """Returns the lowest and the highest value of a setting that fit as well, with all others unchanged."""
+    """Returns the lowest and the highest value of a setting that match as well, while all others keep their values."""
     return best[key] - _steps_without_loss(match, best, {key: -1}), best[key] + _steps_without_loss(
         match, best, {key: 1}
     )
 
 
 def _steps_without_loss(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> int:
-    """Returns how often some changes of settings can be made together without a worse fit."""
+    """Returns how often the changes `steps` can be made together before the match gets worse."""
 
     def keeps_match(times: int) -> bool:
-        """Whether the fit gets no worse if the changes are made `times` times."""
+        """Whether the match is as good after the changes are made this many times."""
         return _is_as_good(match, best, {key: times * by for key, by in steps.items()})
 
     for times in range(_NEAR):
@@ -138,7 +142,8 @@ def _steps_without_loss(match: SettingsMatch, best: SettingValues, steps: Mappin
 
 
 def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[str]) -> list[dict[str, int]]:
-    """Returns changes of several settings whose effects cancel, by their slopes."""
+    """Returns changes of several settings whose effects cancel each other, by their slopes. Each is a mapping of
+    setting -> steps."""
     independent: dict[str, Vector] = {}
     trades = []
     for key in keys:
@@ -157,7 +162,7 @@ def _cancelling_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
 
 
 def _integral_steps(parts: list[tuple[str, float]]) -> dict[str, int] | None:
-    """Returns ratios of settings as whole steps. None if no small multiple is whole."""
+    """Returns the steps of settings as whole numbers with the same ratios. None if no small multiple is whole."""
     for multiple in _MULTIPLES:
         steps = {key: multiple * part for key, part in parts if abs(part) > TOLERANCE_CYCLES**0.5}
         if all(abs(step - round(step)) < 1e-3 for step in steps.values()):
@@ -166,7 +171,7 @@ def _integral_steps(parts: list[tuple[str, float]]) -> dict[str, int] | None:
 
 
 def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[str]) -> list[dict[str, int]]:
-    """Returns changes of one setting that cancel a change of another.
+    """Returns pairs of changes, where one setting cancels the change of another, which are found by runs.
 
     Slopes do not show them if values are rounded, as to the clock of a slower bus, or if the rounds differ.
     """
@@ -184,12 +189,12 @@ def _equivalent_steps(match: SettingsMatch, best: SettingValues, keys: Sequence[
 
 
 def _is_compensation(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> bool:
-    """Whether the changes together fit as well, and none of them alone does."""
+    """Whether the changes together leave the match as good, while each of them alone makes it worse."""
     return _is_as_good(match, best, trade) and not any(_is_as_good(match, best, {key: by}) for key, by in trade.items())
 
 
 def _is_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, int]) -> bool:
-    """Whether the fit gets no worse by these changes of settings."""
+    """Whether the match is as good after these changes of settings."""
     tried = {**best, **{key: best[key] + by for key, by in steps.items()}}
     return (
         min(tried.values()) >= 0 and match.excess_difference(tried) <= match.excess_difference(best) + TOLERANCE_CYCLES
@@ -197,26 +202,28 @@ def _is_as_good(match: SettingsMatch, best: SettingValues, steps: Mapping[str, i
 
 
 def _values_along(match: SettingsMatch, best: SettingValues, trade: Mapping[str, int]) -> list[SettingValues]:
-    """Returns the settings reached by repeated cancelling changes, as far as the fit gets no worse."""
+    """Returns the settings that are reached by making the changes `trade` again and again, in both directions, while
+    the match stays as good."""
     back, on = (_steps_without_loss(match, best, {key: sign * step for key, step in trade.items()}) for sign in (-1, 1))
     places = range(-back, on + 1)
     return [{**best, **{key: best[key] + times * step for key, step in trade.items()}} for times in places]
 
 
 def _distance_from_defaults(match: SettingsMatch, values: SettingValues) -> int:
-    """Returns the sum of the settings' distances from their defaults."""
+    """Returns by how much all settings together differ from their defaults."""
     return sum(abs(value - match.defaults[key]) for key, value in values.items())
 
 
 def _widen_range(edges: tuple[int, int], values: Sequence[int]) -> tuple[int, int]:
-    """Returns the range extended so that it contains the values."""
+    """Returns the range (lowest, highest), extended so that it contains the values."""
     return min(edges[0], *values), max(edges[1], *values)
 
 
 def _make_finding(
     match: SettingsMatch, best: SettingValues, key: str, edges: tuple[int, int] | None, groups: Sequence[SettingGroup]
 ) -> SettingFinding:
-    """Returns the result of the fit for one setting."""
+    """Returns the result of the fit for one setting. `edges`: its lowest and highest value, or None if it affects no
+    row."""
     default = match.defaults[key]
     if edges is None:
         return SettingFinding(
@@ -230,8 +237,10 @@ def _make_finding(
 
 
 def unexplained_rows(silicon: CalibrationReadings, model: CalibrationReadings) -> dict[str, float]:
-    """Returns the calibration rows in which the model is outside silicon's bounds, each with its largest difference.
-    Differences are in cycles.
+    """Returns the calibration rows in which the virtual board's values are outside silicon's bounds, each with the
+    largest distance.
+
+    Distances are in cycles.
     """
     simulated, bounds, result = model.most_probable_readings(), silicon.reading_bounds(), {}
     for row, (low, high) in bounds.items():

@@ -30,7 +30,7 @@ class MeasuredFigure:
 
     @property
     def median_cycles(self) -> float:
-        """Returns the median of the repeats."""
+        """Returns the median of the figure's values in all runs."""
         return float(np.median(self.repeats))
 
 
@@ -57,21 +57,22 @@ class KernelFigure:
     """With the settings that fit silicon's rows. None if those are the defaults."""
 
     def difference_cycles(self, fitted: bool = False) -> float:
-        """Returns the virtual board's figure minus silicon's, in cycles."""
+        """Returns the virtual board's figure minus silicon's, in cycles. `fitted`: with the fitted settings, if there
+        are any."""
         model = self.fitted_cycles if fitted and self.fitted_cycles is not None else self.default_cycles
         return model - self.silicon.median_cycles
 
     def difference_percent(self, fitted: bool = False) -> float:
-        """Returns the virtual board's difference in percent of silicon's figure. 0 if that is zero."""
+        """Returns how far the virtual board's figure is from silicon's, in percent of silicon's. 0 if that is zero."""
         return 100 * self.difference_cycles(fitted) / self.silicon.median_cycles if self.silicon.median_cycles else 0.0
 
     def is_within_error(self, fitted: bool = False) -> bool:
-        """Whether the virtual board's difference is within silicon's error bar."""
+        """Whether the virtual board's figure is within the error bar of silicon's."""
         return abs(self.difference_cycles(fitted)) <= self.silicon.error_cycles + 1e-9
 
 
 def board_figures(runs: Sequence[Path]) -> BoardFigures:
-    """Reads run directories that repeat the same points on one board. Raises StoreError."""
+    """Returns the kernel figures in run directories that repeat the same points on one board. Raises StoreError."""
     repeats_of: dict[str, list[NamedFigure]] = {}
     missing: dict[str, str] = {}
     images: dict[str, str] = {}
@@ -91,7 +92,8 @@ def board_figures(runs: Sequence[Path]) -> BoardFigures:
 
 
 def _with_grain(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
-    """Returns the figure with a resolution of at least one count, because the window may end before or after one."""
+    """Returns the figure with a resolution of one count or more, because the measurement window may end before or after
+    a count."""
     counts = sum(counter.count for counter in result.counters)
     if metric.samples or not counts:
         return metric
@@ -99,14 +101,14 @@ def _with_grain(metric: NamedFigure, result: MeasuredPoint) -> NamedFigure:
 
 
 def figure_of_repeats(repeats: Sequence[NamedFigure]) -> MeasuredFigure:
-    """Returns a kernel figure from its repeats, with the error bar."""
+    """Returns a kernel figure from its values in several runs, with an error bar."""
     values = tuple(repeat.value for repeat in repeats)
     errors = [max(repeat.resolution, _median_error(repeat.samples)) for repeat in repeats]
     return MeasuredFigure(values, max([(max(values) - min(values)) / 2, *errors]))
 
 
 def _median_error(samples: Sequence[float]) -> float:
-    """Returns the standard error of the median of samples."""
+    """Returns the standard error of the median of samples. 0 without samples."""
     if not samples:
         return 0.0
     values = np.asarray(samples, dtype=np.float64)
@@ -114,7 +116,8 @@ def _median_error(samples: Sequence[float]) -> float:
 
 
 def pair_figures(silicon: BoardFigures, default: BoardFigures, fitted: BoardFigures | None) -> list[KernelFigure]:
-    """Pairs the figures that silicon and the virtual board have. Raises PlanError if they ran different images."""
+    """Returns each figure that both silicon and the virtual board have, side by side. Raises PlanError if they ran
+    different images."""
     for name, image in silicon.images.items():
         if default.images.get(name, image) != image:
             raise PlanError(

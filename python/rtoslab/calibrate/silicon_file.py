@@ -59,7 +59,7 @@ class KernelFigures(StrictModel):
     """Benchmark -> why it has none."""
 
     def board_figures(self) -> BoardFigures:
-        """Returns the kernel figures in the form in which they were measured."""
+        """Returns the kernel figures as they were measured, for comparisons."""
         seen = {name: MeasuredFigure(figure.repeats, figure.error_cycles) for name, figure in self.figures.items()}
         return BoardFigures(seen, self.missing, self.images)
 
@@ -85,12 +85,12 @@ class SiliconFile(StrictModel):
     """SHA-256 of all other content."""
 
     def calibration_readings(self) -> CalibrationReadings:
-        """Returns the raw readings of the calibration rows."""
+        """Returns the raw readings of the calibration rows in this file."""
         return CalibrationReadings({name: np.array(row, dtype=np.int64) for name, row in self.rows.items()})
 
 
 def figures_for_file(kernel: str, window_ms: int, seen: BoardFigures) -> KernelFigures:
-    """Returns a board's kernel figures in the form of a silicon.json."""
+    """Returns a board's kernel figures as a silicon.json has them. `seen`: as measured."""
     figures = {
         name: SiliconFigure(repeats=figure.repeats, error_cycles=round(figure.error_cycles, 6))
         for name, figure in seen.figures.items()
@@ -110,7 +110,8 @@ def make_silicon_file(
     fit_result: SettingsFit,
     figures: KernelFigures | None = None,
 ) -> SiliconFile:
-    """Returns the sealed content of a silicon.json for a finished calibration."""
+    """Returns the content of a silicon.json for a finished calibration, with its digest. `about`: the contributor's
+    words on the board."""
     body: dict[str, Any] = {
         "format": FORMAT,
         "rtoslab": __version__,
@@ -145,7 +146,8 @@ def write_silicon(path: Path, silicon: SiliconFile) -> None:
 
 
 def read_silicon(path: Path) -> SiliconFile:
-    """Returns the content of a silicon.json. Raises CatalogueError if it is none, AlteredError if it was changed."""
+    """Returns the content of a silicon.json. Raises CatalogueError if the file has another form, AlteredError if it was
+    changed."""
     table = read_object(path, "the calibration", CatalogueError)
     try:
         silicon = SiliconFile.model_validate(table)
@@ -163,7 +165,8 @@ def read_silicon(path: Path) -> SiliconFile:
 
 
 def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
-    """Returns the grade of each timing setting of a board, `silicon` for those that a silicon.json confirms.
+    """Returns how well each timing setting of a board is known (its grade): `silicon` for those that a silicon.json
+    confirms.
 
     Raises CatalogueError, AlteredError.
     """
@@ -185,4 +188,5 @@ def setting_grades(catalogue: Catalogue, board: str) -> Mapping[str, str]:
 
 
 def _content_digest(body: Mapping[str, Any]) -> str:
+    """Returns the SHA-256 of a silicon.json's content without this digest."""
     return hashlib.sha256(to_canonical_json(body).encode()).hexdigest()

@@ -50,11 +50,11 @@ class ImageFootprint:
     constants: Mapping[str, int]
 
     def total_bytes(self, kind: str) -> int:
-        """Returns the number of bytes of one kind (KINDS), such as text."""
+        """Returns how many bytes of one kind (KINDS), such as text, the image has."""
         return sum(item.size for item in self.items if item.kind == kind)
 
     def berkeley_sizes(self) -> dict[str, int]:
-        """Returns text, data and bss as `arm-none-eabi-size` counts them."""
+        """Returns the sizes in bytes named text, data and bss, as `arm-none-eabi-size` counts them."""
         return berkeley_sizes(self.sections)
 
     def bytes_by(self, *axes: str) -> dict[tuple[str, ...], Counter[str]]:
@@ -68,7 +68,8 @@ class ImageFootprint:
 def read_footprint(
     elf: Path, map_file: Path | None = None, regions: Iterable[MemoryRegion] = (), export: str | None = None
 ) -> ImageFootprint:
-    """Reads an image and its map file, and assigns every byte to an owner.
+    """Returns the sizes in an image: every byte with its owner, by the image's symbols and the linker's map file.
+
     The map file beside it (same name, .map) is taken if none is named. `export`: the folder that the kernel came from
     as an export. Raises ImageFileError.
     """
@@ -85,7 +86,8 @@ def read_footprint(
 def _section_items(
     section: OutputSection, image: ElfImage, pieces: tuple[InputSection, ...], export: str | None
 ) -> Iterable[OwnedBytes]:
-    """Yields the bytes of a section by owner, each byte once."""
+    """Yields the bytes of a section of the image by owner, each byte once. `pieces`: all input sections of the map
+    file."""
     symbols = [symbol for symbol in image.symbols if section.address <= symbol.address < section.end_address]
     if not pieces:
         whole = InputSection(section.name, section.address, section.size, UNKNOWN)
@@ -111,10 +113,10 @@ def _section_items(
 def _piece_items(
     section: OutputSection, piece: InputSection, start: int, end: int, symbols: list[ImageSymbol], export: str | None
 ) -> Iterable[OwnedBytes]:
-    """Yields the bytes of an input section by owner."""
+    """Yields the bytes of an input section (what one object file contributes) from `start` to `end` by owner."""
 
     def item_with_owner(name: str, symbol: ImageSymbol | None, at: int, until: int) -> OwnedBytes:
-        """Returns the bytes from `at` to `until` as one item."""
+        """Returns the bytes from `at` to `until`, which belong to the symbol or have none."""
         origin = object_origin(piece.object, export) if piece.object != UNKNOWN else UNKNOWN
         kind = _item_kind(section, piece.section, symbol)
         return OwnedBytes(name, short_object_name(piece.object, export), origin, kind, section.name, at, until - at)
@@ -133,7 +135,7 @@ def _piece_items(
 
 
 def _item_kind(section: OutputSection, input_name: str, symbol: ImageSymbol | None) -> str:
-    """Returns the kind of bytes (KINDS), such as text, from their section and symbol."""
+    """Returns the kind (KINDS) of some bytes, such as text, by their section and symbol."""
     if not section.is_text:
         return "data" if section.has_contents else "bss"
     if input_name.startswith((".rodata", ".init_array", ".vectors", ".boot_vectors", ".boot2")):
@@ -143,7 +145,7 @@ def _item_kind(section: OutputSection, input_name: str, symbol: ImageSymbol | No
 
 
 def _bytes_by_memory(sections: tuple[OutputSection, ...], regions: tuple[MemoryRegion, ...]) -> dict[str, int]:
-    """Returns the bytes that an image takes of each memory."""
+    """Returns how many bytes of each memory an image takes. Copied data takes its bytes in two of them."""
     taken: Counter[str] = Counter()
     for section in sections:
         run = find_region(section.address, regions)

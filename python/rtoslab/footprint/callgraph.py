@@ -40,7 +40,8 @@ class CallGraph:
     callees: dict[str, set[str]] = field(default_factory=dict)
 
     def deepest_stack(self, function: str) -> StaticStack | None:
-        """Returns the deepest stack of the function of that name. None if the compiler reported none."""
+        """Returns how much stack a function and all functions it calls need at most. None if the compiler reported no
+        such function."""
         title = next(
             (item for item, name in sorted(self.names.items()) if name == function and item in self.frames), None
         )
@@ -51,7 +52,11 @@ class CallGraph:
         return StaticStack(depth, tuple(sorted(unknown)))
 
     def _stack_bytes(self, title: str, above: tuple[str, ...], unknown: set[str], known: dict[str, int]) -> int:
-        """Returns the stack in bytes that a function and its callees need. Adds gaps of the bound to `unknown`."""
+        """Returns the stack in bytes that a function and its callees need. Adds to `unknown` what the figure leaves
+        out.
+
+        `title`: its id in the graph. `above`: the callers of this chain. `known`: results so far.
+        """
         name = self.names.get(title, title)
         if len(above) > _DEEPEST:
             unknown.add(f"{name} is at the end of a chain of {_DEEPEST} calls")
@@ -76,12 +81,12 @@ class CallGraph:
 
 
 def read_callgraph(path: Path) -> CallGraph:
-    """Returns the call graph from the joined .ci files of a build. An absent file gives an empty graph."""
+    """Returns the call graph from a build's file of joined .ci files. A missing file gives an empty graph."""
     return parse_callgraph(read_text(path, "the call graph", ImageFileError, MAP_BYTES) if path.is_file() else "")
 
 
 def parse_callgraph(text: str) -> CallGraph:
-    """Returns the call graph from the text of joined .ci files."""
+    """Returns the call graph from a text of joined .ci files (GCC's -fcallgraph-info)."""
     graph = CallGraph()
     for title, name, frame, kind in _NODE.findall(text):
         graph.names.setdefault(title, name)

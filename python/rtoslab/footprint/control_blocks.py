@@ -8,9 +8,9 @@ from rtoslab.targets import MemberPlace, member_places
 
 
 def structure_members(elf: Path, structure: str) -> dict[str, MemberPlace]:
-    """Returns the places of a structure's members, with those of structures inside it as `outer.inner`.
+    """Returns the place of each member of a C structure, with members of structures inside it as `outer.inner`.
 
-    Raises SymbolError if the image's debug information has none.
+    Raises SymbolError if the image's debug information does not have the structure.
     """
     members = member_places(read_image(elf), [structure]).get(structure)
     if members is None:

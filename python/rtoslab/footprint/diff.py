@@ -33,18 +33,19 @@ class ImageDifference:
     """Only owners whose bytes differ, the largest difference first. They add up to the difference of the images."""
 
     def added_bytes(self, kind: str) -> int:
-        """Returns by how many bytes the code or data of one kind grew. Negative if it shrank."""
+        """Returns by how many bytes of one kind (such as text) the second image is larger. Negative if it is
+        smaller."""
         return self.after.total_bytes(kind) - self.before.total_bytes(kind)
 
     def changes_by_object(self) -> tuple[SizeChange, ...]:
-        """Returns the changes in size by object file and kind."""
+        """Returns the changes in size of each object file and kind, the largest first."""
         return _size_changes(
             _bytes_by_owner(self.before.items, symbols=False), _bytes_by_owner(self.after.items, symbols=False)
         )
 
 
 def compare_footprints(before: ImageFootprint, after: ImageFootprint) -> ImageDifference:
-    """Returns the differences in size between two images, by symbol."""
+    """Returns the differences in size between two images, by symbol and object file."""
     return ImageDifference(before, after, _size_changes(_bytes_by_owner(before.items), _bytes_by_owner(after.items)))
 
 
@@ -52,7 +53,8 @@ _Owner = tuple[str, str, str]
 
 
 def _bytes_by_owner(items: Iterable[OwnedBytes], *, symbols: bool = True) -> Counter[_Owner]:
-    """Returns the number of bytes of each owner and kind."""
+    """Returns the number of bytes by (object file, symbol, kind). `symbols`: False to add up all symbols of an object
+    file."""
     owners: Counter[_Owner] = Counter()
     for item in items:
         owners[item.object or item.symbol, item.symbol if symbols else "", item.kind] += item.size
@@ -60,7 +62,7 @@ def _bytes_by_owner(items: Iterable[OwnedBytes], *, symbols: bool = True) -> Cou
 
 
 def _size_changes(before: Counter[_Owner], after: Counter[_Owner]) -> tuple[SizeChange, ...]:
-    """Returns the owners whose sizes differ, the largest changes first."""
+    """Returns the owners (object file, symbol, kind) whose sizes differ, the largest changes first."""
     changed = [SizeChange(*owner, before[owner], after[owner]) for owner in before.keys() | after.keys()]
     changed = [change for change in changed if change.added_bytes]
     return tuple(

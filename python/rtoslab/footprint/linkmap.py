@@ -32,12 +32,14 @@ class InputSection:
 
 
 def read_map(path: Path) -> tuple[InputSection, ...]:
-    """Reads the input sections of a map file, by address, without empty ones. Raises ImageFileError."""
+    """Returns the input sections in a linker's map file in order of address, without empty ones. Raises
+    ImageFileError."""
     return parse_map(read_bytes(path, MAP_BYTES, "the map file", ImageFileError), path_text(path))
 
 
 def parse_map(data: bytes, source: str) -> tuple[InputSection, ...]:
-    """Parses the content of a map file. `source` names it in errors. Raises ImageFileError."""
+    """Returns the input sections in the content of a map file, as `read_map`. `source` names it in errors. Raises
+    ImageFileError."""
     text = data.decode("utf-8", errors="replace")
     begin = text.find(_BEGIN)
     end = _END.search(text, max(begin, 0))

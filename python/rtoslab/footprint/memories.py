@@ -26,7 +26,7 @@ _ELSEWHERE = MemoryRegion("elsewhere", 0, 1 << 32)
 
 
 def board_regions(board: Board) -> tuple[MemoryRegion, ...]:
-    """Returns the board's memories, smallest first: of two that overlap, the smaller one is meant."""
+    """Returns the board's memories, the smallest first: where two overlap, the smaller one is meant."""
     facts = board.memory.model_dump()
     names = [key.removesuffix("_start") for key, value in facts.items() if key.endswith("_start") and value is not None]
     regions = [MemoryRegion(name, facts[f"{name}_start"], facts[f"{name}_bytes"]) for name in names]
@@ -34,7 +34,8 @@ def board_regions(board: Board) -> tuple[MemoryRegion, ...]:
 
 
 def find_region(address: int, regions: Iterable[MemoryRegion]) -> MemoryRegion:
-    """Returns the first memory that contains the address."""
+    """Returns the first of these memories that contains the address, or the region of the Cortex-M architecture that
+    does."""
     for region in (*regions, *_ARCHITECTURE):
         if region.start <= address < region.start + region.size:
             return region

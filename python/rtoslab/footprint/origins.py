@@ -37,7 +37,7 @@ def object_origin(name: str, export: str | None = None) -> str:
 
 
 def short_object_name(name: str, export: str | None = None) -> str:
-    """Returns an object file's name without machine-dependent folders and without `.o`."""
+    """Returns an object file's name without the folders of this machine and without `.o`."""
     own = name.partition(_IMAGE)[2]
     member = _MEMBER.search(name)
     if member and object_origin(name, export) == "kernel":

@@ -11,8 +11,9 @@ from rtoslab.plan import DEFAULT_WINDOW_MS, Point, make_point
 def footprint_point(
     catalogue: Catalogue, program: str, kernel: str, board: str, cores: int, config: Mapping[str, str]
 ) -> Point:
-    """Returns the point of a program whose size is measured (firmware/footprint/).
-    It has no window and no parameters.
+    """Returns, as a point, a program that is built only to measure its size (firmware/footprint/).
+
+    It has no measurement window and no parameters. Raises UnknownNameError.
     """
     if program not in catalogue.footprint_programs:
         raise UnknownNameError("footprint program", program, catalogue.footprint_programs)

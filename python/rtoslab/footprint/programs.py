@@ -25,7 +25,7 @@ class BuiltProgram:
 
     @property
     def callgraph_path(self) -> Path:
-        """Returns the path of the compiler's call graph: frame and callees of each function."""
+        """Returns the path of the call graph that the compiler wrote: stack frame and callees of each function."""
         return self.build.folder / CALLGRAPH
 
 
@@ -38,7 +38,8 @@ def build_program(
     cores: int = 1,
     config: Mapping[str, str] | None = None,
 ) -> BuiltProgram:
-    """Builds a program of firmware/footprint/ and reads its size by owner.
+    """Builds a program of firmware/footprint/. Returns it with its size by owner (symbol and object file).
+
     Raises PlanError if it cannot exist, BuildError, UnknownNameError.
     """
     point = footprint_point(catalogue, program, kernel, board, cores, config or {})
@@ -46,7 +47,7 @@ def build_program(
 
 
 def build_program_of_point(catalogue: Catalogue, point: Point) -> BuiltProgram:
-    """Builds the program of a point and reads its size by owner. Raises PlanError if it cannot exist."""
+    """Builds the program of a point. Returns it with its size by owner. Raises PlanError if it cannot exist."""
     if point.not_applicable is not None:
         raise PlanError(f"{point.label} cannot be built: {point.not_applicable}.")
     built = build_point_image(catalogue, point)

@@ -66,7 +66,11 @@ def survey_services(
     config: Mapping[str, str] | None = None,
     progress: Progress = lambda _: None,
 ) -> ServiceSurvey:
-    """Builds and runs the programs that measure services. Returns the costs and stacks."""
+    """Builds and runs the programs that each use one kernel service. Returns what each service adds, and the use of
+    stacks.
+
+    `programs`: their names, or None for all. Raises PlanError, UnknownNameError.
+    """
     for name in programs or ():
         if name not in catalogue.footprint_programs:
             raise UnknownNameError("footprint program", name, catalogue.footprint_programs)
@@ -74,7 +78,7 @@ def survey_services(
     built: dict[str, tuple[BuiltProgram, StackRun]] = {}
 
     def build_and_run(name: str) -> tuple[BuiltProgram, StackRun] | str:
-        """Returns a built program with its run, or the reason why there is none."""
+        """Returns a built program and how its stacks were used in a run, or the reason why it cannot exist."""
         point = footprint_point(catalogue, name, kernel, board, cores, config or {})
         if point.not_applicable is not None:
             return point.not_applicable
@@ -95,10 +99,10 @@ def survey_services(
 
 
 def _programs_in_order(catalogue: Catalogue) -> list[str]:
-    """Returns the names of the programs, each after the program that it extends."""
+    """Returns the names of all programs in such an order that each comes after the program it extends."""
 
     def extension_depth(name: str) -> int:
-        """Returns how many programs a program extends, one after the other."""
+        """Returns how many programs come before one: the one that it extends, the one that this extends, and so on."""
         base = catalogue.footprint_programs[name].facts.base
         return 1 + extension_depth(base) if base else 0
 
@@ -108,7 +112,8 @@ def _programs_in_order(catalogue: Catalogue) -> list[str]:
 def _service_cost(
     catalogue: Catalogue, name: str, image: Callable[[str], tuple[BuiltProgram, StackRun] | str]
 ) -> ServiceCost:
-    """Returns the bytes that a program adds to the program that it extends."""
+    """Returns how many bytes a program has more than the program that it extends. `image`: returns a built program and
+    its run."""
     facts = catalogue.footprint_programs[name].facts
     built = image(name)
     base = image(facts.base) if facts.base else None
@@ -137,7 +142,7 @@ def _service_cost(
 
 
 def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
-    """Returns the bytes of a program by kind, and its text and constants by origin."""
+    """Returns the bytes of a program by kind (such as text), and those of its code and constants by origin."""
     kinds: Counter[str] = Counter()
     origins: Counter[str] = Counter()
     for item in program.footprint.items:
@@ -148,13 +153,14 @@ def _count_bytes(program: BuiltProgram) -> tuple[Counter[str], Counter[str]]:
 
 
 def _task_stacks(catalogue: Catalogue, name: str, program: BuiltProgram, seen: StackRun) -> list[TaskStack]:
-    """Returns the stack of each task in a program."""
+    """Returns the use and the static bound of each task's stack in a program. `seen`: its run."""
     graph = read_callgraph(program.callgraph_path)
     probes = catalogue.kernel(program.point.kernel).facts.probes
     idle = probes.idle_symbols if probes else ()
 
     def static_stack(task: str) -> StaticStack | None:
-        """Returns the static bound of a task's stack, or None."""
+        """Returns the bound that the compiler's call graph gives for a task's stack. None if its function is
+        unknown."""
         functions = ("entry",) if task == "task" else ("main",) if task.startswith("(") else idle
         return next((depth for function in functions if (depth := graph.deepest_stack(function)) is not None), None)
 

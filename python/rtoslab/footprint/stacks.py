@@ -70,7 +70,8 @@ class _StackRange:
 
 
 def run_for_stacks(catalogue: Catalogue, program: BuiltProgram) -> StackRun:
-    """Runs an image on the virtual board. Returns how much of its stacks and pool was used.
+    """Runs an image on the virtual board. Returns how much of each stack and of the kernel's memory pool it used.
+
     Raises RunError if it locks up.
     """
     run = _StackObserver(catalogue, program)
@@ -93,9 +94,10 @@ class _StackObserver:
         load_image(self.machine, program.build.elf_path.read_bytes(), program.build.elf_path.name)
 
     def run_to_main(self) -> None:
-        """Runs to main(), where memory is cleared and the main stack is still unused.
+        """Runs to main(), and fills the main stack, which is still unused, with the pattern.
 
-        A kernel with a start-up of its own has no such stack: there main() runs on a task's."""
+        A kernel with a start-up of its own has no such stack: there main() runs on a task's.
+        """
         self.machine.until(find_address(self.machine, "main"))
         self._run_machine(self._run_cycles())
         if self.kernel.owns_start:
@@ -105,7 +107,7 @@ class _StackObserver:
         self._paint_stack(0, _StackRange("(main stack)", top - size, top), self.machine.registers(0)["sp"])
 
     def run_tasks(self) -> None:
-        """Runs the image, and fills the stack of each new task with the pattern when the kernel first names it."""
+        """Runs the image. Whenever the kernel first names a new task, this task's stack is filled with the pattern."""
         block = self.kernel.memory.task_block if self.kernel.memory else None
         words = current_task_addresses(self.machine, self.kernel, self.program.point.cores).values() if block else ()
         no_task = self.kernel.probes.no_task if self.kernel.probes else frozenset()
@@ -125,7 +127,7 @@ class _StackObserver:
                     self._paint_stack(address, self._read_stack(address, block, members), first)
 
     def _read_stack(self, address: int, block: TaskBlock, members: dict[str, MemberPlace]) -> _StackRange:
-        """Returns the addresses of a task's stack from its control block."""
+        """Returns the addresses of a task's stack, as its control block at `address` has them."""
         base = _read_word(self.machine, address + members[block.stack].offset)
         if block.bytes:
             end = base + _read_word(self.machine, address + members[block.bytes].offset)
@@ -137,24 +139,26 @@ class _StackObserver:
         return _StackRange(text or f"task {address:#x}", base, end)
 
     def _paint_stack(self, block: int, stack: _StackRange, until: int) -> None:
-        """Fills the unused part of a task's stack with the pattern."""
+        """Fills a stack with the pattern up to the address `until`. `block`: the address of the task's control
+        block."""
         self.machine.write(stack.base, bytes([PAINT]) * (until - stack.base))
         self.stacks[block] = stack
 
     def read_result(self) -> StackRun:
-        """Returns how much of each stack's pattern is gone, and how much of the pool is used."""
+        """Returns how much of each stack was used (where the pattern is gone), and how much of the pool."""
         peaks = [
             StackPeak(stack.task, self._used_bytes(stack), stack.end - stack.base) for stack in self.stacks.values()
         ]
         return StackRun(tuple(sorted(peaks, key=lambda peak: peak.task)), *self._read_pool())
 
     def _used_bytes(self, stack: _StackRange) -> int:
-        """Returns how many bytes of a stack no longer have the pattern."""
+        """Returns how many bytes of a stack were used. They begin where the pattern ends."""
         painted = self.machine.read(stack.base, stack.end - stack.base)
         return len(painted.lstrip(bytes([PAINT])))
 
     def _read_pool(self) -> tuple[int | None, int, str, bool]:
-        """Returns used bytes and size of the kernel's pool, why it could not be seen, and whether there is one."""
+        """Returns the used bytes and the size of the kernel's memory pool, why they could not be seen, and whether
+        there is a pool."""
         facts = self.kernel.memory
         if facts is None:
             return None, 0, "its kernel.toml does not state where the kernel allocates memory", True
@@ -173,11 +177,12 @@ class _StackObserver:
         return _read_word(self.machine, find_word_address(self.machine, facts.pool_used_symbol or "")), size, "", True
 
     def _run_cycles(self) -> int:
-        """Returns the number of cycles that the image runs."""
+        """Returns for how many cycles the image runs."""
         return int(RUN_S * (self.program.point.clock_hz or self.board.clock.sys_hz))
 
     def _run_machine(self, cycles: int) -> str:
-        """Runs some cycles. Returns the reason why the board stopped."""
+        """Runs at most this many cycles. Returns why the board stopped: `cycles`, `until` or `watch`. Raises RunError
+        for other reasons."""
         with simulator_errors(RunError):
             stop = self.machine.run(cycles)
         if stop["reason"] not in {"cycles", "until", "watch"}:
@@ -186,5 +191,5 @@ class _StackObserver:
 
 
 def _read_word(machine: VirtualMachine, address: int) -> int:
-    """Returns a 32-bit word of the board's memory."""
+    """Returns the 32-bit word at an address of the board's memory."""
     return int.from_bytes(machine.read(address, 4), "little")

@@ -16,7 +16,8 @@ DIFFERENCE_TABLES: Final = ("totals", "objects", "symbols")
 
 
 def image_tables(image: ImageFootprint) -> tuple[ValueTable, ...]:
-    """Returns the tables of one image's bytes by section, memory, symbol and object file.
+    """Returns the tables of one image's bytes: by section, memory, origin, object file and symbol.
+
     The last row of `sections` is what `arm-none-eabi-size` prints.
     """
     return (
@@ -42,7 +43,7 @@ _SECTIONS: Final = ("section", "address", "load address", *KINDS, "bytes")
 
 
 def _section_rows(image: ImageFootprint) -> list[Sequence[Value]]:
-    """Returns the rows of the table of sections."""
+    """Returns the table rows of the image's sections, and a last one with their sums."""
     rows: list[Sequence[Value]] = []
     for section in image.sections:
         kinds = [sum(i.size for i in image.items if i.section == section.name and i.kind == kind) for kind in KINDS]
@@ -53,13 +54,14 @@ def _section_rows(image: ImageFootprint) -> list[Sequence[Value]]:
 
 
 def _group_rows(image: ImageFootprint, *axes: str) -> list[Sequence[Value]]:
-    """Returns the rows of a table of bytes by these attributes."""
+    """Returns the rows of a table of an image's bytes, grouped by these attributes of `OwnedBytes`."""
     groups = sorted(image.bytes_by(*axes).items(), key=lambda row: (row[0][:-1], -row[1].total(), row[0]))
     return [(*names, *(sizes[kind] for kind in KINDS), sizes.total()) for names, sizes in groups]
 
 
 def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
-    """Returns the tables of a kernel's services: their bytes, missing figures, and tasks' stacks."""
+    """Returns the tables of the kernels' services: the bytes that each adds, those without a figure, and the tasks'
+    stacks."""
     services: list[Sequence[Value]] = []
     lacking: list[Sequence[Value]] = []
     stacks: list[Sequence[Value]] = []
@@ -101,14 +103,14 @@ def survey_tables(surveys: Sequence[ServiceSurvey]) -> tuple[ValueTable, ...]:
 
 
 def _unknown_text(static: StaticStack | None) -> str:
-    """Returns what the static bound of a stack leaves out, as text."""
+    """Returns what the static bound of a stack leaves out, as text. Empty if it leaves nothing out."""
     if static is None:
         return "no such function in the compiler's call graph"
     return "; ".join(static.unknown)
 
 
 def minimal_table(surveys: Sequence[ServiceSurvey]) -> ValueTable:
-    """Returns a table of the minimal images of several kernels and boards."""
+    """Returns a table of the sizes of several kernels' minimal images on their boards."""
     rows: list[Sequence[Value]] = []
     for survey in surveys:
         image = survey.minimal.footprint
@@ -121,7 +123,7 @@ def minimal_table(surveys: Sequence[ServiceSurvey]) -> ValueTable:
 
 
 def difference_tables(difference: ImageDifference) -> tuple[ValueTable, ...]:
-    """Returns the tables of the differences in size between two images."""
+    """Returns the tables of the differences in size between two images: in all, by object file and by symbol."""
     names = ("before", "after", "change")
     totals = [
         (kind, difference.before.total_bytes(kind), difference.after.total_bytes(kind), difference.added_bytes(kind))
@@ -146,5 +148,5 @@ def difference_tables(difference: ImageDifference) -> tuple[ValueTable, ...]:
 
 
 def _change_row(change: SizeChange) -> Sequence[Value]:
-    """Returns the row of one change in size."""
+    """Returns the table row of one change in size."""
     return (change.symbol, change.object, change.kind, change.before, change.after, change.added_bytes)

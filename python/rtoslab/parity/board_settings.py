@@ -45,8 +45,10 @@ _UNKNOWN_SETTING: Final = ("the same code may take more or less time", None)
 
 
 def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str, str]:
-    """Returns the board settings to compare, keyed by the concept's id.
-    `one_kernel`: all sides have the same kernel.
+    """Returns the board settings to compare, by the id of the condition each is. `state`: as read when the measurement
+    window opened.
+
+    `one_kernel`: whether all compared points have the same kernel.
     """
     return {
         STATE_PREFIX + key: str(value)
@@ -56,12 +58,12 @@ def state_facts(state: Mapping[str, str | int], *, one_kernel: bool) -> dict[str
 
 
 def absent_value(concept_id: str) -> str | None:
-    """Returns the value of a board setting that was not read. None if a missing one says nothing."""
+    """Returns the value that a board setting has where it was not read. None if this says nothing."""
     return _NOT_ENABLED if _without_core(concept_id.removeprefix(STATE_PREFIX)).startswith(f"{_URGENCY}irq") else None
 
 
 def state_concept(concept_id: str) -> FairnessCondition:
-    """Returns the concept (a condition of a fair comparison) of a board setting. Its title names the register."""
+    """Returns the condition of a fair comparison that a board setting stands for. Its title names the register."""
     key = concept_id.removeprefix(STATE_PREFIX)
     setting = _without_core(key)
     title, why, off_on = _KNOWN_SETTINGS.get(setting) or (_setting_title(setting), *_UNKNOWN_SETTING)
@@ -72,7 +74,7 @@ def state_concept(concept_id: str) -> FairnessCondition:
 
 
 def manifest_concept_id(concept_id: str) -> str:
-    """Returns the id of the concept that describes the same setting in manifests."""
+    """Returns the id of the condition that describes the same setting in manifests."""
     return _without_core(concept_id.removeprefix(STATE_PREFIX))
 
 
@@ -83,7 +85,7 @@ def _without_core(key: str) -> str:
 
 
 def _setting_title(key: str) -> str:
-    """Returns the title of a board setting."""
+    """Returns the title of a board setting that is not among the known ones."""
     if not key.startswith(_URGENCY):
         return key
     exception = key.removeprefix(_URGENCY)

@@ -15,7 +15,8 @@ BuildRecord = Mapping[str, Any]
 
 
 def optimisation_level(build: BuildRecord) -> str | None:
-    """Returns the optimisation level of the C files, or each level with its folder's name if they differ."""
+    """Returns the optimisation level of the C files, such as `-O2`. If folders differ, each is named with its level.
+    None if unknown."""
     calls = build.get("calls")
     if calls is None:
         return _level_option(build.get("flags", []))
@@ -25,7 +26,8 @@ def optimisation_level(build: BuildRecord) -> str | None:
 
 
 def code_options(build: BuildRecord) -> str | None:
-    """Returns the options of the C files that shape code, without the level. None if the record has no calls."""
+    """Returns the compiler options of the C files that shape their code, without the level. None if the build's record
+    has no calls."""
     calls = build.get("calls")
     if calls is None:
         return None
@@ -35,8 +37,8 @@ def code_options(build: BuildRecord) -> str | None:
 
 
 def options_of_single_files(build: BuildRecord) -> str | None:
-    """Returns the files whose options or definitions differ from those of their folder. None if the record has no
-    calls."""
+    """Returns, as text, the files whose options or definitions differ from the rest of their folder. None if the
+    build's record has no calls."""
     calls = build.get("calls")
     if calls is None:
         return None
@@ -49,25 +51,25 @@ def options_of_single_files(build: BuildRecord) -> str | None:
 
 
 def _options_by_folder(calls: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """Returns the options of C files by folder."""
+    """Returns the compiler options of C files by folder. `calls`: the record of compiler calls."""
     groups = calls["groups"].items()
     return {name.partition("/")[0]: group[OPTIONS] for name, group in groups if name.endswith("*.c")}
 
 
 def _folders_text(by_folder: Mapping[str, str]) -> str:
-    """Returns one text if all folders have the same, else each folder with its text."""
+    """Returns the text that all folders share. If they differ, each folder is named with its text."""
     if len(set(by_folder.values())) == 1:
         return next(iter(by_folder.values()))
     return ", ".join(f"{folder} {text or 'none'}" for folder, text in sorted(by_folder.items()))
 
 
 def _level_option(words: Sequence[str]) -> str | None:
-    """Returns the last `-O` option of a compiler call, or None."""
+    """Returns the last `-O` option among compiler options, which decides. None if there is none."""
     return next((word for word in reversed(words) if word.startswith("-O")), None)
 
 
 def _code_shaping_options(words: Iterable[str]) -> list[str]:
-    """Returns the options that change instructions, without those of `_SHAPES_NO_CODE`."""
+    """Returns the compiler options that change instructions, without those in `_SHAPES_NO_CODE`."""
     shaping = []
     rest = iter(words)
     for word in rest:

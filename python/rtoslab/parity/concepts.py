@@ -28,7 +28,7 @@ class FairnessCondition:
     """Whether it is read from the board as the window opened. Then no option sets it."""
 
     def value_text(self, value: str) -> str:
-        """Returns a raw value of the condition as a reader's text, such as `on` for `1`."""
+        """Returns a value of the condition as a text for readers, such as `on` for `1`."""
         if self.off_on is None:
             return value
         return self.off_on[0] if value in {"0", "false", ""} else self.off_on[1]
@@ -60,22 +60,22 @@ KERNEL_CONCEPTS: Final = (
 
 
 def _flag_reader(prefix: str) -> Callable[[BuildRecord], str | None]:
-    """Returns a function that reads the last compiler flag with this prefix from a build's record."""
+    """Returns a function that takes a build's record and returns the last compiler flag with this prefix."""
 
     def last_flag(build: BuildRecord) -> str | None:
-        """Returns the last compiler flag with the prefix, or None."""
+        """Returns the last compiler flag with the prefix. None if there is none."""
         return next((flag for flag in reversed(build.get("flags", [])) if flag.startswith(prefix)), None)
 
     return last_flag
 
 
 def _feature_reader(name: str) -> Callable[[BuildRecord], str | None]:
-    """Returns a function that reads a board feature from a build's record."""
+    """Returns a function that takes a build's record and returns the value of a board's feature, such as a cache."""
     return lambda build: build.get("features", {}).get(name)
 
 
 def _value_reader(key: str) -> Callable[[BuildRecord], str | None]:
-    """Returns a function that reads a key of a build's record."""
+    """Returns a function that takes a build's record and returns the value of a key. None if it is missing."""
     return lambda build: str(build[key]) if build.get(key) else None
 
 
@@ -122,7 +122,7 @@ CONCEPTS: Final = (*KERNEL_CONCEPTS, *(concept for concept, _ in BUILD_CONCEPTS)
 
 
 def fairness_condition_values(manifest: Mapping[str, Any], kernel: Kernel | None) -> dict[str, str]:
-    """Returns the value of each fairness condition for one measured point, keyed by the condition's id.
+    """Returns the value of each fairness condition for one measured point, by the condition's id.
 
     `manifest`: the record of how the point (a benchmark on one kernel and board) was built and run.
     """
@@ -145,9 +145,11 @@ def fairness_condition_values(manifest: Mapping[str, Any], kernel: Kernel | None
 
 
 def kernel_of_point(catalogue: Catalogue, manifest: Mapping[str, Any], kernel_name: str) -> Kernel | None:
-    """Returns the facts of a point's kernel. None if the kernel is not known.
-    A reference result may have a kernel whose tree is not named here. Then the manifest says which of our ports it
-    was built with."""
+    """Returns the catalogue's facts on a point's kernel. None if the kernel is not known.
+
+    A reference result may have a kernel whose tree is not named here. Then the manifest says which of our ports it was
+    built with.
+    """
     if kernel_name in catalogue.kernels:
         return catalogue.kernels[kernel_name].facts
     build = manifest.get("build")
@@ -157,21 +159,22 @@ def kernel_of_point(catalogue: Catalogue, manifest: Mapping[str, Any], kernel_na
 
 
 def _macro_value(source: str | None, macros: Mapping[str, str]) -> str | None:
-    """Returns the value of the macro that decides a condition. A source that begins with `=` is a fixed value."""
+    """Returns the value of the macro that decides a condition. A `source` that begins with `=` is a fixed value
+    instead. None if unknown."""
     if source is None:
         return None
     return source[1:] if source.startswith("=") else macros.get(source)
 
 
 def config_value(concept: FairnessCondition, value: str) -> str:
-    """Returns a raw value as `--config` takes it: a compiler by its name, not by its banner."""
+    """Returns the value of a condition as `--config` takes it: a compiler by its name, not by its version text."""
     if concept.id != "compiler":
         return value
     return "clang" if value.startswith("clang") else "gcc"
 
 
 def config_key(concept: FairnessCondition, kernel: Kernel) -> str:
-    """Returns the key of `--config` that changes the concept for a kernel. Empty if none does."""
+    """Returns the key of `--config` that changes the condition for a kernel. Empty if none does."""
     if concept not in KERNEL_CONCEPTS:
         return concept.id
     source = kernel.parity.get(concept.id, "=")

@@ -44,7 +44,7 @@ class ConfigurationCost(StrictModel):
     """Benchmarks whose points are in one placement each, where the place matters: the place's share is not known."""
 
     def reversed_cost(self) -> "ConfigurationCost":
-        """Returns the cost of the opposite change."""
+        """Returns the cost of the opposite change, from `after` to `before`."""
         back = {name: _reverse_percent(value) for name, value in self.percent.items()}
         band = {name: (_reverse_percent(most), _reverse_percent(least)) for name, (least, most) in self.band.items()}
         return self.model_copy(update={"before": self.after, "after": self.before, "percent": back, "band": band})
@@ -65,13 +65,14 @@ class CostFile(StrictModel):
 
     @property
     def content_digest(self) -> str:
-        """Returns the digest of the content, which `seal` must have."""
+        """Returns the digest that `seal` must have: that of all other content."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
 
 def read_costs(root: Path) -> tuple[ConfigurationCost, ...]:
     """Returns the stored costs of configuration changes: the working directory's, then the checkout's.
-    Raises as `read_cost_file` does.
+
+    Raises CatalogueError or PlanError, as `read_cost_file` does.
     """
     paths = dict.fromkeys([Path.cwd() / COSTS_FILE, root.resolve() / COSTS_FILE])
     return tuple(cost for path in paths for cost in read_cost_file(path))
@@ -95,7 +96,8 @@ def read_cost_file(path: Path) -> tuple[ConfigurationCost, ...]:
 
 
 def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection[int] = ()) -> list[ConfigurationCost]:
-    """Returns the cost of every configuration key that is the only difference between some points.
+    """Returns the cost of each configuration key that is the only difference between some of the points.
+
     A value that is not set is `as usual`. `place_bound_ids`: the identities (`id`) of points whose figures may depend
     on the place of their code.
     """
@@ -134,15 +136,18 @@ def costs_from_runs(points: Iterable[MeasuredPoint], place_bound_ids: Collection
 
 
 def _ratio_to_percent(ratio: float) -> float:
-    """Returns a ratio as a change in percent, with two decimals."""
+    """Returns a ratio of times as a change in percent, with two decimals."""
     return round(100 * (ratio - 1), 2) + 0.0
 
 
 def _single_key_changes(
     rows: Sequence[tuple[dict[str, str], PlacedTime]],
 ) -> Iterable[tuple[str, str, str, FigureRatio]]:
-    """Yields (key, value before, value after, ratio of the times) for every two rows that differ in one key. The
-    first row in order is `before`."""
+    """Yields (key, value before, value after, ratio of the times) for each two points that differ in one configuration
+    key only.
+
+    The first of the two in `rows` is `before`.
+    """
     for key in dict.fromkeys(name for config, _ in rows for name in config):
         others: dict[tuple[tuple[str, str], ...], list[tuple[str, PlacedTime]]] = {}
         for config, value in rows:
@@ -161,8 +166,11 @@ AS_USUAL = "as usual"
 def find_cost(
     costs: Iterable[ConfigurationCost], kernel: str, board: str, key: str, values: tuple[str, str]
 ) -> ConfigurationCost | None:
-    """Returns the cost of a change from the first to the second value, in either direction. None if nobody measured
-    it."""
+    """Returns the measured cost of changing a key from the first to the second of `values`. None if it was not
+    measured.
+
+    The cost of the opposite change also serves.
+    """
     for cost in costs:
         if (cost.kernel, cost.board, cost.key) != (kernel, board, key):
             continue
@@ -174,8 +182,10 @@ def find_cost(
 
 
 def update_cost_file(costs: Sequence[ConfigurationCost], path: Path) -> None:
-    """Writes the costs in place of those of the same kernel, board and key. Keeps the others. Raises as
-    `read_cost_file`."""
+    """Writes these costs to a file, where they replace those of the same kernel, board and key. Other costs stay.
+
+    Raises as `read_cost_file`.
+    """
     stored = read_cost_file(path)
     fresh = {(cost.kernel, cost.board, cost.key) for cost in costs}
     merged = [*(item for item in stored if (item.kernel, item.board, item.key) not in fresh), *costs]
@@ -195,5 +205,5 @@ def update_cost_file(costs: Sequence[ConfigurationCost], path: Path) -> None:
 
 
 def _inline_table_items(table: Mapping[str, float | tuple[float, float]]) -> list[str]:
-    """Returns the items of an inline TOML table."""
+    """Returns the items of a table as they are written in an inline TOML table."""
     return [f"{name} = {list(value) if isinstance(value, tuple) else value!r}" for name, value in table.items()]

@@ -14,8 +14,9 @@ _MEASURING_OPTIONS = ("instrument", "samples", PLACEMENT)
 
 
 def lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[LintSubject]:
-    """Returns the measured points as sides of a comparison, each named by its difference from the others.
-    The first of several placements counts.
+    """Returns the measured points as sides of a comparison, each named by how it differs from the others.
+
+    Of several placements the first one counts. `run_name`: begins each name.
     """
     unique = _distinct_points(points)
     names = series_names([point for point, _ in unique], with_cores=False)
@@ -31,13 +32,16 @@ def lint_subjects(points: Sequence[StoredPoint], run_name: str = "") -> list[Lin
 
 
 def _point_state(stored: StoredPoint) -> Mapping[str, str | int]:
-    """Returns the board's settings when the point's window opened. Empty if there is no number."""
+    """Returns the board's settings as they were when the point's measurement window opened. Empty if the point was not
+    measured."""
     return stored.result.state if isinstance(stored.result, MeasuredPoint) else {}
 
 
 def _distinct_points(points: Sequence[StoredPoint]) -> list[tuple[PointId, StoredPoint]]:
-    """Returns the measured points without their measuring options. The first of several points that
-    differ in these alone stays."""
+    """Returns the measured points, each with its identity without the options that only say how it was measured.
+
+    Of several points that differ in these options only, the first stays.
+    """
     by_key: dict[tuple[str, str], tuple[PointId, StoredPoint]] = {}
     for stored_point in points:
         if isinstance(stored_point.result, MeasuredPoint):
@@ -50,7 +54,9 @@ def _distinct_points(points: Sequence[StoredPoint]) -> list[tuple[PointId, Store
 
 
 def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[UnfairDifference]:
-    """Returns the unfair differences among a report's points, with their known costs.
+    """Returns the unfair differences between a report's points (conditions that were not equal), with what they are
+    known to cost.
+
     Costs come from these points and from the stored files.
     """
     costs_of_points = costs_from_runs(
@@ -62,6 +68,6 @@ def lint_points(catalogue: Catalogue, points: Sequence[StoredPoint]) -> list[Unf
 
 
 def has_comparable_points(points: Sequence[StoredPoint]) -> bool:
-    """Whether any two measured points have the same benchmark, board and number of cores."""
+    """Whether two or more measured points have the same benchmark, board and number of cores."""
     places = [(point.benchmark, point.board, point.cores) for point, _ in _distinct_points(points)]
     return len(set(places)) < len(places)

@@ -54,7 +54,8 @@ class UnfairDifference:
 
     @property
     def cost_text(self) -> str:
-        """Returns the known costs of the difference, as text. If none of these was measured, in those that were."""
+        """Returns what the difference is known to cost, as text. If it was not measured, the text says how to measure
+        it."""
         costs_text = [f"{change}: {_percent_text(item, self.benchmarks)}" for change, item in self.costs]
         unknown = (
             "set it to the same value and measure again"
@@ -65,7 +66,7 @@ class UnfairDifference:
 
 
 def group_comparable(subjects: Iterable[LintSubject]) -> list[list[LintSubject]]:
-    """Returns groups of points that a reader would compare: of one benchmark, board and number of cores."""
+    """Returns the points in groups that a reader would compare: of one benchmark, board and number of cores."""
     groups: dict[tuple[str, str, int], list[LintSubject]] = {}
     for subject in subjects:
         groups.setdefault((subject.point.benchmark, subject.point.board, subject.point.cores), []).append(subject)
@@ -75,7 +76,8 @@ def group_comparable(subjects: Iterable[LintSubject]) -> list[list[LintSubject]]
 def find_unfairness(
     catalogue: Catalogue, groups: Iterable[Sequence[LintSubject]], costs: Sequence[ConfigurationCost] = ()
 ) -> list[UnfairDifference]:
-    """Returns the unfair differences within each group of points."""
+    """Returns the conditions that were not equal within each group of points. Equal findings of several benchmarks
+    become one."""
     merged: dict[tuple[str, str, str], UnfairDifference] = {}
     for group in groups:
         benchmark, board = group[0].point.benchmark, group[0].point.board
@@ -96,7 +98,7 @@ def find_unfairness(
 def _group_unfairness(
     catalogue: Catalogue, group: Sequence[LintSubject], board: str, benchmark: str, costs: Sequence[ConfigurationCost]
 ) -> Iterable[UnfairDifference]:
-    """Yields the conditions that differ within one group of points."""
+    """Yields the conditions that were not equal within one group of points."""
     kernels = {_kernel_name(item): kernel_of_point(catalogue, item.manifest, _kernel_name(item)) for item in group}
     facts = [fairness_condition_values(item.manifest, kernels[_kernel_name(item)]) for item in group]
     states = _setting_facts(group)
@@ -117,7 +119,7 @@ def _group_unfairness(
 
 
 def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
-    """Returns the board settings of each point, keyed by concept."""
+    """Returns the settings of each point's board that can be compared, by condition."""
     one_kernel = len({_kernel_name(subject) for subject in group}) == 1
     states = [state_facts(subject.state, one_kernel=one_kernel) for subject in group]
     meanings = {key: absent_value(key) for state in states for key in state}
@@ -126,7 +128,7 @@ def _setting_facts(group: Sequence[LintSubject]) -> list[dict[str, str]]:
 
 
 def _kernel_name(subject: LintSubject) -> str:
-    """Returns the kernel's name. That of a reference result is without its mark."""
+    """Returns the name of a point's kernel, without the mark of a reference result."""
     return subject.point.kernel.removesuffix(REFERENCE_MARK).rstrip()
 
 
@@ -136,7 +138,8 @@ def _change_costs(
     sides: Sequence[tuple[LintSubject, str]],
     costs: Sequence[ConfigurationCost],
 ) -> Iterable[tuple[str, ConfigurationCost]]:
-    """Yields the known cost of the difference for each kernel."""
+    """Yields the known cost of a difference for each kernel, with a text that names kernel and change. `sides`: points
+    with their values."""
     (first, before), (second, after), *_ = sides
     for kernel, facts in kernels.items():
         key = "" if facts is None else config_key(concept, facts)
@@ -151,13 +154,13 @@ def _change_costs(
 
 
 def _option_forms(subject: LintSubject, kernel: str, key: str, value: str) -> tuple[str, ...]:
-    """Returns the forms in which a sweep may have written a configuration value."""
+    """Returns the forms in which a sweep may have written the value of a configuration key."""
     unsaid = _kernel_name(subject) == kernel and key not in subject.point.config
     return (value, AS_USUAL) if unsaid else (value,)
 
 
 def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
-    """Returns the largest changes in percent by benchmark, as text."""
+    """Returns the largest changes in percent as text, with the names of their benchmarks."""
     compared = {name: value for name, value in cost.percent.items() if name in benchmarks}
     ordered = sorted((compared or cost.percent).items(), key=lambda item: -abs(item[1]))
     shown = ", ".join(
@@ -167,7 +170,8 @@ def _percent_text(cost: ConfigurationCost, benchmarks: Sequence[str]) -> str:
 
 
 def _band_text(cost: ConfigurationCost, name: str) -> str:
-    """Returns the range of a change over placements as text, if it has two different ends."""
+    """Returns the range of a benchmark's change over placements of the code, as text in brackets. Empty if there is
+    nothing to say."""
     least, most = map(_format_signed, cost.band.get(name, (0.0, 0.0)))
     band = [] if least == most else [f"{least} to {most}"]
     bands = [*band, *["placement"] * (name in cost.placement), *["one placement"] * (name in cost.one_placement)]
@@ -175,10 +179,10 @@ def _band_text(cost: ConfigurationCost, name: str) -> str:
 
 
 def _format_signed(value: float) -> str:
-    """Returns a number with its sign and one decimal."""
+    """Returns a number as text with its sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"
 
 
 def _names_text(sides: Sequence[str]) -> str:
-    """Returns the first names, and the number of further ones."""
+    """Returns the first names as text, with the number of further ones."""
     return ", ".join(sides[:MOST_NAMES]) + (f" and {len(sides) - MOST_NAMES} more" if len(sides) > MOST_NAMES else "")

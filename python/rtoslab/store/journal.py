@@ -98,7 +98,8 @@ def read_sessions(run: Path) -> list[JournalSession]:
 
 
 def _unaltered_sessions(run: Path) -> list[JournalSession]:
-    """Returns the sessions in those lines of the journal that were not altered. Empty if the file cannot be read."""
+    """Returns the sessions in those lines of the journal whose own digest is right. Empty if the file cannot be
+    read."""
     try:
         return [line for line in _parse_sessions(run) if line is not None]
     except AlteredError:  # it cannot be read at all

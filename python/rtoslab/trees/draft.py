@@ -33,8 +33,11 @@ class _SourceIndex:
 
 
 def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version: str | None) -> SourceTree:
-    """Returns a description of the kernel source tree in `path` for a port.
-    Raises CatalogueError naming what was not found.
+    """Returns a proposal for the description of the kernel sources in `path`: which files and header folders the port
+    uses.
+
+    `ident`: the id of the new tree. `version`: None to find it in the sources. Raises CatalogueError, which names what
+    was not found.
     """
     wants = kernel.tree
     if wants is None:
@@ -67,8 +70,9 @@ def draft_description(kernel: Kernel, port: str, ident: str, path: Path, version
 
 
 def _index_files(root: Path, wants: TreeRequirements) -> _SourceIndex:
-    """Lists the files of a kernel's source tree, without those that the port avoids.
-    Raises CatalogueError for too many or none.
+    """Returns the lists of a kernel's source files and headers below `root`, without those that the port avoids.
+
+    Raises CatalogueError for too many files, or no source file.
     """
     code, headers, seen = [], [], 0
     for base, folders, names in os.walk(root):
@@ -101,13 +105,14 @@ def _contains_any(name: str, words: Iterable[str]) -> bool:
 
 
 def _is_avoided(name: str, wants: TreeRequirements) -> bool:
-    """Whether a folder's or file's name is one of the words to avoid, or has one between underscores."""
+    """Whether the name of a folder or file is one that the port avoids, or has such a word between underscores."""
     parts = {name.lower(), *name.lower().split("_")}
     return any(pattern.lower() in parts for pattern in wants.avoid)
 
 
 def _core_files(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Returns the source and header patterns for one core (fields of `TreePart`)."""
+    """Returns the source files and header folders for one core, as fields of `TreePart`. `words`: those in the paths
+    for this core."""
     named = ((header, name) for header in index.headers for name in wants.headers if _can_include(header, name))
     headers = dict.fromkeys(str(_include_folder(item, name)) for item, name in named if _matches_words(item, words))
     return {
@@ -117,23 +122,24 @@ def _core_files(index: _SourceIndex, wants: TreeRequirements, words: tuple[str, 
 
 
 def _can_include(path: PurePosixPath, name: str) -> bool:
-    """Whether `#include` with a name, which may begin with folders, can mean this header."""
+    """Whether `#include` with this name, which may have folders in front, can mean the header at this path."""
     return path.as_posix() == name or path.as_posix().endswith(f"/{name}")
 
 
 def _include_folder(path: PurePosixPath, name: str) -> PurePosixPath:
-    """Returns the folder from which `#include` with `name` finds a header."""
+    """Returns the folder in which `#include` with `name` finds the header at this path."""
     return path.parents[len(PurePosixPath(name).parts) - 1]
 
 
 def _matches_words(path: PurePosixPath, words: tuple[str, ...]) -> bool:
-    """Whether each word is a folder of the path or the end of its file's name (`_gcc`), in whichever letter case."""
+    """Whether each word is a folder of the path or ends its file's name (as `_gcc`), in whichever letter case."""
     parts = [part.lower() for part in path.parts[:-1]]
     return all(word.lower() in parts or path.stem.lower().endswith(word.lower()) for word in words)
 
 
 def _common_patterns(index: _SourceIndex, kernel: Kernel, wants: TreeRequirements) -> list[str]:
-    """Returns patterns of the fewest folders that define the measured functions for every core.
+    """Returns file patterns of the fewest folders that define the measured functions for every core. Raises
+    CatalogueError for a missing function.
 
     Functions that folders for one core define, in C or assembly, need no other folder.
     """
@@ -166,16 +172,16 @@ def _first_names(names: Iterable[str]) -> str:
 
 
 def _defined_names(text: bytes, names: Iterable[str]) -> set[str]:
-    """Returns those of the names that are functions with a body in a source text."""
+    """Returns those of the names that are functions with a body in a C source text."""
     words = b"|".join(re.escape(name.encode()) for name in sorted(names))
     pattern = re.compile(rb"^[A-Za-z_][^;=#\n]*?\b(" + words + rb")[ \t]*\(", re.MULTILINE)
     return {match[1].decode() for match in pattern.finditer(text) if _is_body_next(text, match.end())}
 
 
 def _choose_folders(names_by_folder: dict[PurePosixPath, set[str]]) -> list[PurePosixPath]:
-    """Returns folders that together define all names: each time the one that defines most of the remaining names.
+    """Returns the folders that together define all names: each time the one that defines most of those left.
 
-    Among equal folders the least deep one counts.
+    Among equal folders the least deep one is chosen.
     """
     chosen: list[PurePosixPath] = []
     covered: set[str] = set()
@@ -200,7 +206,8 @@ def _is_body_next(text: bytes, start: int) -> bool:
 
 
 def _folder_patterns(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequirements) -> Iterator[str]:
-    """Yields the pattern of a folder's sources, then those of the sources to leave out."""
+    """Yields the pattern of a folder's source files, then a pattern for each file to leave out, which begins with
+    `!`."""
     yield str(folder / "*.c")
     for path in sorted((index.root / folder).glob("*.c")):
         if _contains_any(path.stem, wants.skip) or _is_avoided(path.stem, wants):
@@ -208,7 +215,11 @@ def _folder_patterns(folder: PurePosixPath, index: _SourceIndex, wants: TreeRequ
 
 
 def _header_folders(index: _SourceIndex, wants: TreeRequirements, common: list[str]) -> list[str]:
-    """Returns the include folder of each needed header. If there are several, it is the nearest to the sources."""
+    """Returns the folder of each header that the port needs. Of several it is the nearest to the sources. Raises
+    CatalogueError.
+
+    `common`: the patterns of the source files.
+    """
     near = [PurePosixPath(folder.removeprefix("!")).parent for folder in common]
     folders = []
     for name in wants.headers:
@@ -232,7 +243,7 @@ def _distance_to_nearest(folder: PurePosixPath, near: list[PurePosixPath]) -> in
 
 
 def _read_version(index: _SourceIndex, wants: TreeRequirements, used_folders: list[str]) -> str:
-    """Returns a kernel's version from a text or macros in its headers. Empty if there is none.
+    """Returns a kernel's version from a text or from macros in its headers. Empty if there is none.
 
     Headers of the used folders come first, because an old one of the same name may be elsewhere.
     """
@@ -267,7 +278,7 @@ def _split_number(number: str, digits: tuple[int, ...]) -> list[str]:
 
 
 def _macro_value(path: Path, name: str) -> str | None:
-    """Returns the value of a macro in a header. The last of several words counts. None without the macro."""
+    """Returns the value of the macro `name` in a header, the last one of several words. None without the macro."""
     text = _read_source(path)
     value = rb"[ \t]+\(?\"?(?:[\w ]+ )?([\w.+-]+?)[uUlL]*\"?\)?[ \t]*(?:/|\r?$)"
     match = re.search(rb"^[ \t]*#[ \t]*define[ \t]+" + name.encode() + value, text, re.MULTILINE)
@@ -275,5 +286,5 @@ def _macro_value(path: Path, name: str) -> str | None:
 
 
 def _read_source(path: Path) -> bytes:
-    """Reads a source file or header. Raises CatalogueError."""
+    """Returns the content of a source file or header. Raises CatalogueError."""
     return read_bytes(path, FILE_BYTES, "the source file", CatalogueError)

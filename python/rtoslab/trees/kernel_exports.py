@@ -38,12 +38,12 @@ Settings = Mapping[str, str | None]
 
 
 def read_settings(path: Path) -> Settings:
-    """Reads the options of a Kconfig file. Raises CatalogueError."""
+    """Returns the options in a Kconfig file, by name. Raises CatalogueError."""
     return parse_settings(read_text(path, "the kernel's configuration", CatalogueError, _BYTES))
 
 
 def parse_settings(text: str) -> Settings:
-    """Parses the text of a Kconfig file into its options. Other lines are ignored."""
+    """Returns the options in the text of a Kconfig file, by name. Lines of other forms are ignored."""
     settings_: dict[str, str | None] = {}
     for line in text.splitlines():
         if match := _SET.fullmatch(line.strip()):
@@ -56,10 +56,11 @@ def parse_settings(text: str) -> Settings:
 def make_defconfig(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], opt: str = DEFAULT_OPT, absent: Iterable[str] = ()
 ) -> str:
-    """Returns the Kconfig file (defconfig) for the kernel's own build.
-    `absent`: names that its version does not have yet.
+    """Returns the text of the Kconfig file (defconfig) from which the kernel's own build system builds what the port
+    needs.
 
-    Raises CatalogueError for a board that the port does not know.
+    `needs`: groups of services. `absent`: names that its version does not have yet. Raises CatalogueError for a board
+    that the port does not know.
     """
     wants = _export_wants(kernel)
     requested = {**_requested_options(kernel, board, needs, absent), wants.optimisation: f'"{opt}"'}
@@ -71,9 +72,9 @@ def make_defconfig(
 def build_files(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], opt: str, folder: Path, version: str | None = None
 ) -> tuple[dict[str, str], str]:
-    """Returns the files that a user adds to the kernel's own build, by name, and instructions for this user.
+    """Returns the files that a user adds to the kernel's own build, by name, and instructions for the user.
 
-    The instructions are `config/README.in`. `folder` is where the files will be, `version` an earlier one of the
+    The instructions are made from `config/README.in`. `folder`: where the files will be. `version`: of an earlier
     kernel. Raises CatalogueError.
     """
     wants, config = _export_wants(kernel), kernel.folder / "config"
@@ -99,8 +100,11 @@ def build_files(
 def add_export(
     kernel: CatalogueEntry[Kernel], port: str, ident: str, path: Path, known: SourceTree | None
 ) -> tuple[SourceTree, str]:
-    """Returns a tree's description with one more export (the result of the kernel's own build), and that export's key.
-    Raises CatalogueError.
+    """Returns a tree's description with one more export (what the kernel's own build produced), and the key of this
+    export.
+
+    `known`: the description so far, if there is one. Raises CatalogueError if the export was not built as the port
+    requires.
     """
     wants, title = _export_wants(kernel), kernel.facts.title
     if not (path / wants.config).is_file():
@@ -135,7 +139,8 @@ def add_export(
 
 
 def find_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
-    """Returns the export (libraries and headers from the kernel's own build) that has this key.
+    """Returns the export (libraries and headers from the kernel's own build) with this key, as a tree.
+
     Raises CatalogueError if there is none.
     """
     tree, wants = kernel.tree, _export_wants(kernel)
@@ -147,7 +152,7 @@ def find_export(kernel: CatalogueEntry[Kernel], key: str) -> SourceTree:
 
 
 def export_problem(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
-    """Returns why no image can be built with the export with this key, as a clause. None if one can."""
+    """Returns why no image can be built from the export with this key, as a clause. None if one can."""
     wants, tree, board = _export_wants(kernel), kernel.tree, parse_export_key(key)[0]
     if tree is None or key not in tree.exports:
         return f"no export of {kernel.facts.title} for {_target_text(key)} is known: {_how_to_export(kernel)}"
@@ -172,7 +177,8 @@ def export_problem(kernel: CatalogueEntry[Kernel], key: str) -> str | None:
 
 
 def _export_wants(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
-    """Returns the `[export]` table of a kernel.toml. Raises CatalogueError without one."""
+    """Returns the table `[export]` of a kernel.toml, which says what the port needs of an export. Raises CatalogueError
+    if there is none."""
     if kernel.facts.export is None:
         raise CatalogueError(
             f"{kernel.facts.title} is not linked from an export; only kernels with [export] in their kernel.toml are."
@@ -181,28 +187,28 @@ def _export_wants(kernel: CatalogueEntry[Kernel]) -> ExportRequirements:
 
 
 def _target_text(key: str) -> str:
-    """Returns an export's board, cores and optimisation in words."""
+    """Returns the board, cores and optimisation level that an export is for, as text. `key`: the export's."""
     board, cores, opt = parse_export_key(key)
     return f"{board} with {count_text(cores, 'core')}{'' if opt == DEFAULT_OPT else f' and {opt}'}"
 
 
 def _how_to_export(kernel: CatalogueEntry[Kernel]) -> str:
-    """Returns a clause that tells the user how to make an export of the kernel."""
+    """Returns a clause for the user: how to build the kernel with its own build system, for use as an export."""
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 
 def _how_to_repeat(kernel: CatalogueEntry[Kernel]) -> str:
-    """Returns a clause that tells the user how to make the export again."""
+    """Returns a clause for the user: how to build an export again."""
     return f"build it again with the files from `rtoslab kernel files {kernel.facts.id}`"
 
 
 def _read_part(kernel: CatalogueEntry[Kernel], name: str) -> Settings:
-    """Returns the Kconfig options of one file of the port: `common`, a board's or a need's."""
+    """Returns the options in one of the port's Kconfig files: `common`, or that of a board or need."""
     return read_settings(kernel.folder / "config" / f"{name}.defconfig")
 
 
 def _options_by_board(kernel: CatalogueEntry[Kernel]) -> dict[str, Settings]:
-    """Returns, for each board, the Kconfig options that the port requests for it alone."""
+    """Returns, for each board that the port knows, the Kconfig options that are requested for this board only."""
     others = {_COMMON, *_export_wants(kernel).lacks}
     paths = sorted((kernel.folder / "config").glob("*.defconfig"))
     return {path.stem: read_settings(path) for path in paths if path.stem not in others}
@@ -211,7 +217,8 @@ def _options_by_board(kernel: CatalogueEntry[Kernel]) -> dict[str, Settings]:
 def _requested_options(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str] = ()
 ) -> dict[str, str | None]:
-    """Returns the Kconfig options that the port requests for a board and needs.
+    """Returns the Kconfig options that the port requests for a board and some needs (groups of services). Raises
+    CatalogueError.
 
     For a version that lacks the names `absent`, those of `config/earlier/NAME` are added: for all boards, for this one,
     and for each need.
@@ -233,17 +240,19 @@ def _requested_options(
 
 
 def _unknown_options(path: Path) -> list[str]:
-    """Returns the options that a file of `config/earlier/` says are unknown to the version."""
+    """Returns the options that a version of the kernel does not have, by a file in `config/earlier/`."""
     return _UNKNOWN.findall(read_text(path, "a part of the kernel's configuration", CatalogueError, _BYTES))
 
 
 def _absent_names(kernel: CatalogueEntry[Kernel], path: Path) -> tuple[str, ...]:
-    """Returns the names of later versions that an export does not have."""
+    """Returns the names (of functions and options) of later kernel versions that the export at this path does not
+    have."""
     return absent_in_export(kernel.facts, [path / header for header in _export_wants(kernel).headers])
 
 
 def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, absent: Iterable[str]) -> str:
-    """Returns the board that an export was built for. Raises CatalogueError for one that the port does not know."""
+    """Returns the board that an export was built for, by its Kconfig options. Raises CatalogueError for one that the
+    port does not know."""
     option = _export_wants(kernel).board
     boards = {
         str(_requested_options(kernel, board, (), absent).get(option)): board for board in _options_by_board(kernel)
@@ -255,31 +264,32 @@ def _exported_board(kernel: CatalogueEntry[Kernel], option_values: Settings, abs
 
 
 def _exported_needs(kernel: CatalogueEntry[Kernel], option_values: Settings) -> tuple[str, ...]:
-    """Returns the needs (groups of services) that an export was built for."""
+    """Returns the groups of services that an export was built with, by its Kconfig options."""
     firsts = {need: next(iter(_read_part(kernel, need).items())) for need in _export_wants(kernel).lacks}
     return tuple(need for need, (option, value) in firsts.items() if option_values.get(option) == value)
 
 
 def _lacking_services(wants: ExportRequirements, needs: Iterable[str]) -> tuple[str, ...]:
-    """Returns the services that an export for these needs lacks."""
+    """Returns the services that an export without some groups of services lacks. `needs`: the groups that it has."""
     return tuple(service for need, services in wants.lacks.items() if need not in needs for service in services)
 
 
 def _exported_cores(wants: ExportRequirements, option_values: Settings) -> int:
-    """Returns the number of cores that an export was built for."""
+    """Returns the number of cores that an export was built for, by its Kconfig options."""
     cores = option_values.get(wants.cores) or "1"
     return int(cores) if re.fullmatch(r"[1-9]", cores) else 1
 
 
 def _exported_optimisation(wants: ExportRequirements, option_values: Settings) -> str:
-    """Returns the optimisation level that an export was built with."""
+    """Returns the optimisation level that an export was built with, by its Kconfig options."""
     return str(option_values.get(wants.optimisation)).strip('"')
 
 
 def _differences_text(
     kernel: CatalogueEntry[Kernel], board: str, needs: Iterable[str], absent: Iterable[str], option_values: Settings
 ) -> str:
-    """Returns the Kconfig options that differ from those that the port requests, as a clause. Empty if none does."""
+    """Returns, as a clause, the Kconfig options of an export that differ from those the port requests. Empty if none
+    does."""
     wrong = [
         f"{option} {_value_text(option_values.get(option))}, should be {_value_text(value, '')}"
         for option, value in _requested_options(kernel, board, needs, absent).items()
@@ -294,12 +304,12 @@ def _differences_text(
 
 
 def _value_text(value: str | None, verb: str = "is ") -> str:
-    """Returns the value of a Kconfig option for a sentence."""
+    """Returns the value of a Kconfig option in words, after `verb`."""
     return f"{verb}{'not set' if value is None else quote_text(value)}"
 
 
 def _read_version(wants: ExportRequirements, path: Path) -> str:
-    """Returns the kernel's version, from a header of the export."""
+    """Returns the kernel's version from a header in the export at this path, or `unknown`."""
     header = path / wants.version_header
     text = read_text(header, "the export's header of its version", CatalogueError, _BYTES)
     match = re.search(rf'^[ \t]*#[ \t]*define[ \t]+{wants.version}[ \t]+"([\w.+-]+)"', text, re.MULTILINE)
@@ -307,7 +317,8 @@ def _read_version(wants: ExportRequirements, path: Path) -> str:
 
 
 def _stale_text(wants: ExportRequirements, path: Path) -> str | None:
-    """Returns the end of a sentence saying that a source was changed after the export was built, or None."""
+    """Returns why an export may be older than its sources, as the end of a sentence. None if no source was changed
+    after it was built."""
     product = path / wants.made_of
     if not wants.made_of:
         return None

@@ -30,9 +30,8 @@ class SourceRepository:
 
 
 def find_repositories(tree: SourceTree) -> tuple[SourceRepository, ...]:
-    """Returns the repositories that contain the tree's folders. The answer is cached for a few seconds.
-    Queries git every few seconds at most.
-    """
+    """Returns the git repositories that contain the folders of a kernel's source tree. The answer is cached for a few
+    seconds."""
     root = Path(tree.path)
     patterns = [source for part in (tree, *tree.cores.values()) for source in (*part.sources, *part.headers)]
     folders = {root} | {_existing_folder(root, pattern.removeprefix("!")) for pattern in patterns}
@@ -41,7 +40,7 @@ def find_repositories(tree: SourceTree) -> tuple[SourceRepository, ...]:
 
 @lru_cache(maxsize=64)
 def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[SourceRepository, ...]:
-    """Asks git for the repositories of these folders.
+    """Returns the git repositories of these folders.
 
     The last argument changes every few seconds, so that older cached answers are not used.
     """
@@ -50,7 +49,7 @@ def _query_repositories(root: Path, folders: tuple[Path, ...], _: int) -> tuple[
 
 
 def _existing_folder(root: Path, pattern: str) -> Path:
-    """Returns the deepest existing folder of a file pattern."""
+    """Returns the deepest folder in a file pattern that exists."""
     path = root / pattern
     while not path.is_dir() and path != root:
         path = path.parent
@@ -58,7 +57,7 @@ def _existing_folder(root: Path, pattern: str) -> Path:
 
 
 def _read_repository(root: Path, top: Path) -> SourceRepository:
-    """Returns the origin, commit and changes of the repository at `top`."""
+    """Returns the origin and state of the git repository at `top`. `root`: the folder of the source tree."""
     root = root.resolve()  # git reports resolved paths
     inside = root.is_relative_to(top)
     origin = _git_output(top, "config", "--get", "remote.origin.url")
@@ -74,10 +73,10 @@ def _read_repository(root: Path, top: Path) -> SourceRepository:
 
 
 def describe_version(path: Path) -> str:
-    """Returns the version of a source tree from its git tags, or the commit. Empty without version control."""
+    """Returns a name of the version in a source tree: the last git tag, or the commit. Empty without git."""
     return _git_output(path, "describe", "--tags", "--always")
 
 
 def _git_output(folder: Path, *words: str) -> str:
-    """Returns the output of a git command in a folder. Empty if it fails."""
+    """Returns the output of a git command that runs in a folder. Empty if it fails."""
     return tools.successful_output(["git", "-C", folder, *words])

@@ -26,7 +26,7 @@ class _ReadFilesCache(StrictModel):
 
 
 def file_names(tree: SourceTree, core: str) -> str:
-    """Returns the names of all files in a tree's folders of sources and headers, a line each."""
+    """Returns the names of all files in the folders of sources and headers for one core, one on each line."""
     root, part = Path(tree.path), tree.part_for_core(core)
     folders = {root / header.removeprefix("!") for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for source in (*part.sources, *tree.linked)}
@@ -40,7 +40,7 @@ def file_names(tree: SourceTree, core: str) -> str:
 
 
 def source_files(tree: SourceTree, core: str) -> tuple[str, ...]:
-    """Returns the source files of a description's patterns for one core, relative to the tree and in order."""
+    """Returns the source files that a tree's description names for one core, relative to the tree and in order."""
     root, files = Path(tree.path), set[str]()
     patterns = tree.part_for_core(core).sources
     for pattern in sorted(patterns, key=lambda inside: inside.startswith("!")):  # exclusions come last
@@ -50,16 +50,16 @@ def source_files(tree: SourceTree, core: str) -> tuple[str, ...]:
 
 
 def linked_digest(tree: SourceTree) -> str:
-    """Returns the SHA-256 over the names and contents of the tree's files that images are linked with."""
+    """Returns a SHA-256 over the names and contents of the libraries that images are linked with."""
     root = Path(tree.path)
     files = sorted({path for name in tree.linked for path in root.glob(name) if path.is_file()})
     return hashlib.sha256(file_listing(root, files).encode()).hexdigest()
 
 
 def missing_files(tree: SourceTree, core: str | None = None) -> list[str]:
-    """Returns a sentence for each pattern or folder of a tree's description that matches nothing.
+    """Returns a sentence for each pattern or folder in a tree's description that matches nothing.
 
-    `core`: check only its part and the common one. A missing tree is the only sentence.
+    `core`: only its part and the common one are checked. If the tree itself is missing, that is the only sentence.
     """
     root = Path(tree.path)
     if tree.exports:
@@ -81,9 +81,10 @@ def missing_files(tree: SourceTree, core: str | None = None) -> list[str]:
 
 
 def inputs_listing(tree: SourceTree, cache: Path) -> str:
-    """Returns a listing of the tree's files that the last build read, with digests of their present content.
+    """Returns the names of the tree's files that the last build read, with digests of their present content, as text.
 
     A file that no longer exists is listed as gone, which gives another key. Without a build it is a fixed word.
+    `cache`: the file of `load_inputs`.
     """
     files = load_inputs(cache)
     if files is None:
@@ -95,9 +96,9 @@ def inputs_listing(tree: SourceTree, cache: Path) -> str:
 
 
 def load_inputs(cache: Path) -> tuple[str, ...] | None:
-    """Returns the tree's files that the last build read, from their cache file.
+    """Returns the names of the tree's files that the last build read, from a file that lists them.
 
-    None without a readable cache file.
+    None if there is no such file, or it cannot be read.
     """
     try:
         return _ReadFilesCache.model_validate(
@@ -108,13 +109,14 @@ def load_inputs(cache: Path) -> tuple[str, ...] | None:
 
 
 def store_inputs(cache: Path, files: tuple[str, ...]) -> None:
-    """Stores the list of the tree's files that a build read. Raises StoreError."""
+    """Stores the names of the tree's files that a build read in the file `cache`. Raises StoreError."""
     make_folder(cache.parent)
     write_whole(cache, to_canonical_json({"files": files}), "the list of files that were read from a tree")
 
 
 def build_inputs(paths: Iterable[str], tree: SourceTree) -> tuple[str, ...]:
-    """Returns the files of the tree that a build linked or its compilers read, relative to it and in order.
+    """Returns those of the files a build read that belong to the tree, and its linked libraries. They are relative to
+    it and in order.
 
     Raises BuildError if it read none.
     """

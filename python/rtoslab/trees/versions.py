@@ -17,7 +17,8 @@ FILE_BYTES: Final = 4 << 20
 
 
 def recognise_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Kernel]:
-    """Returns the only port whose headers (or export files) are all in this folder. Raises CatalogueError."""
+    """Returns the port that a folder of kernel sources, or an export, belongs to. Raises CatalogueError unless exactly
+    one fits."""
     files = islice((name for _, _, names in os.walk(path) for name in names), MOST_FILES)
     headers = {name for name in files if name.endswith(".h")}
     ports = [catalogue.read_port(folder) for folder in sorted({kernel.folder for kernel in catalogue.kernels.values()})]
@@ -32,14 +33,14 @@ def recognise_port(catalogue: Catalogue, path: Path) -> CatalogueEntry[Kernel]:
 
 
 def _is_port_of(facts: Kernel, path: Path, headers: set[str]) -> bool:
-    """Whether a folder with these headers is a tree, or an export, of a port."""
+    """Whether a folder is a source tree, or an export, of this port. `headers`: the names of the headers in it."""
     if facts.export is not None:
         return all((path / name).is_file() for name in (facts.export.config, facts.export.version_header))
     return facts.tree is not None and headers.issuperset(Path(header).name for header in facts.tree.headers)
 
 
 def absent_names(kernel: Kernel, tree: SourceTree) -> tuple[str, ...]:
-    """Returns the port's `earlier` names (functions and options of later versions) that no file of a tree contains."""
+    """Returns the names (of functions and options) of later kernel versions that no file of a source tree contains."""
     root, parts = Path(tree.path), (tree, *tree.cores.values())
     folders = {root / header for part in parts for header in part.headers}
     folders |= {(root / source.removeprefix("!")).parent for part in parts for source in part.sources}
@@ -47,7 +48,8 @@ def absent_names(kernel: Kernel, tree: SourceTree) -> tuple[str, ...]:
 
 
 def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]:
-    """Returns the port's `earlier` names (functions and options of later versions) that an export's headers lack.
+    """Returns the names (of functions and options) of later kernel versions that no header of an export contains.
+
     `headers`: their folders.
     """
     paths = {path for folder in headers for pattern in ("*.h", "*/*.h") for path in folder.glob(pattern)}
@@ -55,8 +57,9 @@ def absent_in_export(kernel: Kernel, headers: Iterable[Path]) -> tuple[str, ...]
 
 
 def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
-    """Returns the port's `earlier` names (functions and options) that came after a version of the kernel.
-    Raises CatalogueError.
+    """Returns the names (of functions and options) that came only after a version of the kernel.
+
+    Raises CatalogueError if the text is no version.
     """
     if not re.match(r"[Vv]?\d", version):
         raise CatalogueError(f"{quote_text(version)} is not a version of {kernel.title}; write numbers, such as 11.0.")
@@ -66,12 +69,12 @@ def earlier_names(kernel: Kernel, version: str) -> tuple[str, ...]:
 
 
 def _version_numbers(version: str) -> tuple[int, ...]:
-    """Returns up to three numbers of a version, to compare it by."""
+    """Returns the first three numbers of a version at most, by which versions are compared."""
     return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
 def _absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
-    """Returns the port's `earlier` names (functions and options of later versions) that no file contains."""
+    """Returns the names (of functions and options) of later kernel versions that none of these files contains."""
     names = tuple(earlier.name for earlier in kernel.earlier)
     files = [path for path in paths if path.is_file()] if names else []
     return _search_absent(names, tuple((file, (state := file.stat()).st_mtime_ns, state.st_size) for file in files))
@@ -79,13 +82,14 @@ def _absent_in_files(kernel: Kernel, paths: Iterable[Path]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _search_absent(names: tuple[str, ...], files: tuple[tuple[Path, int, int], ...]) -> tuple[str, ...]:
-    """Returns the names that no file contains. Files come with time and size, so that an edited one is read again."""
+    """Returns the names that none of the files contains. Files come with their time and size, so that an edited one is
+    read again."""
     texts = [read_bytes(path, FILE_BYTES, "the source file", CatalogueError) for path, _, _ in files]
     return tuple(name for name in names if not any(re.search(rb"\b%b\b" % name.encode(), text) for text in texts))
 
 
 def version_problem(kernel: CatalogueEntry[Kernel]) -> str | None:
-    """Returns why a tree's description no longer fits the version of its files, as a clause. None if it does."""
+    """Returns why a tree's description no longer fits the kernel version of its files, as a clause. None if it does."""
     tree = kernel.tree
     if tree is None or absent_names(kernel.facts, tree) == tree.absent:
         return None
