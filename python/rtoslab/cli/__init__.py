@@ -31,7 +31,7 @@ class _CommandGroup(click.Group):
     """The group of all `rtoslab` commands. Imports a command only when it is used, so that `rtoslab` starts fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Returns the names of all `cmd_*` modules beside this one."""
+        """Returns the names of all commands: those of the modules `cmd_*` in this folder."""
         return sorted(
             info.name.removeprefix(_PREFIX).replace("_", "-")
             for info in pkgutil.iter_modules(__path__)
@@ -39,7 +39,7 @@ class _CommandGroup(click.Group):
         )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Returns the command of that name, or None."""
+        """Returns the command of that name, whose module is imported now. None if there is none."""
         if cmd_name not in self.list_commands(ctx):
             return None
         name = cmd_name.replace("-", "_")
@@ -50,7 +50,7 @@ class _CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolves a command as click does. An unknown name is answered with the nearest known one."""
+        """Resolves a command as click does. For an unknown name, the error suggests the most similar one."""
         known = self.list_commands(ctx)
         near = None if args[0] in known else nearest_name(args[0], known, likeness=0.6)
         if near and not args[0].startswith("-"):
@@ -58,13 +58,13 @@ class _CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Writes one line for each command, by purpose. No command is loaded for it."""
+        """Writes one line for each command in the help, by purpose. No command is imported for it."""
         for section, lines in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl(list(lines.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command. Reports an interrupt before click sees it."""
+        """Runs the command. An interrupt (Ctrl-C or a signal) is reported before click sees it."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as cause:
@@ -116,7 +116,7 @@ def main() -> None:
 
 
 def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
-    """Runs the command and prints its error. Returns the exit code."""
+    """Runs the command and prints its error, if there is one. Returns the exit code."""
     try:
         _remove_bad_variables()
         code = app.main(prog_name="rtoslab", standalone_mode=False)
@@ -153,7 +153,7 @@ def _run_command() -> int:  # noqa: PLR0911 (one answer for each way to end)
 
 
 def _rare_error_text(error: BaseException) -> str | None:
-    """Returns a sentence about a missing package or a failed simulator. None for any other error."""
+    """Returns a sentence on a missing Python package or a failed simulator. None for any other error."""
     if isinstance(error, ModuleNotFoundError):
         return absent_package_text(error)
     from rtoslab.targets import is_panic  # noqa: PLC0415 (it is rarely wanted)
@@ -164,13 +164,14 @@ def _rare_error_text(error: BaseException) -> str | None:
 
 
 def _print_error(text: str) -> None:
-    """Prints a message on stderr."""
+    """Prints a message on stderr, with escapes for characters that cannot be printed."""
     with suppress(OSError):
         click.echo(escape_unprintable(text), err=True)
 
 
 def _remove_bad_variables() -> None:
-    """Removes environment variables that break other libraries: an invalid terminal size, half a shell completion."""
+    """Removes environment variables on which other libraries fail: an invalid terminal size, half a shell
+    completion."""
     for name in ("COLUMNS", "LINES"):
         if not re.fullmatch(r"[1-9]\d{0,3}", os.environ.get(name, "80"), re.ASCII):
             del os.environ[name]

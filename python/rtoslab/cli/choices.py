@@ -66,12 +66,14 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show the plan and
 
 
 def kernels_option(default: str = DEFAULT_KERNEL) -> Callable[[Command], Command]:
-    """Returns a decorator that adds the option `--kernel` for several kernels."""
+    """Returns a decorator that adds the option `--kernel` for several kernels. `default`: the help's text on the
+    default."""
     return click.option("--kernel", "kernels", multiple=True, type=CatalogueNames("kernels"),
                         help=f"Kernels: one, a,b or all.  [default: {default}]")  # fmt: skip
 
 
 def boards_option(default: str = DEFAULT_BOARD) -> Callable[[Command], Command]:
-    """Returns a decorator that adds the option `--board` for several boards."""
+    """Returns a decorator that adds the option `--board` for several boards. `default`: the help's text on the
+    default."""
     return click.option("--board", "boards", multiple=True, type=CatalogueNames("boards"),
                         help=f"Virtual boards: one, a,b or all.  [default: {default}]")  # fmt: skip

@@ -65,7 +65,8 @@ def baseline_command(
 
 
 def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
-    """Raises PlanError for a dry run of a command that measures nothing in any case."""
+    """Raises PlanError if a command is to measure nothing (`--dry-run`), although with these stored runs it measures
+    nothing anyway."""
     if runs and dry_run:
         raise PlanError(
             "--dry-run shows what would be measured, but a RUN is already measured; leave --dry-run or RUN out."
@@ -75,7 +76,8 @@ def require_measuring(runs: Sequence[Path], *, dry_run: bool) -> None:
 def measure_again(
     root: Path, baseline: Baseline, name: str, out: Path | None, jobs: int, *, dry_run: bool
 ) -> ComparisonSide | None:
-    """Measures the baseline's points with this checkout. Returns None if only the plan was shown."""
+    """Measures the baseline's points with this checkout. Returns the new figures, or None if only the plan was shown
+    (`dry_run`)."""
     catalogue = Catalogue(root)
     plan = baseline_points(catalogue, baseline)
     folder = out or default_out(root, plan, [f"gate-{Path(name).stem}"])

@@ -148,7 +148,8 @@ def calibrate_command(
 
 
 def _require_same_image(stored: str, built: str) -> None:
-    """Raises PlanError if a stored calibration was made with another image."""
+    """Raises PlanError if a stored calibration was made with another image than the current one. Both are given as
+    SHA-256."""
     if stored != built:
         raise PlanError("The calibration was measured with an older image than the current one; calibrate again.")
 
@@ -156,7 +157,8 @@ def _require_same_image(stored: str, built: str) -> None:
 def _as_json(
     board: str, fit_result: SettingsFit, tables: list[ValueTable], seen: CalibrationReadings, after: CalibrationReadings
 ) -> dict[str, Any]:
-    """Returns a calibration's fit and tables as a JSON object."""
+    """Returns the result of a calibration as a JSON object. `seen`: silicon's readings. `after`: the virtual board's
+    with the fit."""
     return {
         "board": board,
         "settings": dict(fit_result.settings),
@@ -171,7 +173,8 @@ def _as_json(
 
 
 def _print_result(fit_result: SettingsFit, tables: list[ValueTable], left: dict[str, float]) -> None:
-    """Prints a calibration's tables, settings, and the cycles that no setting explains."""
+    """Prints a calibration's tables, the fitted settings, and in which rows differences remain. `left`: row ->
+    cycles."""
     console = PlainConsole()
     for table in tables:
         console.print(rich_table(table))

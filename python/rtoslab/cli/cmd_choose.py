@@ -114,7 +114,8 @@ def choose_command(
 
 
 def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequence[Path]) -> int:
-    """Writes the HTML page on which a reader chooses board, kernels and operations. Returns the exit code."""
+    """Writes the HTML page on which a reader chooses board, kernels and operations. Returns the exit code. Raises
+    PlanError for other formats."""
     pages = [path for path in outputs if file_form(path) == "html"]
     if not pages or len(pages) < len(outputs):
         raise PlanError("The comparison needs a board; add --board BOARD, or -o FILE.html for a page with all boards.")
@@ -131,8 +132,9 @@ def _write_explorer(catalogue: Catalogue, known: OperationFile, outputs: Sequenc
 
 
 def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mapping[str, KernelMatrix]) -> list[str]:
-    """Returns the kernels to compare: those requested, or all that are named as their port.
-    By default those named as their port, for earlier versions have other names.
+    """Returns the kernels to compare: those that the user names, or one for each port. Raises UnknownNameError.
+
+    By default those named as their port, for earlier versions have other names. `here`: the kernels that have figures.
     """
     requested = split_names(kernels, here)
     if requested is None:
@@ -144,19 +146,20 @@ def _choose_kernels(catalogue: Catalogue, kernels: tuple[str, ...], here: Mappin
 
 
 def _missing_services(catalogue: Catalogue, kernel: str) -> dict[str, str]:
-    """Returns the services that the kernel lacks, with the reasons."""
+    """Returns the services that a kernel does not have, each with the reason."""
     return catalogue.kernels[kernel].facts.lacking_services() if kernel in catalogue.kernels else {}
 
 
 def _kernel_title(catalogue: Catalogue, matrix: KernelMatrix | None, kernel: str) -> str:
-    """Returns the kernel's title with the version of its figures."""
+    """Returns the kernel's title with the version that its figures were measured with."""
     title = catalogue.kernels[kernel].facts.title if kernel in catalogue.kernels else kernel
     version = matrix.kernel_versions[0] if matrix is not None and matrix.kernel_versions else ""
     return f"{title} {version.lstrip('vV')}".strip()
 
 
 def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
-    """Returns the declared deviations of a kernel's port from the port contract."""
+    """Returns the checks of the port contract that a kernel's port fails as declared, each with its observation and
+    reason."""
     deviations: dict[str, str] = {}
     for row in matrix.rows if matrix is not None else ():
         deviations.update(row.deviations)
@@ -166,7 +169,8 @@ def _port_deviations(matrix: KernelMatrix | None) -> dict[str, str]:
 def _build_differences(
     catalogue: Catalogue, comparison: KernelComparison, here: Mapping[str, KernelMatrix]
 ) -> list[UnfairDifference]:
-    """Returns the unfair differences between the kernels' builds on the board."""
+    """Returns in which conditions (such as optimisation) the kernels' builds on the board differ, so that the
+    comparison is unfair."""
     benchmark = comparison.operations[0].benchmark
     point = PointId(benchmark=benchmark, title="", kernel="", board=comparison.board, cores=1, window_ms=0, config={})
     here = {
@@ -188,7 +192,8 @@ def _build_differences(
 
 
 def start_up_settings(kernels: Mapping[str, Kernel], chip: str) -> dict[str, dict[str, str | int]]:
-    """Returns, for each kernel, the board settings that some kernel's start-up code changes on this chip."""
+    """Returns the settings of this chip that kernels change as they start (by kernel, then by name), for all kernels
+    alike."""
     settings = {name for kernel in kernels.values() for name in kernel.sets.get(chip, {})}
     return {
         id_: {name: kernel.sets.get(chip, {}).get(name, "the board's own") for name in sorted(settings)}
@@ -204,7 +209,8 @@ _FIGURE_COLUMNS: Final = 11
 def _print_comparison(
     comparison: KernelComparison, names: Mapping[str, str], unequal: Sequence[UnfairDifference], summary: str
 ) -> None:
-    """Prints the answer, the figures of all kernels, and unfair differences."""
+    """Prints the answer, the figures of all kernels, and in which conditions their builds differ. `names`: the kernels'
+    titles."""
     console = PlainConsole()
     console.print(summary, markup=False)
     ranking = [score.kernel for score in comparison.kernel_scores]
@@ -219,7 +225,7 @@ def _print_comparison(
 
 
 def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kernels: Sequence[str]) -> Table:
-    """Returns a terminal table of figures with one line for each operation."""
+    """Returns a terminal table of these kernels' figures, with one line for each operation."""
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("cycles, else the unit", min_width=_LABEL_COLUMNS - 1, no_wrap=True)
     for kernel in kernels:
@@ -232,7 +238,7 @@ def _figures_table(comparison: KernelComparison, names: Mapping[str, str], kerne
 
 
 def _operation_label(operation: ComparedOperation) -> str:
-    """Returns the title of an operation, with its unit if that is not cycles."""
+    """Returns the title of an operation, and its unit if that is not cycles."""
     return operation.title if operation.unit in {"cycles", "1/s"} else f"{operation.title}, {operation.unit}"
 
 
@@ -242,7 +248,7 @@ def _as_json(
     unequal: Sequence[UnfairDifference],
     deviations: Mapping[str, Mapping[str, str]],
 ) -> dict[str, Any]:
-    """Returns a comparison of kernels as a JSON object."""
+    """Returns a comparison of kernels as a JSON object. `deviations`: from the port contract, by kernel."""
     return {
         "board": comparison.board,
         "use": comparison.question.use,
@@ -268,7 +274,7 @@ def _as_json(
 
 
 def _operation_as_json(comparison: KernelComparison, operation: ComparedOperation) -> dict[str, Any]:
-    """Returns the figures of one operation as a JSON object."""
+    """Returns the figures of all kernels for one operation as a JSON object."""
     figures: dict[str, dict[str, Any]] = {}
     for kernel in comparison.kernels:
         cell = comparison.operation_cell(kernel, operation)

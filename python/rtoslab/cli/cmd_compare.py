@@ -52,7 +52,7 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
     document = comparison_document(comparisons, _parity_sections(comparisons))
 
     def render_comparison(kind: str) -> str:
-        """Returns the report of the comparison in one format."""
+        """Returns the report of the comparison in this format."""
         if kind == "json":
             return as_json(comparisons)
         return as_junit(comparisons) if kind == "xml" else report_formats()[kind](document)
@@ -72,12 +72,13 @@ def compare_command(reference: str, others: tuple[str, ...], outputs: tuple[Path
 
 
 def _read_run_side(text: str) -> ComparisonSide:
-    """Returns the figures of run directories separated by commas, as one side of a comparison."""
+    """Returns the figures in run directories, whose paths are separated by commas, as one side of a comparison."""
     return join_placements(read_side([Path(part) for part in text.split(",") if part]))
 
 
 def _parity_sections(comparisons: Sequence[RunComparison]) -> list[ReportSection]:
-    """Returns a section on unfair differences between the compared points."""
+    """Returns the report section on conditions in which the compared points differ. Empty if there is nothing to
+    say."""
     catalogue = Catalogue(find_root())
     groups = [
         [LintSubject(side.name, figures.point, dict(figures.manifest_tree), figures.state) for side, figures in sides]

@@ -88,7 +88,7 @@ def conformance_command(
 
 
 def _as_json(verdicts: Sequence[ConformanceVerdict]) -> list[dict[str, Any]]:
-    """Returns the conformance verdicts as JSON objects."""
+    """Returns the results of conformance suites as JSON objects."""
     return [{**verdict.model_dump(mode="json"), "holds": verdict.is_conformant} for verdict in verdicts]
 
 
@@ -120,7 +120,7 @@ def _examine_points(
 
 
 def _summary_table(verdicts: Sequence[ConformanceVerdict]) -> Table:
-    """Returns a table of conformance verdicts, failed ones first."""
+    """Returns a table of all conformance suites, with those that failed first."""
     table = Table("kernel", "board", "cores", "checks", "", title="All suites", title_justify="left")
     for conformance in sorted(verdicts, key=lambda verdict: verdict.is_conformant):
         failing = [finding.title for finding in conformance.findings if finding.outcome is CheckOutcome.FAILS]
@@ -141,7 +141,7 @@ def _summary_table(verdicts: Sequence[ConformanceVerdict]) -> Table:
 
 
 def _print_verdict(console: PlainConsole, verdict: ConformanceVerdict) -> None:
-    """Prints the conformance checks of one suite."""
+    """Prints every check of one conformance suite, and how many hold."""
     name = f"{verdict.kernel} on {verdict.board}, {count_text(verdict.cores, 'core')}"
     table = Table("check", "core", "seen", "", title=name, title_justify="left")
     absent: dict[str, list[str]] = {}

@@ -108,12 +108,13 @@ def decode_command(
 
 
 def _virtual_pulses(recording: PinRecording) -> dict[str, PulseTrain]:
-    """Returns the virtual board's pulses by series."""
+    """Returns the pulses on the virtual board's measurement pin, by latency series."""
     return recording.pulses_by_series(recording.capture.find_channel(OUT), recording.capture)
 
 
 def _pulse_figures(name: str, pulses: PulseTrain, clock_hz: int | None = None) -> dict[str, Any]:
-    """Returns the figures of pulses, in cycles if a clock is known, else in microseconds."""
+    """Returns number, least, median and largest length of pulses: in cycles if the clock is known, else in
+    microseconds."""
     lengths = pulses.cycles(clock_hz) if clock_hz is not None else pulses.seconds() * 1e6
     kinds = {"min": 0, "median": 50, "max": 100} if len(lengths) else {}
     unit = "cycles" if clock_hz is not None else "us"
@@ -123,7 +124,7 @@ def _pulse_figures(name: str, pulses: PulseTrain, clock_hz: int | None = None) -
 
 
 def _print_result(result: dict[str, Any], *, as_json: bool) -> None:
-    """Prints the figures of all pulses as JSON or as a table."""
+    """Prints the figures of all pulses, as JSON or as a table."""
     if as_json:
         print_answer(result)
         return

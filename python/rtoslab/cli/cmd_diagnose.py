@@ -117,19 +117,19 @@ def diagnose_command(
 
 
 def _limits(project: Project | None) -> Limits:
-    """Returns the project's limits of `rtoslab diagnose`, or the defaults."""
+    """Returns the limits that the project sets for `rtoslab diagnose`, or the defaults. None: there is no project."""
     return (project.diagnose if project is not None else None) or Limits()
 
 
 def _project_subjects(catalogue: Catalogue, project: Project, folder: Path) -> Iterator[tuple[str, ObservedImage]]:
-    """Builds every image of a project, and yields its name and the run to observe."""
+    """Builds every image of a project. Yields the name of each, and the run of it that is to be observed."""
     for name, image in project.image.items():
         build_image(name, image, folder)
         yield name, project_subject(catalogue, image, folder)
 
 
 def _show(result: Diagnosis) -> None:
-    """Prints a diagnosis."""
+    """Prints a diagnosis: its heading, every finding, and the notes at its end."""
     for line in heading_lines(result):
         click.echo(line)
     for number, finding in enumerate(result.findings, 1):

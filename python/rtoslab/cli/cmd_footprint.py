@@ -92,7 +92,7 @@ def footprint_command(
 def _image_footprint(
     catalogue: Catalogue, image: Path, map_file: Path | None, boards: Sequence[str], against: Path | None
 ) -> Sequence[ValueTable]:
-    """Returns the tables of an image's size, or of its difference from another image."""
+    """Returns the tables of an image's size, or of how it differs in size from the image `against`."""
     regions = board_regions(catalogue.board(boards[0]).facts) if boards else ()
     weighed = read_footprint(image, map_file, regions)
     if against is None:
@@ -110,13 +110,13 @@ def _kernel_differences(
     against_config: dict[str, str],
     programs: Sequence[str],
 ) -> Sequence[ValueTable]:
-    """Returns the difference between the sizes of two kernels or configurations."""
+    """Returns the tables of how the size of a program differs between two kernels or two configurations."""
     if len(kernels) != 1 or len(boards) != 1 or len(programs) > 1:
         raise PlanError("A comparison needs one --kernel, one --board and at most one --program.")
     program = programs[0] if programs else "minimal"
 
     def program_footprint(kernel: str, chosen: dict[str, str]) -> ImageFootprint:
-        """Returns the bytes by owner of a program with a kernel and configuration."""
+        """Returns the sizes in the program, built for a kernel with a configuration."""
         return build_program(catalogue, kernel, boards[0], program=program, cores=cores, config=chosen).footprint
 
     before = program_footprint(against_kernel or kernels[0], {**config, **against_config})
@@ -133,7 +133,7 @@ def _kernel_footprints(
     *,
     quiet: bool,
 ) -> Sequence[ValueTable]:
-    """Builds every program of firmware/footprint/ for the kernels and boards. Returns the tables of their sizes."""
+    """Builds the programs that measure sizes, for each kernel on each board. Returns the tables of their sizes."""
     surveys: list[ServiceSurvey] = []
     for kernel, board in product(kernels, boards):
         surveys.append(
@@ -147,7 +147,7 @@ def _kernel_footprints(
 
 
 def _choose_tables(tables: Sequence[ValueTable], names: Sequence[str]) -> Sequence[ValueTable]:
-    """Returns the tables with these names, or all. Raises PlanError for an unknown name."""
+    """Returns the tables with these names, or all if there are none. Raises PlanError for an unknown name."""
     known = [table.name for table in tables]
     for name in names:
         if name not in known:
@@ -156,7 +156,7 @@ def _choose_tables(tables: Sequence[ValueTable], names: Sequence[str]) -> Sequen
 
 
 def _print_tables(tables: Sequence[ValueTable], *, listed: bool, as_csv: bool, as_json: bool) -> None:
-    """Prints tables as JSON, as CSV or for a terminal."""
+    """Prints the tables as JSON, as CSV or for a terminal. `listed`: whether the user named them."""
     if as_json:
         print_answer({table.name: table.as_json() for table in tables})
     elif as_csv:
@@ -180,7 +180,8 @@ _PLACE = ("kernel", "board")
 
 
 def _rich_table(table: ValueTable) -> RichTable:
-    """Returns a table for a terminal. If all rows name the same kernel and board, its title names them instead."""
+    """Returns a table in the form for a terminal. If all rows have the same kernel and board, its title names these
+    instead."""
     shown = RichTable(title=table.title, title_justify="left")
     everywhere = table.columns[:2] == _PLACE and len({tuple(row[:2]) for row in table.rows}) == 1
     first = 2 if everywhere else 0

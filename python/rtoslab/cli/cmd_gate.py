@@ -115,7 +115,7 @@ def gate_command(
 
 
 def _print_judgement(judgement: GateJudgement, name: str) -> int:
-    """Prints the gate's regressions and verdict. Returns the exit code."""
+    """Prints which figures are regressions, and the verdict. Returns the exit code. `name`: the baseline's."""
     console = PlainConsole()
     if judgement.regressions or judgement.unmatched:
         show_document(gate_document(judgement), console)
@@ -131,8 +131,9 @@ def _print_judgement(judgement: GateJudgement, name: str) -> int:
 
 
 def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
-    """Reports that the baseline was made with another compiler. Returns the exit code.
-    Raises PlanError unless that is skipped.
+    """Says that the baseline was measured with another compiler than the new figures. Returns the exit code.
+
+    Raises PlanError unless the comparison may be skipped.
     """
     sentence_ = (
         f"The baseline was measured with {compilers[0]}, the new figures with {compilers[1]}, so their cycles "
@@ -145,7 +146,7 @@ def _report_other_compiler(compilers: tuple[str, str], *, skip: bool) -> int:
 
 
 def _render_report(judgement: GateJudgement, rules: FigureLimits, output: Path) -> str:
-    """Returns the gate's report in the format of the output's suffix."""
+    """Returns the report in the format that the output's suffix names. `rules`: the limits of figures."""
     kind = file_form(output)
     if kind == "json":
         return as_json([judgement.comparison])

@@ -60,7 +60,8 @@ def init_command(image: Path, board: str | None) -> int:
 def _guess_board(image: Path) -> str:
     """Returns the only board that the image fits, or the only one of several on which it starts. Says how it was found.
 
-    Raises PlanError for none and for several."""
+    Raises PlanError for none and for several.
+    """
     content = read_image(image)
     boards = fitting_boards(content, image.name)
     if not boards:
@@ -82,7 +83,7 @@ def _guess_board(image: Path) -> str:
 
 
 def _hottest_functions(profile: Profile) -> Iterator[str]:
-    """Yields the application's functions with most cycles of their own, the most first."""
+    """Yields the application's functions that take most cycles themselves, the most first."""
     names: dict[str, None] = {}
     for (_, name), function in sums_by_function(profile).items():
         is_own = profile.classes.get(name, _OF_NO_KERNEL) in {APPLICATION, _OF_NO_KERNEL}
@@ -92,7 +93,7 @@ def _hottest_functions(profile: Profile) -> Iterator[str]:
 
 
 def _project_text(image: Path, board: str, functions: list[str]) -> str:
-    """Returns the content of a first rtoslab.toml."""
+    """Returns the content of a first rtoslab.toml, which measures these functions of an image."""
     key = toml_key(image.stem)
     lines = [
         "# What rtoslab measures of this firmware. docs/own-project.md of rtoslab explains every key.",

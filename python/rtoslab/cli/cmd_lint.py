@@ -85,7 +85,7 @@ def lint_command(runs: tuple[Path, ...], sweeps: tuple[Path, ...], reference: bo
 
 
 def _print_findings(findings: Sequence[UnfairDifference]) -> None:
-    """Prints each unfair difference with its cost."""
+    """Prints each condition in which compared points differ, with what it is known to cost."""
     if not findings:
         click.echo("The comparison is fair: all compared points were measured under equal conditions.")
     for finding in findings:

@@ -60,7 +60,7 @@ def _print_lists(catalogue: Catalogue, listing: Mapping[str, list[dict[str, Any]
 
 
 def _groups_table(catalogue: Catalogue) -> Table:
-    """Returns a table of the groups of benchmarks. The name of a group selects all benchmarks of one kind."""
+    """Returns a table of the names that stand for a group of benchmarks, with their members."""
     table = Table("id", "benchmarks", title="groups", title_justify="left")
     for kind in RESULT_KINDS:
         names = [benchmark.id for benchmark in catalogue.benchmarks.values() if benchmark.facts.kind == kind]
@@ -69,7 +69,8 @@ def _groups_table(catalogue: Catalogue) -> Table:
 
 
 def _grade_table(rows: list[dict[str, Any]]) -> Table:
-    """Returns a table with the number of timing settings of each board by grade.
+    """Returns a table of how many timing settings of each board are known how well (by grade).
+
     A board without silicon.json has none graded `silicon`.
     """
     counts = {row["id"]: Counter(row["grades"].values()) for row in rows}
@@ -81,7 +82,8 @@ def _grade_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _missing_services_table(row: dict[str, Any]) -> Table:
-    """Returns the table of services that a kernel lacks."""
+    """Returns a table of the services that a kernel does not have, with the reasons. `row`: the kernel's JSON
+    object."""
     table = Table("service", "reason", title=f"{row['title']} lacks", title_justify="left")
     for service, why in row["lacks"].items():
         table.add_row(service, why)
@@ -102,7 +104,7 @@ def _entry_row(entry: CatalogueEntry[Any]) -> dict[str, Any]:
 
 
 def _describe_entry(facts: Any) -> str:
-    """Returns a line that describes a kernel, board, benchmark or suite."""
+    """Returns what a benchmark asks, which paper a suite follows, or which chip a board has. Empty for others."""
     for name in ("question", "paper", "chip"):
         value = getattr(facts, name, None)
         if value:
@@ -111,7 +113,7 @@ def _describe_entry(facts: Any) -> str:
 
 
 def _kernel_source(facts: Kernel, tree: SourceTree | None) -> str:
-    """Returns where a kernel's sources come from, as text."""
+    """Returns where a kernel's sources come from, as a phrase."""
     if tree is not None:
         return f"tree {tree.path}"
     if facts.package:

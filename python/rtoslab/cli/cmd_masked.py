@@ -98,7 +98,7 @@ def masked_command(
 
 
 def _benchmark_names(catalogue: Catalogue, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the benchmarks of suites and benchmarks, each once."""
+    """Returns the benchmarks that names of suites and benchmarks stand for, each once."""
     benchmarks = [
         benchmark
         for name in names

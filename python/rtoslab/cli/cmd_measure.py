@@ -142,7 +142,7 @@ def measure_command(
 
 
 def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> bool:
-    """Whether a call was measured or an interval ended. Reports on stderr if not."""
+    """Whether a function was called or an interval ended. If not, says so on stderr."""
     calls = any(function.tally.calls or function.open for function in (result.functions if result else ()))
     if calls or any(interval.count for interval in (between.intervals if between else ())):
         return True
@@ -153,7 +153,11 @@ def _is_measured(result: MeasuredCalls | None, between: MeasuredIntervals | None
 def _measure_subject(
     subject: ObservedImage, functions: Sequence[str], intervals: Sequence[tuple[str, str]], *, as_json: bool
 ) -> tuple[MeasuredCalls | None, MeasuredIntervals | None]:
-    """Measures the calls and the intervals of an image. If it is interrupted, the finished part is reported."""
+    """Measures the calls of functions, and intervals between two places, in a run of an image. Either is None if not
+    requested.
+
+    If it is interrupted, the finished part is reported.
+    """
     try:
         calls = measure_calls(subject, functions) if functions else None
     except EndedMeasureError as cause:
@@ -165,18 +169,18 @@ def _measure_subject(
 
 
 def _cut_reason(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> str:
-    """Returns why a measurement ended early. Empty if it did not."""
+    """Returns why a measurement ended early, as a clause. Empty if it did not."""
     return next((item.cut_reason for item in (calls, between) if item is not None and item.cut_reason), "")
 
 
 def _as_json(result: MeasuredCalls | None, between: MeasuredIntervals | None) -> dict[str, Any]:
-    """Returns measured calls and intervals as a JSON object."""
+    """Returns what was measured (calls and intervals) as a JSON object."""
     calls = calls_as_json(result) if result is not None else {"cut": _cut_reason(result, between) or None}
     return calls | ({"intervals": [interval_as_json(interval) for interval in between.intervals]} if between else {})
 
 
 def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> int:
-    """Measures all images of the project in a folder and compares them with their budgets. Returns the exit code."""
+    """Measures all images of the project in a folder, and prints which budgets they exceed. Returns the exit code."""
     project = read_project(folder)
     answers: dict[str, Any] = {}
     over: list[str] = []
@@ -214,7 +218,7 @@ def _measure_project(catalogue: Catalogue, folder: Path, *, as_json: bool) -> in
 
 
 def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -> None:
-    """Prints measured calls and intervals."""
+    """Prints what was measured: the calls of functions, and intervals."""
     if calls is not None:
         _print_calls(calls)
     for interval in between.intervals if between is not None else ():
@@ -229,7 +233,7 @@ def _print_all(calls: MeasuredCalls | None, between: MeasuredIntervals | None) -
 
 
 def _print_calls(calls: MeasuredCalls) -> None:
-    """Prints the measured calls of each function."""
+    """Prints what was measured of each function's calls."""
     console = PlainConsole()
     cycles = calls.end_cycle - calls.start_cycle
     cut = f"; {calls.cut_reason}" if calls.cut_reason else ""
@@ -250,6 +254,6 @@ def _print_calls(calls: MeasuredCalls) -> None:
 
 
 def _print_wrapped(line: str) -> None:
-    """Prints a line, wrapped to the terminal's usual width."""
+    """Prints a line, wrapped at 80 characters."""
     indent = " " * 10 if line.startswith("  ") else ""
     click.echo(textwrap.fill(line, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False))

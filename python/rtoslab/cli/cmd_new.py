@@ -29,12 +29,12 @@ def new_command() -> None:
 
 
 def _title_option(function: Command) -> Command:
-    """Adds the option `--title` to a command."""
+    """Adds the option `--title` to a command, and returns it."""
     return click.option("--title", default="", help="Its title in tables and reports.  [default: NAME]")(function)
 
 
 def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
-    """Prints the files of a new folder and the next step. Returns the exit code."""
+    """Prints the files in a new folder, and the next step for a thing of this kind. Returns the exit code."""
     folder = short_path(created.folder)
     click.echo(f"Made {folder}:")
     for path in created.files:
@@ -47,12 +47,13 @@ def _print_new_folder(kind: str, name: str, created: NewFolder) -> int:
 
 
 def _add_template_command(kind: str, about: str) -> Callable[[], None]:
-    """Adds a subcommand of `rtoslab new` that makes a folder from a name and a title."""
+    """Adds a subcommand of `rtoslab new` for a kind of folder that needs only a name and a title. `about`: its help."""
 
     @new_command.command(kind, help=about, short_help=f"Create a {kind}.")
     @click.argument("name")
     @_title_option
     def create_from_template(name: str, title: str) -> int:
+        """Makes the folder and prints its files. Returns the exit code."""
         return _print_new_folder(kind, name, make_new_folder(Catalogue(find_root()), kind, name, title=title))
 
     return create_from_template

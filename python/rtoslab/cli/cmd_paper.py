@@ -117,7 +117,7 @@ def paper_command(
 
 
 def _print_step(what: str, *, quiet: bool) -> None:
-    """Prints on stderr that a slow step begins."""
+    """Prints which slow step begins, on stderr."""
     if not quiet:
         click.echo(what, err=True)
 
@@ -125,8 +125,9 @@ def _print_step(what: str, *, quiet: bool) -> None:
 def _points_outside_store(
     folder: Path, stored: Sequence[StoredPoint], results: Sequence[AnyResult]
 ) -> list[StoredPoint]:
-    """Returns the failed points that were not stored, so that the report can say why they are missing.
-    They are missing so that the next try may succeed, and the report says why.
+    """Returns the points that failed and were not stored, so that the report can say why they are missing.
+
+    They are not stored because the next try may succeed. `folder`: the run directory. `stored`: its points.
     """
     known = {point.result.point.model_dump_json() for point in stored}
     lost = (result for result in results if result.status == "failed" and result.point.model_dump_json() not in known)
@@ -134,7 +135,7 @@ def _points_outside_store(
 
 
 def _as_json(folder: Path, done: PaperReproduction) -> dict[str, Any]:
-    """Returns the comparison with a paper as a JSON object."""
+    """Returns a paper's figures and statements, with ours, as a JSON object. `folder`: the run directory."""
     return {
         "paper": done.paper.key,
         "run": str(folder),
@@ -147,7 +148,7 @@ def _as_json(folder: Path, done: PaperReproduction) -> dict[str, Any]:
 
 
 def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
-    """Returns the figures and verdicts of a paper's set-up as a JSON object."""
+    """Returns the figures and statements under one of the paper's other set-ups as a JSON object."""
     return {
         "id": setup.setup.id,
         "title": setup.setup.title,
@@ -157,7 +158,7 @@ def _setup_as_json(setup: SetupResults) -> dict[str, Any]:
 
 
 def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
-    """Returns a published figure with ours as a JSON object."""
+    """Returns a published figure, with ours, as a JSON object."""
     return {
         "id": figure.published.id,
         "metric": figure.published.metric,
@@ -180,7 +181,7 @@ def _figure_as_json(figure: ComparedRow) -> dict[str, Any]:
 
 
 def _claim_as_json(verdict: ClaimVerdict) -> dict[str, Any]:
-    """Returns the verdict on a paper's statement as a JSON object."""
+    """Returns a statement of the paper, with whether our figures agree, as a JSON object."""
     return {
         "id": verdict.claim.id,
         "section": verdict.claim.section,

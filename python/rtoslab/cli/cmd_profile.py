@@ -111,7 +111,8 @@ def profile_command(
 
 
 def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
-    """Prints the chosen tables of a profile, or its summary and brief tables."""
+    """Prints the tables of a profile that the user chose, or its summary and brief tables. `top`: the number of
+    rows."""
     if chosen:
         _print_tables(all_profile_tables(profile), chosen, top, _FIRST, as_json=False)
         return
@@ -125,7 +126,7 @@ def _print_profile(profile: Profile, chosen: tuple[str, ...], top: int) -> None:
 def _store_files(
     profile: Profile, save: Path | None, page: Path | None, stacks: Path | None, scope: Path | None
 ) -> None:
-    """Writes a profile to the files that the user asked for."""
+    """Writes a profile to those files that the user asked for (not None): itself, a page, folded stacks, speedscope."""
     texts = (
         (page, render_page),
         (stacks, folded_stacks),
@@ -139,7 +140,7 @@ def _store_files(
 
 
 def _check_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> list[str]:
-    """Returns the names of the tables. Raises PlanError if a chosen one is unknown."""
+    """Returns the names of all tables. Raises PlanError if a chosen one is not among them."""
     known = [table.name for table in tables]
     for name in chosen:
         if name not in known:
@@ -148,7 +149,7 @@ def _check_tables(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> li
 
 
 def _as_json(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> dict[str, Any]:
-    """Returns the chosen tables of a profile, or all, as a JSON object."""
+    """Returns the chosen tables of a profile (or all) as a JSON object."""
     known = _check_tables(tables, chosen)
     return {table.name: table.as_json() for table in tables if table.name in (chosen or known)}
 
@@ -156,7 +157,7 @@ def _as_json(tables: tuple[ValueTable, ...], chosen: tuple[str, ...]) -> dict[st
 def _print_tables(
     tables: tuple[ValueTable, ...], chosen: tuple[str, ...], top: int, first: tuple[str, ...], *, as_json: bool
 ) -> None:
-    """Prints the chosen tables, else those in `first`, else all."""
+    """Prints the chosen tables. Without a choice, those in `first`, or all if that is empty."""
     if as_json:
         print_answer(_as_json(tables, chosen))
         return

@@ -134,8 +134,9 @@ def reference_refresh_command(
 def _refresh_paper(
     catalogue: Catalogue, name: str, chosen: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int | None:
-    """Measures the reference results of a paper again and writes them. Returns an exit code or None.
-    None: none of its kernels is here.
+    """Measures the reference results of a paper again, and stores them. Returns the exit code.
+
+    None: the sources of none of its kernels are available. `chosen`: the only kernels to measure, if not empty.
     """
     paper = find_paper(catalogue, name)
     whole = paper_plan(catalogue, paper, Options())
@@ -175,7 +176,8 @@ def _refresh_paper(
 
 
 def _reference_kernels(paper: PaperFolder) -> list[str]:
-    """Returns the kernels of a paper whose reference results are stored.
+    """Returns the kernels of a paper whose results are stored as reference results.
+
     Kernels that come with rtoslab are measured in every run. Their reference results add further placements.
     """
     experiments = [experiment for suite in paper.suites for experiment in suite.experiments]
@@ -184,7 +186,7 @@ def _reference_kernels(paper: PaperFolder) -> list[str]:
 
 
 def _reference_row(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, Any]:
-    """Returns a summary of the reference results of a paper and kernel, as a JSON object."""
+    """Returns a summary of the reference results of one kernel for one paper, as a JSON object."""
     measured = [point for point in reference.points if isinstance(point.result, MeasuredPoint)]
     versions = dict.fromkeys(
         str(_build_record(stored_point.manifest).get("kernel_version")) for stored_point in measured
@@ -201,7 +203,7 @@ def _reference_row(catalogue: Catalogue, reference: ReferenceFile) -> dict[str, 
 
 
 def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
-    """Returns a summary of a kernel's figures for `rtoslab choose`, as a JSON object."""
+    """Returns a summary of the figures of one kernel that `rtoslab choose` compares, as a JSON object."""
     covered = board_coverage(matrix).values()
     return {
         "paper": _MATRIX,
@@ -215,6 +217,6 @@ def _matrix_row(root: Path, matrix: KernelMatrix) -> dict[str, Any]:
 
 
 def _build_record(manifest: dict[str, object]) -> dict[str, Any]:
-    """Returns the part of a manifest that records the build."""
+    """Returns the part of a point's manifest on how its image was built. Empty if there is none."""
     build = manifest.get("build")
     return build if isinstance(build, dict) else {}

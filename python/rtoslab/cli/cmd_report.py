@@ -58,13 +58,17 @@ def report_command(runs: tuple[Path, ...], outputs: tuple[Path, ...], form: str 
 
 
 def write_report(text: str, output: Path) -> None:
-    """Writes a report, whole or not at all, and prints its path. Prints where it is."""
+    """Writes a report to a file, whole or not at all, and prints the path on stderr. Raises StoreError."""
     write_whole(output, text, "the report")
     click.echo(f"The report is {output} ({len(text.encode()) / 1024:,.0f} kB).", err=True)
 
 
 def load_document(runs: tuple[Path, ...], points: Sequence[StoredPoint], *, reference: bool = False) -> ReportDocument:
-    """Returns the report document of several run directories together. It names the suite only if all are of one."""
+    """Returns the report on these points of one or more run directories. It names the suite only if all runs are of the
+    same.
+
+    `reference`: whether reference results are shown beside them.
+    """
     suites = {RunDirectory.open(path).plan().suite for path in runs}
     beside = substitute_points(find_root(), points) if reference else ()
     catalogue = Catalogue(find_root())

@@ -147,7 +147,7 @@ def run_command(
 
 
 def _require_charts(report: bool) -> None:
-    """Raises ToolMissingError if a report is wanted and charts cannot be drawn."""
+    """Raises ToolMissingError if a report is wanted, but the packages that draw its charts are not installed."""
     if report:
         require_extra("report", "a report with charts")
 
@@ -155,7 +155,8 @@ def _require_charts(report: bool) -> None:
 def _find_real_boards(
     catalogue: Catalogue, boards: tuple[str, ...] | None, target: str | None, port: str | None, bench: Path | None
 ) -> dict[str, ConnectedBoard]:
-    """Returns the requested real boards by board name. Empty if none was requested."""
+    """Returns the connected real boards that the user asks for, by board name. Empty if none was asked for. Raises
+    PlanError."""
     if target is not None:
         return choose_targets(catalogue, boards or (), target, port, bench)
     if bench is not None:
@@ -166,12 +167,13 @@ def _find_real_boards(
 def _run_on_real_board(
     names: tuple[str, ...], options: Options, on_desk: dict[str, ConnectedBoard], port: str | None, out: Path | None
 ) -> tuple[Path, list[PointOutcome]]:
-    """Measures on real boards. Returns the run directory and the outcomes."""
+    """Measures on real boards. Returns the run directory, and how each point ended. `on_desk`: boards to flash, or
+    empty for a board on `port`."""
     return run_on_targets(names, options, on_desk, out) if on_desk else run_on_port(names, options, str(port), out)
 
 
 def _print_kernel_comparison(folder: Path, outcomes: list[PointOutcome]) -> None:
-    """Prints a comparison of the kernels of a run, if there are several."""
+    """Prints a comparison of the kernels in a run, if there are several."""
     if len({outcome.result.point.kernel for outcome in outcomes}) > 1:
         section = kernels_section(Catalogue(find_root()), RunDirectory.open(folder).read_points())
         if section is not None:
@@ -179,7 +181,7 @@ def _print_kernel_comparison(folder: Path, outcomes: list[PointOutcome]) -> None
 
 
 def _report_outcomes(folder: Path, outcomes: list[PointOutcome], *, report: bool, as_json: bool) -> int:
-    """Prints the outcomes of a run and writes its report if asked for. Returns the exit code."""
+    """Prints how each point of a run ended, and writes the report if asked for. Returns the exit code."""
     if as_json:
         print_answer(run_as_json(folder, outcomes))
     else:

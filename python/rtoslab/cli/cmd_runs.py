@@ -60,7 +60,7 @@ _FILTERS = (
 
 
 def _with_filters(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that filter stored points to a command."""
+    """Returns the command with added options that filter stored points. It gets the points as `stored_points`."""
 
     @wraps(command)
     def call_with_points(
@@ -173,7 +173,7 @@ def runs_history_command(
 
 
 def _run_table(points: list[ArchivedPoint]) -> Table:
-    """Returns a table with a line for each run directory."""
+    """Returns a table with a line for each run directory of these points."""
     table = Table(box=None)
     for name in ("run directory", "last session", "revision", "kernels", "boards", "benchmarks"):
         table.add_column(name, overflow="fold")
@@ -195,13 +195,13 @@ def _run_table(points: list[ArchivedPoint]) -> Table:
 
 
 def _names_text(names: list[str]) -> str:
-    """Returns the first three names, and the number of further ones, as text."""
+    """Returns the first three names as text, with the number of further ones."""
     distinct = list(dict.fromkeys(names))
     return ", ".join(distinct[:3]) + (f" and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
 
 def _point_table(points: list[ArchivedPoint]) -> Table:
-    """Returns a table with a line for each point."""
+    """Returns a table with a line for each stored point."""
     table = Table(box=None)
     for name in ("benchmark", "kernel", "board", "cores", "configuration", "status", "run id", "where"):
         table.add_column(name, overflow="fold")

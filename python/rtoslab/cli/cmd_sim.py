@@ -202,7 +202,7 @@ def sim_command(
 
 
 def _write_junit(path: Path, image: Path, board: str, result: SimResult, faults: Sequence[str]) -> None:
-    """Writes the result as a JUnit file."""
+    """Writes the result of a run as a JUnit file, which CI systems read. `faults`: sentences on them."""
     from rtoslab.cli.junit import write_junit  # noqa: PLC0415 (a run without it would wait for it)
 
     why = "" if result.reached else "\n".join([f"{result.stop}: {result.detail}", *faults, *result.warnings])
@@ -210,7 +210,10 @@ def _write_junit(path: Path, image: Path, board: str, result: SimResult, faults:
 
 
 def _exit_code(result: SimResult) -> int:
-    """Returns the command's exit code: the firmware's own, if it ended with one that a program can have."""
+    """Returns the command's exit code: the firmware's own, if it ended with one from 1 to 255, or that of an interrupt.
+
+    Otherwise 0 if the run reached what it was to reach, else 3.
+    """
     if result.stop == "interrupted":
         return EXIT_INTERRUPTED
     if result.exit_code is not None and 0 < result.exit_code <= _CODES_MOST:
@@ -219,7 +222,7 @@ def _exit_code(result: SimResult) -> int:
 
 
 def _fault_sentences(result: SimResult, image: Path) -> list[str]:
-    """Returns sentences on the fault that ended the run, and on those whose handler returned."""
+    """Returns sentences on the fault that ended the run, and on faults whose handler returned."""
     faults = [fault for fault in (result.fault, *result.handled) if fault is not None]
     if not faults:
         return []
@@ -229,7 +232,7 @@ def _fault_sentences(result: SimResult, image: Path) -> list[str]:
 
 
 def _with_source_lines(result: SimResult, image: Path) -> SimResult:
-    """Returns the result with file and line added to the addresses in its warnings."""
+    """Returns the result, in whose warnings each address is followed by its file and line."""
     if not result.warnings:
         return result
     from rtoslab.instruments import add_source_lines  # noqa: PLC0415 (a run without warnings would wait for it)
@@ -238,12 +241,12 @@ def _with_source_lines(result: SimResult, image: Path) -> SimResult:
 
 
 def _read_script(script: Path) -> str:
-    """Returns the text of a script file."""
+    """Returns the text in a script file. Raises ImageFileError."""
     return read_text(script, "the script", ImageFileError)
 
 
 def _print_result(result: SimResult, faults: Sequence[str]) -> None:
-    """Prints the stop, the faults, and the tables of cores and intervals."""
+    """Prints why the run stopped, the faults, and tables of cores and intervals."""
     from rich.table import Table  # noqa: PLC0415 (the firmware's output would wait for it)
 
     from rtoslab.cli.console import PlainConsole  # noqa: PLC0415
@@ -274,6 +277,6 @@ def _print_result(result: SimResult, faults: Sequence[str]) -> None:
 
 
 def _align_right(table: "Table", first: int = 1) -> None:
-    """Aligns the columns of numbers."""
+    """Aligns the table's columns to the right, from column `first` on."""
     for column in table.columns[first:]:
         column.justify = "right"

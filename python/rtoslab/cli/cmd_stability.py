@@ -116,7 +116,7 @@ def stability_command(
 
 
 def _show_report(document: ReportDocument, outputs: Sequence[Path], *, quiet: bool = False) -> int:
-    """Writes the report files and prints the document. Returns the exit code."""
+    """Writes the report to files and prints it, unless `quiet`. Returns the exit code."""
     for output in outputs:
         write_report(report_formats()[file_form(output)](document), output)
     if not quiet:
@@ -125,7 +125,7 @@ def _show_report(document: ReportDocument, outputs: Sequence[Path], *, quiet: bo
 
 
 def overview_of_papers(catalogue: Catalogue) -> ReportDocument:
-    """Returns the report on how the placement of code changes figures and rankings of all papers."""
+    """Returns the report on how far the placement of the code changes the figures and rankings of all papers."""
     folders = {key: find_paper(catalogue, key) for key in read_papers(catalogue)}
     paths = {key: stability_path(catalogue.root, key) for key in folders}
     judged = [
@@ -146,7 +146,7 @@ def _measure_builds(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Measures all builds of a paper's kernels and stores their values. Returns the exit code."""
+    """Measures all builds of a paper's kernels, and stores their values in the file `path`. Returns the exit code."""
     root = catalogue.root
     whole = stability_plan(catalogue, paper, placements)
     if not whole.points:
@@ -172,14 +172,15 @@ def _measure_builds(
 def _run_points(
     root: Path, plan: Plan, folder: Path, jobs: int, scheduler: str | None, listener: Any
 ) -> list[PointOutcome]:
-    """Measures points on this machine or on a cluster. Returns the outcomes."""
+    """Measures the points of a plan on this machine, or on a cluster if there is a `scheduler`. Returns how each
+    ended."""
     if scheduler is None:
         return list(run_plan(root, plan, folder, jobs=jobs, listener=listener))
     return list(run_on_cluster(root, plan, folder, scheduler, listener=listener))
 
 
 def _as_json(judged: JudgedPaper) -> dict[str, Any]:
-    """Returns the verdicts on a paper's statements in all builds as a JSON object."""
+    """Returns in how many builds each of a paper's statements holds, as a JSON object."""
     return {
         "paper": judged.paper.key,
         "placements": judged.stored.placements,
@@ -192,7 +193,7 @@ def _as_json(judged: JudgedPaper) -> dict[str, Any]:
 
 
 def _statement_as_json(statement: JudgedStatement) -> dict[str, Any]:
-    """Returns the verdicts on one statement as a JSON object."""
+    """Returns in how many builds one statement holds, as a JSON object."""
     whole = statement.whole.overall_share
     return {
         "id": statement.claim.id,

@@ -98,7 +98,7 @@ def sweep_command(
 
 
 def _print_missing_points(outcomes: list[PointOutcome]) -> None:
-    """Prints each reason why points were skipped or failed, once, with their number."""
+    """Prints each reason why points were skipped or failed once, with the number of points."""
     reasons: Counter[tuple[str, str]] = Counter()
     for outcome in outcomes:
         if outcome.result.status == "n/a":

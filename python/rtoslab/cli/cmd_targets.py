@@ -49,7 +49,7 @@ def targets_command(bench: Path | None, as_json: bool) -> None:
 
 
 def _device_row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
-    """Returns a connected device as plain values."""
+    """Returns a connected device as a JSON object, with the boards that can be flashed through it."""
     flashes = {
         name: [tool.name for tool in installed_flash_tools(catalogue.flash_names(name), device)]
         for name in catalogue.boards
@@ -65,7 +65,7 @@ def _device_row(catalogue: Catalogue, device: UsbDevice) -> dict[str, Any]:
 
 
 def _print_targets(listing: dict[str, Any]) -> None:
-    """Prints the connected devices, the programs that flash, and the targets of a hardware map."""
+    """Prints the connected devices, the programs that flash, and the boards in the hardware map if one is given."""
     console = PlainConsole()
     rows = listing["connected"]
     table = Table("kind", "USB", "serial number", "serial ports", "can be flashed through it, by")

@@ -54,14 +54,14 @@ def trace_command(
 
 
 def _vcd_bytes(timeline: Timeline) -> bytes:
-    """Returns a timeline as a VCD file."""
+    """Returns a timeline as the content of a VCD file."""
     from rtoslab.instruments import vcd_text  # noqa: PLC0415 (a slim installation may lack its package)
 
     return vcd_text(timeline).encode()
 
 
 def _print_timeline(result: Timeline) -> None:
-    """Prints a summary of each track, and the load of each core."""
+    """Prints a summary of each track in a timeline, and the load of each core."""
     console = PlainConsole()
     length = result.end - result.start
     milliseconds = length * 1000 / result.clock_hz

@@ -101,7 +101,7 @@ def tree_add_command(ident: str, path: Path, port: str | None, version: str | No
 
 
 def _find_port(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
-    """Returns the port with this name, or in this folder. Raises CatalogueError, UnknownNameError."""
+    """Returns the port of that name, or the one in that folder. Raises CatalogueError, UnknownNameError."""
     folder = Path(named).absolute()
     if (folder / "kernel.toml").is_file():
         return catalogue.read_port(folder)
@@ -109,7 +109,8 @@ def _find_port(catalogue: Catalogue, named: str) -> CatalogueEntry[Kernel]:
 
 
 def _file_count_text(tree: SourceTree) -> str:
-    """Returns how many files of a tree are compiled for each core, as text.
+    """Returns how many files of a source tree are compiled for each core, as text.
+
     It shows at once if a draft took a folder too many.
     """
     return ", ".join(f"{count_text(len(source_files(tree, core)), 'file')} for {core}" for core in tree.cores)
@@ -139,7 +140,7 @@ def tree_list_command(as_json: bool) -> int:
 
 
 def _tree_row(tree: SourceTree) -> dict[str, Any]:
-    """Returns a user's source tree as a JSON object."""
+    """Returns a description of a user's source tree as a JSON object."""
     is_present = all(Path(export).is_dir() for export in tree.exports.values() or (tree.path,))
     return {
         "id": tree.id, "port": tree.port, "version": tree.version, "path": tree.path, "there": is_present,
@@ -153,7 +154,7 @@ def _tree_row(tree: SourceTree) -> dict[str, Any]:
 
 
 def _commit_text(repository: dict[str, Any]) -> str:
-    """Returns the path and the commit of a repository, as text."""
+    """Returns the path and the commit of a git repository as text. `repository`: its JSON object."""
     place = "" if repository["at"] == "." else f"{repository['at']} "
     return place + (repository["commit"] or "none")[:10] + (" and edits" if repository["dirty"] else "")
 
@@ -191,7 +192,8 @@ def tree_check_command(ident: str, boards: tuple[str, ...], config: tuple[tuple[
 def _check_exports(
     catalogue: Catalogue, entry: CatalogueEntry[Kernel], boards: tuple[str, ...], config: dict[str, str]
 ) -> int:
-    """Builds and checks each export of a kernel. Returns the exit code."""
+    """Builds each export of a kernel into an image and runs the conformance suite. Returns the exit code. `boards`:
+    only these, if not empty."""
     assert entry.tree is not None
     verdicts = []
     for key in entry.tree.exports:
@@ -208,13 +210,13 @@ def _check_exports(
 
 
 def _one_board_per_core(catalogue: Catalogue, tree: SourceTree) -> tuple[str, ...]:
-    """Returns one board for each core that the tree is described for."""
+    """Returns one board for each kind of core (such as Cortex-M4) that the tree is described for."""
     cores = {entry.facts.core: name for name, entry in reversed(list(catalogue.boards.items()))}
     return tuple(name for core, name in cores.items() if not tree.cores or core in tree.cores)
 
 
 def _check_conformance(catalogue: Catalogue, point: Point) -> bool:
-    """Runs the conformance suite for a point and prints the outcome. Returns whether the port conforms."""
+    """Runs the conformance suite for a point and prints its result. Returns whether the port conforms."""
     if point.not_applicable is not None:
         click.echo(f"n/a {point.label}: {point.not_applicable}")
         return True

@@ -101,7 +101,7 @@ def worst_case_command(
     quiet = as_json or not PlainConsole(stderr=True).is_terminal
 
     def print_progress(phase: str, _: float = 0.0) -> None:
-        """Prints what the search does now on a terminal, over the previous text."""
+        """Prints what the search does now on a terminal, in place of the previous text."""
         if not quiet:
             click.echo(f"\r{phase:<60}\r", err=True, nl=False)
 
@@ -144,12 +144,13 @@ def worst_case_command(
 
 
 def _progress_text(done: int, all_of_them: int) -> str:
-    """Returns the number of swept cycles, as text."""
+    """Returns how many cycles of how many were tried, as text."""
     return f"{done:,} of {all_of_them:,}"
 
 
 def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> dict[str, str]:
-    """Returns the configuration that selects a kernel service to sweep. Raises UnknownNameError."""
+    """Returns the options by which the background calls this kernel service only. Empty for None. Raises
+    UnknownNameError."""
     if service is None:
         return {}
     facts = catalogue.benchmark(program).facts
@@ -160,7 +161,7 @@ def _pick_options(catalogue: Catalogue, program: str, service: str | None) -> di
 
 
 def _print_finding(scenario: SweepScenario, finding: WorstCase) -> None:
-    """Prints the latencies and the worst cases."""
+    """Prints the interrupt's latencies, and what was executing in the worst cases."""
     console = PlainConsole()
     console.print(finding.claim, markup=False)
     title = f"{scenario.title} {MARK}" if finding.deviations else scenario.title

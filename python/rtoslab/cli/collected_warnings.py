@@ -13,7 +13,8 @@ from rtoslab.base import AlteredWarning, BoardWarning
 
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
-    """Collects the message of each warning once while the block runs, and prints all on stderr at its end.
+    """Collects each warning once while the block runs, and prints all on stderr at its end.
+
     Gives the list of the messages about altered points, which is complete at the end.
     """
     altered: dict[str, None] = {}

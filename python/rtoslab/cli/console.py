@@ -17,14 +17,15 @@ class PlainConsole(Console):
         super().__init__(stderr=stderr, highlight=False, markup=False, emoji=False)
 
     def print(self, *shown: Any, **options: Any) -> None:
-        """Prints objects. Tables are fitted to the terminal's width, with whole words."""
+        """Prints objects. Tables are fitted to the terminal's width without breaking words."""
         super().print(*(fit_to_width(self, item) if isinstance(item, Table) else item for item in shown), **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Returns a string as Rich's text, with unprintable characters escaped. Also used for a table's cells."""
+        """Returns a string as Rich's text, with escapes for characters that cannot be printed. Also used for a table's
+        cells."""
         return super().render_str(escape_unprintable(text), **options)
 
 
 def colour_text(text: str, style: str) -> Text:
-    """Returns the text in a colour (a style of Rich)."""
+    """Returns the text in a style of Rich, such as a colour."""
     return Text(escape_unprintable(text), style=style)

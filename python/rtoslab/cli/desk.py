@@ -11,7 +11,8 @@ from rtoslab.plan import Plan, Point
 
 
 def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str, ConnectedBoard]) -> None:
-    """Prints the commands that would flash each point's image on a real board. Nothing is started."""
+    """Prints the commands that would flash the image of each point of a plan. Nothing is started. `targets`: real
+    boards by board name."""
     for point in plan.points:
         if point.not_applicable is not None:
             continue
@@ -19,7 +20,7 @@ def print_flash_commands(catalogue: Catalogue, plan: Plan, targets: Mapping[str,
 
 
 def print_target_commands(catalogue: Catalogue, point: Point, target: ConnectedBoard) -> None:
-    """Prints the commands that would flash one point's image on a real board."""
+    """Prints the commands that would flash one point's image onto a real board."""
     click.echo(f"# reads {target.port} at {target.board.uart.baud} baud before it starts")
     for line in flash_command_texts(target, planned_image_path(catalogue, point)):
         click.echo(line)

@@ -29,7 +29,7 @@ from rtoslab.plan import Plan, Point, varying_labels
 
 
 def short_path(folder: Path) -> Path:
-    """Returns the path relative to the working directory, if it is below it."""
+    """Returns the path relative to the working directory if it is in it. Otherwise it is unchanged."""
     try:
         return folder.resolve().relative_to(Path.cwd())
     except ValueError:
@@ -37,7 +37,7 @@ def short_path(folder: Path) -> Path:
 
 
 def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, dry_run: bool, as_json: bool) -> bool:
-    """Prints a plan before it is measured. Returns whether the command should end then (`dry_run`).
+    """Prints a plan before it is measured. Returns whether the command must end then (`dry_run`).
 
     Raises PlanError for a macro that no kernel has.
     """
@@ -55,7 +55,7 @@ def announce_plan(catalogue: Catalogue, plan: Plan, folder: Path, jobs: int, *, 
 
 
 def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
-    """Prints the size of a plan on stderr: points, images to build, estimated time."""
+    """Prints how large a plan is, on stderr: points, images to build, estimated time."""
     absent = f", {estimate.not_applicable} of them n/a" if estimate.not_applicable else ""
     shared = _shared_axes_text(plan.points)
     click.echo(
@@ -66,7 +66,7 @@ def _print_plan_size(plan: Plan, estimate: DurationEstimate) -> None:
 
 
 def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None:
-    """Prints a plan point by point for `--dry-run`."""
+    """Prints each point of a plan that is not measured, for `--dry-run`."""
     for label, point in zip(varying_labels(plan.points), plan.points, strict=True):
         click.echo(label if point.not_applicable is None else f"{label}: n/a, {point.not_applicable}")
     _print_plan_size(plan, estimate)
@@ -74,13 +74,13 @@ def _print_dry_run(plan: Plan, estimate: DurationEstimate, folder: Path) -> None
 
 
 def _dry_run_as_json(plan: Plan, estimate: DurationEstimate, folder: Path) -> dict[str, Any]:
-    """Returns a plan as a JSON object for `--dry-run`."""
+    """Returns a plan that is not measured as a JSON object, for `--dry-run`."""
     points = [dataclasses.asdict(point) for point in plan.points]
     return {"run": str(folder), "plan": points, "images_to_build": estimate.images, "seconds": round(estimate.seconds)}
 
 
 def _shared_axes_text(points: Sequence[Point]) -> str:
-    """Returns kernel, board and cores as text, as far as all points have the same."""
+    """Returns kernel, board and number of cores as text. Those that differ between the points are left out."""
     values = (
         {point.kernel for point in points},
         {point.board for point in points},
@@ -90,7 +90,7 @@ def _shared_axes_text(points: Sequence[Point]) -> str:
 
 
 def _duration_text(seconds: float) -> str:
-    """Returns a duration in words, rounded."""
+    """Returns a duration as text, rounded, such as `at most about 5 min`."""
     minutes = seconds / 60
     if minutes < 1:
         return f"at most about {max(5, round(seconds / 5) * 5)} s"
@@ -146,14 +146,17 @@ class ProgressDisplay:
         self._start = time.monotonic()
 
     def __enter__(self) -> "ProgressDisplay":
+        """Starts to show the progress."""
         self._bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Ends the display."""
         self._bars.stop()
 
     def _estimate_text(self, note: PointProgress) -> str:
-        """Returns the progress of a long plan and the estimated remaining time, as text."""
+        """Returns how many points are done and how long the rest may take, as text. Empty for a short plan. Counts the
+        point of `note`."""
         if self._points < LONG_PLAN:
             return ""
         self._done += 1
@@ -165,7 +168,7 @@ class ProgressDisplay:
         return f" ({self._done} of {self._points}" + (")" if left_min is None else f", {left_min:.0f} min left)")
 
     def show_progress_of(self, note: PointProgress) -> None:
-        """Shows the progress of one point: a phase, or the outcome."""
+        """Shows in which phase one point is, or how it ended."""
         if note.outcome is not None:
             self.outcomes.append(note.outcome)
             if note.index in self._tasks:
@@ -188,13 +191,13 @@ class ProgressDisplay:
 
 @contextmanager
 def show_progress(points: Sequence[Point], folder: Path, *, quiet: bool) -> Iterator[ProgressDisplay]:
-    """Shows the progress of points that are measured into a run directory. If it is interrupted, the finished ones
-    are reported."""
+    """Shows the progress of points that the block measures into a run directory. If interrupted, it reports the
+    finished ones."""
     display = ProgressDisplay(points, quiet=quiet)
     with report_if_interrupted(lambda: run_as_json(folder, display.outcomes)), display:
         yield display
 
 
 def run_as_json(folder: Path, outcomes: Sequence[PointOutcome]) -> dict[str, Any]:
-    """Returns a run directory and its points as a JSON object."""
+    """Returns the results of a run, with its directory, as a JSON object."""
     return {"run": str(folder), "points": [outcome.result.model_dump(mode="json") for outcome in outcomes]}

@@ -24,7 +24,7 @@ class ToolCheck:
 
 
 def check_installation(root: Path) -> list[ToolCheck]:
-    """Returns the checks of everything that the stages need, in the order of the stages."""
+    """Returns the checks of everything that rtoslab needs, in the order in which a measurement needs it."""
     return [
         _check_python(),
         *(_check_tool(tool) for tool in tools.needed_tools()),
@@ -38,13 +38,13 @@ def check_installation(root: Path) -> list[ToolCheck]:
 
 
 def _check_python() -> ToolCheck:
-    """Checks the version of Python."""
+    """Returns whether the version of Python is new enough."""
     fine = sys.version_info >= (3, 11)
     return ToolCheck("Python", fine, platform.python_version(), "" if fine else "install Python 3.11 or later")
 
 
 def _check_tool(tool: tools.HostProgram) -> ToolCheck:
-    """Checks whether a program is installed."""
+    """Returns whether a program is installed, and in which version."""
     try:
         tools.find_tool(tool.name)
     except RtoslabError:
@@ -53,13 +53,13 @@ def _check_tool(tool: tools.HostProgram) -> ToolCheck:
 
 
 def _check_analyzer() -> ToolCheck:
-    """Checks whether the logic analyzer's program is installed. A missing one is fine, for nothing else needs it."""
+    """Returns whether the logic analyzer's program is installed. A missing one is fine, for nothing else needs it."""
     banner = analyzer_banner()
     return ToolCheck(SIGROK, fine=True, found=banner or "not installed: only `rtoslab capture --sigrok` needs it")
 
 
 def _check_tree(tree: SourceTree) -> ToolCheck:
-    """Checks whether the files of a user's source tree exist."""
+    """Returns whether all files of a user's source tree exist."""
     name = f"tree {tree.id}"
     missing = missing_files(tree)
     if missing:
@@ -68,7 +68,7 @@ def _check_tree(tree: SourceTree) -> ToolCheck:
 
 
 def _check_simulator(root: Path) -> ToolCheck:
-    """Checks whether the virtual board is built from the present sources."""
+    """Returns whether the virtual board's module is built, and from the present sources."""
     try:
         count = len(timing_settings("rp2040"))
         simulator_sources(root)
@@ -80,7 +80,7 @@ def _check_simulator(root: Path) -> ToolCheck:
 
 
 def _check_writable(folder: Path) -> ToolCheck:
-    """Checks whether a folder can be written to."""
+    """Returns whether files can be written to a folder, or to the nearest existing folder above it."""
     place = next(parent for parent in (folder, *folder.parents) if os.path.exists(parent))  # noqa: PTH110 (never raises)
     try:
         probe = place / ".rtoslab-doctor"

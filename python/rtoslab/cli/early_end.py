@@ -23,7 +23,7 @@ class EndedError(KeyboardInterrupt):
 
 @contextmanager
 def report_if_interrupted(finished: Callable[[], dict[str, Any]]) -> Iterator[None]:
-    """Prints a finished part as JSON if the block is interrupted. `finished` returns it."""
+    """If the block is interrupted, lets the command report its finished part as JSON. `finished`: returns this part."""
     try:
         yield
     except KeyboardInterrupt as cause:
@@ -37,7 +37,7 @@ def print_answer(value: Any, indent: int | None = None) -> None:
 
 
 def report_interrupt(cause: BaseException | None) -> None:
-    """Prints that the command was interrupted, and its finished part."""
+    """Prints that the command was interrupted. A command that prints JSON adds its finished part."""
     if interrupts.wants_json():
         stored = cause.finished if isinstance(cause, EndedError) else {}
         with suppress(OSError):

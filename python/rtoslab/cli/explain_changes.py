@@ -33,7 +33,8 @@ from rtoslab.store import AnyResult, StoredPoint
 def explain_paper(
     catalogue: Catalogue, paper: PaperFolder, out: Path | None, jobs: int, *, full: bool, dry_run: bool, as_json: bool
 ) -> int:
-    """Measures changes of a paper's builds, single and combined, and prints which bring figures closest to the paper's.
+    """Measures changes of a paper's builds, single and combined. Prints which bring our figures closest to the paper's.
+
     Returns the exit code. Raises as `run_plan` and `reproduce_paper` do.
     """
     options = Options(full=full)
@@ -46,7 +47,7 @@ def explain_paper(
     failed: dict[str, FailedPoint] = {}
 
     def measure_changes(setups: Sequence[PaperSetup], place: Path, *, dry: bool) -> list[StoredPoint] | None:
-        """Measures the points of these changes. Returns None if only the plan was shown."""
+        """Measures the points of these changes into a folder, and returns them. None if only the plan was shown."""
         plan = explain_plan(catalogue, paper, setups, options)
         if announce_plan(catalogue, plan, place, jobs, dry_run=dry, as_json=as_json):
             return None
@@ -89,7 +90,7 @@ def explain_paper(
 def _changes_section(
     paper: PaperFolder, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> ReportSection:
-    """Returns a report's section with tables of single and combined changes."""
+    """Returns the report section with tables of single and combined changes. `plain`: the distance without a change."""
     prose = (
         "Distance: the larger of the paper's figure and ours over the smaller, as the geometric mean of all "
         f"figures; for the suites, {plain:.3f}. A change that comes close is a candidate, not a proof, because "
@@ -104,7 +105,7 @@ def _changes_section(
 
 
 def _trial_row(trial: ChangeTrial) -> list[str]:
-    """Returns a change with its distances from the paper as a table row."""
+    """Returns a table row with how far our figures are from the paper's before and after a change."""
     return [
         trial.setup.title,
         str(trial.changed_figures),
@@ -115,7 +116,7 @@ def _trial_row(trial: ChangeTrial) -> list[str]:
 
 
 def best_change_sentence(plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]) -> str:
-    """Returns a sentence on the best single change, and on a combination that comes closer."""
+    """Returns a sentence on the single change that helps most, and on a combination that comes still closer."""
     best = min(
         (trial for trial in single_changes if trial.overall_distance < plain),
         key=lambda trial: trial.overall_distance,
@@ -142,10 +143,11 @@ def _failure_as_json(failed: FailedPoint) -> dict[str, str]:
 def _as_json(
     folder: Path, plain: float, single_changes: Sequence[ChangeTrial], both: Sequence[ChangeTrial]
 ) -> dict[str, Any]:
-    """Returns all changes with their distances from the paper as a JSON object."""
+    """Returns all changes, with how far our figures are from the paper's, as a JSON object. `folder`: the run
+    directory."""
 
     def change_rows(trials: Sequence[ChangeTrial]) -> list[dict[str, Any]]:
-        """Returns changes as JSON objects."""
+        """Returns a JSON object for each change."""
         return [
             {"change": trial.setup.title, "figures": trial.changed_figures, "before": trial.distance_before,
              "after": trial.distance_after, "all_figures": trial.overall_distance}

@@ -18,7 +18,7 @@ def print_failures(results: Iterable[AnyResult]) -> None:
 
 
 def points_exit_code(results: Sequence[AnyResult]) -> int:
-    """Returns the exit code of a command that measured these points: not 0 if one failed or none has a number."""
+    """Returns the exit code of a command that measured these points: 3 if one failed, or if none has a number."""
     if any(isinstance(result, FailedPoint) for result in results):
         return EXIT_POINT_FAILED
     if any(isinstance(result, MeasuredPoint) for result in results):
@@ -28,8 +28,8 @@ def points_exit_code(results: Sequence[AnyResult]) -> int:
 
 
 def stored_points_exit_code(points: Sequence[StoredPoint]) -> int:
-    """Returns the exit code of a command that shows stored points: not 0 if none has a figure, which a line on stderr
-    says."""
+    """Returns the exit code of a command that shows stored points: 3 if none has a figure, which is also said on
+    stderr."""
     if any(isinstance(point.result, MeasuredPoint) for point in points):
         return EXIT_OK
     click.echo("None of the stored points has a figure: each failed or is n/a, and says why.", err=True)

@@ -24,14 +24,15 @@ attach_option = click.option(
 
 
 def parse_devices(texts: Sequence[str]) -> tuple[DeviceRequest, ...]:
-    """Returns the devices of all `--attach`. Raises PlanError."""
+    """Returns the devices that the texts of `--attach` name. Raises PlanError."""
     return tuple(parse_device(text) for text in texts)
 
 
 def image_board_and_timing(
     catalogue: "Catalogue", boards: tuple[str, ...], config: Mapping[str, str]
 ) -> tuple[str, dict[str, int]]:
-    """Returns the board and the timing rules that are set. Raises PlanError for any other option."""
+    """Returns the board, and the timing settings that the user gives for an image. Raises PlanError for any other
+    option."""
     from rtoslab.plan import parse_whole  # noqa: PLC0415 (`sim` and `gdb` would wait for it, and have no --config)
 
     other = [key for key in config if not key.startswith("timing.")]

@@ -29,7 +29,7 @@ def write_junit(path: Path, image: Path, board: str, result: SimResult, why: str
 
 
 def _printable_text(text: str) -> str:
-    """Returns the text without characters that XML 1.0 forbids."""
+    """Returns the text with a replacement for each character that XML 1.0 forbids."""
     return "".join(
         character if character in "\t\n\r" or character >= " " else "\N{REPLACEMENT CHARACTER}" for character in text
     )

@@ -40,7 +40,8 @@ class FiguresRequest:
     folder: Path
 
     def plan_options(self) -> Options:
-        """Returns the plan's options for the points to measure.
+        """Returns the options of the plan by which the figures are measured.
+
         A real board has its own counter as the only instrument.
         """
         return Options([self.kernel], [self.board], None, self.window_ms, {"instrument": "counter"})
@@ -49,8 +50,9 @@ class FiguresRequest:
 def figures_request(
     figures: str, board: str, kernel: str, window_ms: int | None, repeats: int, jobs: int, out: Path | None
 ) -> FiguresRequest:
-    """Returns the request for the kernel figures that a user names: `all`, or benchmarks and suites.
-    Raises UnknownNameError, PlanError.
+    """Returns the request to measure the kernel figures that a user names: `all`, or benchmarks and suites.
+
+    Raises UnknownNameError, or PlanError if none of them can be measured.
     """
     root = find_root()
     catalogue = Catalogue(root)
@@ -68,7 +70,8 @@ def figures_request(
 
 
 def repeat_request(request: FiguresRequest, silicon: SiliconFile) -> FiguresRequest:
-    """Returns the request that measures the figures of a stored calibration again. Raises PlanError if it has none."""
+    """Returns the request changed so that it measures the figures of a stored calibration. Raises PlanError if it has
+    none."""
     figures = silicon.kernel_figures
     if figures is None:
         raise PlanError("This calibration has no kernel figures; leave --figures out, or measure them with --target.")
@@ -89,7 +92,8 @@ def measure_on_silicon(request: FiguresRequest, targets: Mapping[str, ConnectedB
 def compare_with_virtual(
     request: FiguresRequest, silicon: KernelFigures, settings: Mapping[str, int]
 ) -> list[KernelFigure]:
-    """Measures the same kernel figures on the virtual board. Returns them beside silicon's."""
+    """Measures the same kernel figures on the virtual board. Returns each beside silicon's. `settings`: those that fit
+    silicon."""
     default = _measure_virtual(request, "default", {})
     # Another fit is another measurement, and a folder holds one.
     name = "fitted-" + hashlib.sha256(to_canonical_json(dict(settings)).encode()).hexdigest()[:8]
@@ -98,7 +102,8 @@ def compare_with_virtual(
 
 
 def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, int]) -> BoardFigures:
-    """Measures the requested kernel figures on the virtual board with these settings."""
+    """Measures the requested kernel figures on the virtual board under these settings. `name`: of the folder for the
+    run."""
     folder = request.folder / name
     click.echo(f"Kernel figures on the virtual board, into {folder}.", err=True)
     config = {"instrument": "counter", **{key: str(value) for key, value in settings.items()}}
@@ -116,7 +121,8 @@ def _measure_virtual(request: FiguresRequest, name: str, settings: Mapping[str, 
 
 
 def figures_as_json(compared: Sequence[KernelFigure], missing: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the compared kernel figures as a JSON object."""
+    """Returns the kernel figures on silicon and on the virtual board as a JSON object. `missing`: benchmark ->
+    reason."""
     if not compared and not missing:
         return {}
     figures = {

@@ -41,7 +41,9 @@ class CaptureSetup:
 
 
 def capture_live(benchmark: str, options: Options, output: Path, form: str | None, desk: CaptureSetup) -> int:
-    """Records the pins of a real board while it runs a benchmark, and checks the recording. Returns the exit code.
+    """Records the pins of a real board with a logic analyzer while a benchmark runs on it, and checks the record.
+    Returns the exit code.
+
     Raises PlanError, CaptureError, and errors of the board.
     """
     if desk.sample_rate_hz is None:
@@ -84,7 +86,7 @@ def capture_live(benchmark: str, options: Options, output: Path, form: str | Non
 
 
 def _warn_of_short_pulses(virtual: PinRecording, analyzer: LogicAnalyzer) -> None:
-    """Warns if the run has pulses that are shorter than a sample of the analyzer."""
+    """Warns on stderr if the run has pulses that are shorter than the time between two samples of the analyzer."""
     short, count = virtual.count_shorter_than(1 / analyzer.rate_hz)
     if short:
         are = "is" if short == 1 else "are"

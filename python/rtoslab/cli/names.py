@@ -19,7 +19,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class CatalogueName(click.ParamType[str]):
-    """A parameter type for the name of a kernel, board or other folder, with completion.
+    """A parameter type for the name of a kernel, board or other folder.
+
     Completes from the folders found.
     """
 
@@ -28,7 +29,7 @@ class CatalogueName(click.ParamType[str]):
         self.name = "|".join(kind.rstrip("s") for kind in kinds)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Returns the names that begin with the typed text."""
+        """Returns the known names that begin with the text typed so far."""
         from rtoslab.catalogue import Catalogue  # noqa: PLC0415 (the shell alone asks for it, and it is slow)
 
         try:
@@ -45,7 +46,7 @@ class PaperName(click.ParamType[str]):
     name = "PAPER"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        """Returns the keys that begin with the typed text."""
+        """Returns the keys of papers that begin with the text typed so far."""
         from rtoslab.catalogue import Catalogue, read_papers  # noqa: PLC0415
 
         try:
@@ -59,13 +60,15 @@ class CatalogueNames(CatalogueName):
     """A parameter type for several names separated by commas, or `all`."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
-        """Returns the names as one text without empty parts. `split_names` splits them."""
+        """Returns the names as one text with commas, without empty names. `split_names` splits them."""
         return ",".join(part.strip() for part in str(value).split(",") if part.strip())
 
 
 def split_names(values: tuple[str, ...], known: Iterable[str]) -> tuple[str, ...] | None:
-    """Returns the names of a repeated, comma-separated option in order. `all` means every known one.
-    None if none was given.
+    """Returns the names of an option that may be repeated and may have commas, each once and in order. `all` means all
+    `known`.
+
+    None if no name was given.
     """
     names = [name for value in values for name in value.split(",") if name]
     return tuple(dict.fromkeys(item for name in names for item in (known if name == "all" else (name,)))) or None
@@ -77,7 +80,7 @@ class KeyValue(click.ParamType[tuple[str, str]]):
     name = "KEY=VALUE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Returns the pair, split at the first equals sign."""
+        """Returns key and value, which the first equals sign separates. Fails if there is none."""
         if isinstance(value, tuple):
             return value[0], value[1]
         key, sign, text = str(value).partition("=")
@@ -92,7 +95,7 @@ class IsoDate(click.ParamType[str]):
     name = "2026-03-01"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns the date unchanged."""
+        """Returns the text unchanged. Fails if it does not have the form of a date or of its beginning."""
         if value and not re.fullmatch(r"\d{4}(-\d{2}(-\d{2}(T[\d:]{1,8}Z?)?)?)?", str(value), re.ASCII):
             self.fail(f"{quote_text(str(value))} is not a date such as 2026-03-01", param, ctx)
         return str(value)
@@ -104,7 +107,7 @@ class CoreCountsParam(click.ParamType[tuple[int, ...]]):
     name = "1,2"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Returns the numbers of cores in the given order, without duplicates."""
+        """Returns the numbers of cores in the given order, each once. Fails for another text."""
         if isinstance(value, tuple):
             return value
         try:
@@ -121,7 +124,7 @@ class PinLevel(click.ParamType[tuple[str, bool, float]]):
     _UNITS: ClassVar = {"us": 1e-6, "ms": 1e-3, "s": 1.0, None: 0.0}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bool, float]:
-        """Returns the pin, its level (True is high), and the time in seconds."""
+        """Returns the pin, its level (True is high), and the time in seconds since reset. Fails for another text."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
             self.fail(f"{quote_text(str(value))} is not the level of a pin; write PC13=0 or PC13=0@10ms.", param, ctx)
@@ -135,7 +138,7 @@ class PinVoltage(click.ParamType[tuple[str, float]]):
     _FORM = re.compile(r"(?P<pin>[A-Za-z]{0,2}[0-9]{1,2})=(?P<volts>[0-9]{1,2}(?:\.[0-9]{1,6})?)V?")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
-        """Returns the pin and its voltage in volts."""
+        """Returns the pin and the voltage at it in volts. Fails for another text."""
         match = self._FORM.fullmatch(str(value))
         if match is None:
             self.fail(f"{quote_text(str(value))} is no voltage at a pin; write PA1=1.2.", param, ctx)
@@ -143,13 +146,13 @@ class PinVoltage(click.ParamType[tuple[str, float]]):
 
 
 class VoltageParam(click.ParamType[float]):
-    """`1.65`, `1.65V` or `800mV`, converted to volts."""
+    """A parameter type for a voltage such as `1.65`, `1.65V` or `800mV`, converted to volts."""
 
     name = "1.65V|800mV"
     _FORM = re.compile(r"(?P<number>-?[0-9]{1,6}(?:\.[0-9]{1,6})?) ?(?P<unit>mV|V)?", re.IGNORECASE)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Returns volts."""
+        """Returns the voltage in volts. Fails for another text."""
         match = self._FORM.fullmatch(str(value).strip())
         if match is None:
             self.fail(f"{quote_text(str(value))} is not a voltage such as 1.65V or 800mV", param, ctx)
@@ -162,7 +165,7 @@ class DurationParam(click.ParamType[int]):
     name = "250ms|30s"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Returns whole milliseconds, at least one."""
+        """Returns the time in whole milliseconds, at least one. Fails for another text."""
         if isinstance(value, int):
             return value
         text = str(value).strip().lower()
@@ -180,7 +183,7 @@ class FrequencyParam(click.ParamType[int]):
     name = "84MHz|84000000"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Returns whole hertz, at least one."""
+        """Returns the frequency in whole hertz, at least one. Fails for another text."""
         if isinstance(value, int):
             return value
         text = str(value).strip().lower()
@@ -203,7 +206,7 @@ class FileOf(click.ParamType[Path]):
         self.forms = forms
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:  # noqa: ARG002
-        """Returns the path. `file_form` returns its form."""
+        """Returns the path. `file_form` returns its format. Raises ReportError for another format."""
         path = Path(value)
         if file_form(path) not in self.forms:
             *most, last = (f".{form}" for form in self.forms)
@@ -212,7 +215,7 @@ class FileOf(click.ParamType[Path]):
 
 
 def file_form(path: Path) -> str:
-    """Returns the suffix of a file without the dot."""
+    """Returns the format of a file: its suffix in lower case, without the dot."""
     return path.suffix.lstrip(".").lower()
 
 
@@ -227,7 +230,8 @@ def report_files(*forms: str, **text: str) -> Callable[[Command], Command]:
 
 
 def parse_option_integer(text: str, option: str) -> int:
-    """Returns an option's decimal or 0x integer, within 64 bits. Raises click.BadParameter."""
+    """Returns the integer that an option's text has in decimal or after 0x. Raises click.BadParameter if it is none or
+    exceeds 64 bits."""
     try:
         return parse_integer(text)
     except ValueError as cause:

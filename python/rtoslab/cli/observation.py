@@ -15,8 +15,9 @@ from rtoslab.instruments import DEFAULT_CYCLES, RunSection, SubjectOptions
 
 
 def exit_code_of_run(unhandled: str) -> int:
-    """Returns the exit code of a command that ran an image.
-    Prints `unhandled`, which names exceptions without a handler.
+    """Returns the exit code of a command that ran an image: 3 if a core took an exception that has no handler.
+
+    `unhandled` is a sentence on these exceptions, which is printed, or empty.
     """
     if unhandled:
         click.echo(f"warning: {unhandled}", err=True)
@@ -57,7 +58,7 @@ _OPTIONS = (
 
 
 def observation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that choose a run to observe to a command, which gets them as `choice`."""
+    """Returns the command with added options that choose a run to observe. It gets their values as `choice`."""
 
     @wraps(command)
     def call_with_choice(

@@ -13,7 +13,8 @@ class OutputLines:
         self._rests: dict[str, bytes] = {}
 
     def write_output(self, channel: str, data: bytes) -> None:
-        """Writes new output of a channel. An incomplete last line waits for its end."""
+        """Writes new output of a channel to the terminal. An incomplete last line of a channel other than UART waits
+        for its end."""
         if channel != "uart":
             *lines, self._rests[channel] = (self._rests.get(channel, b"") + data).split(b"\n")
             data = b"".join(channel.encode() + b": " + line + b"\n" for line in lines)

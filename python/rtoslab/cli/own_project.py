@@ -49,7 +49,8 @@ _SHORT = 12
 
 
 def project_folder() -> Path | None:
-    """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml, or None.
+    """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml. None if there is
+    none.
 
     The path is relative to the working directory. Raises PlanError for a file of another user in a parent folder,
     because its build would be run.
@@ -62,7 +63,7 @@ def project_folder() -> Path | None:
 
 
 def require_project() -> Path:
-    """Returns the folder of the user's project. Raises PlanError if there is none."""
+    """Returns the folder with the nearest rtoslab.toml, as `project_folder`. Raises PlanError if there is none."""
     folder = project_folder()
     if folder is None:
         raise PlanError(
@@ -73,7 +74,7 @@ def require_project() -> Path:
 
 
 def _require_own(folder: Path, here: Path) -> None:
-    """Raises PlanError if an rtoslab.toml in a parent folder belongs to another user."""
+    """Raises PlanError if an rtoslab.toml in a parent folder belongs to another user. `here`: the working directory."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (never raises)
     if folder != here and _owner_id(folder / PROJECT_FILE) not in {_owner_id(here), _owner_id(home)}:
         raise PlanError(
@@ -83,17 +84,17 @@ def _require_own(folder: Path, here: Path) -> None:
 
 
 def _owner_id(path: Path) -> int | None:
-    """Returns the user id of a file's owner, or None for a missing file."""
+    """Returns the user id of a file's owner. None for a missing file."""
     return path.stat().st_uid if path.exists() else None
 
 
 def build_options_text(context: click.Context, *options: str) -> list[str]:
-    """Returns those of these options that the user gave on the command line."""
+    """Returns those of these options that the user gave on the command line, by their parameters' names."""
     return [option for option in options if context.get_parameter_source(option) is ParameterSource.COMMANDLINE]
 
 
 def require_unstated(context: click.Context, *options: str) -> None:
-    """Raises PlanError if the user gave an option that cannot be used with a project."""
+    """Raises PlanError if the user gave one of these options, which a project says itself."""
     wrong = build_options_text(context, *options)
     if wrong:
         option = {"name": "NAME", "out": "--out", "jobs": "--jobs"}.get(wrong[0], f"--{wrong[0].replace('_', '-')}")
@@ -106,8 +107,9 @@ def gate_project(
     folder: Path, limits: tuple[str, ...], other_compiler: str | None, moved: str | None, outputs: tuple[Path, ...], *,
     as_json: bool, dry_run: bool,
 ) -> int:  # fmt: skip
-    """Measures a user's project and compares it with its baseline. Returns the exit code.
-    The options override those of the project.
+    """Measures a user's project and compares its figures with the stored baseline. Returns the exit code.
+
+    The arguments override the settings of the project.
     """
     project = read_project(folder)
     rules = FigureLimits.from_texts(project.gate.limits, limits)
@@ -141,19 +143,20 @@ def gate_project(
 
 
 def _judgement_exit_code(judged: ProjectJudgement) -> int:
-    """Returns the exit code of a gate's result."""
+    """Returns the exit code of a comparison with a baseline: 3 for a regression, else 0."""
     return EXIT_REGRESSION if judged.has_failed else EXIT_OK
 
 
 def _compiler_policy(judged: ProjectJudgement, other_compiler: str) -> str:
-    """Returns what to do because the baseline was made with another compiler. Empty if nothing is to be done.
-    Empty if it has the same compiler, or is compared all the same.
+    """Returns what is done (`refuse`, `skip`) because the baseline was measured with another compiler.
+
+    Empty if the compiler is the same, or the figures are compared all the same.
     """
     return "" if judged.other_compiler is None or other_compiler == "compare" else other_compiler
 
 
 def _compilers_text(judged: ProjectJudgement) -> str:
-    """Returns a clause on the different compilers of baseline and project."""
+    """Returns a clause on which compilers the baseline and the new figures were measured with."""
     before, after = judged.other_compiler or ("", "")
     return (
         f"The baseline was measured with {before}, the new figures with {after}, so their cycles differ for "
@@ -162,7 +165,7 @@ def _compilers_text(judged: ProjectJudgement) -> str:
 
 
 def _print_judgement(judged: ProjectJudgement) -> None:
-    """Prints a gate's regressions, changes and notes."""
+    """Prints regressions, changes, exceeded budgets and notes."""
     console = PlainConsole()
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
@@ -174,7 +177,8 @@ def _print_judgement(judged: ProjectJudgement) -> None:
 
 
 def _render_report(judged: ProjectJudgement, output: Path) -> str:
-    """Returns a gate's report in the format of the output's suffix."""
+    """Returns the report on a comparison with a baseline, in the format that the output's suffix names. Raises
+    PlanError."""
     kind = file_form(output)
     if kind == "json":
         return json.dumps(judgement_as_json(judged), indent=1) + "\n"
@@ -186,7 +190,7 @@ def _render_report(judged: ProjectJudgement, output: Path) -> str:
 
 
 def baseline_project(folder: Path, *, dry_run: bool) -> int:
-    """Measures a user's project and writes its baseline. Returns the exit code."""
+    """Measures a user's project and stores its figures as the baseline. Returns the exit code."""
     project = read_project(folder)
     if dry_run:
         return _print_plan(project)
@@ -210,7 +214,7 @@ def baseline_project(folder: Path, *, dry_run: bool) -> int:
 
 
 def _print_plan(project: Project) -> int:
-    """Prints what would be measured in a project. Returns the exit code."""
+    """Prints what would be measured of a project. Returns the exit code."""
     for name, image in project.image.items():
         functions = [function.name for function in project.function if function.image == name]
         functions += [interval.name for interval in project.interval if interval.image == name]

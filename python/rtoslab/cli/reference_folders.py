@@ -19,7 +19,8 @@ reference_placements = click.option(
 
 
 def new_run_folder(folder: Path) -> Path:
-    """Returns the path of a new run directory in the folder.
+    """Returns a path for a new run directory: that of `folder` with the first free number.
+
     Earlier measurements come from the cache if they are still valid.
     """
     for number in range(10_000):

@@ -71,7 +71,7 @@ def matrix_command(
 def _measure_kernel(
     catalogue: Catalogue, kernel: str, boards: Sequence[str], placements: int, jobs: int, *, dry_run: bool
 ) -> int:
-    """Measures the figures of a kernel that `rtoslab choose` compares, and writes its file. Returns the exit code."""
+    """Measures those figures of a kernel that `rtoslab choose` compares, and stores them. Returns the exit code."""
     points = matrix_points(catalogue, kernel, boards, placements)
     plan = matrix_plan(points)
     if not plan.points:

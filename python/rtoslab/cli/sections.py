@@ -11,7 +11,7 @@ _MOODS = {"worse": "red", "better": "green", "too few samples": "yellow"}
 
 
 def show_document(document: ReportDocument, console: Console, most_rows: int = 40) -> None:
-    """Prints a report document on the terminal. Long tables are cut to the first rows."""
+    """Prints a report on the terminal, without its charts. `most_rows`: how many rows of each table are shown."""
     console.print(document.subtitle, soft_wrap=True, markup=False)
     console.print(document.summary, soft_wrap=True, markup=False)
     for section in document.sections:
@@ -19,7 +19,7 @@ def show_document(document: ReportDocument, console: Console, most_rows: int = 4
 
 
 def show_section(section: ReportSection, console: Console, most_rows: int = 40) -> None:
-    """Prints one section of a report on the terminal."""
+    """Prints one section of a report on the terminal, without its charts."""
     console.print(f"\n{section.title}", style="bold", markup=False)
     for text in section.prose:
         console.print(text, soft_wrap=True, markup=False)
@@ -32,7 +32,7 @@ def show_section(section: ReportSection, console: Console, most_rows: int = 40) 
 
 
 def _rich_table(table: TableData, most_rows: int) -> Table:
-    """Returns a table for a terminal, cut to the first rows."""
+    """Returns the first `most_rows` rows of a table, in the form for a terminal."""
     shown = Table(title=table.title, title_justify="left")
     for name, numeric in table.column_heads:
         shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
@@ -42,5 +42,5 @@ def _rich_table(table: TableData, most_rows: int) -> Table:
 
 
 def _colour_cell(text: str) -> str | Text:
-    """Returns a table's cell, in colour if it is a verdict."""
+    """Returns a table's cell. A verdict, such as `worse`, has a colour."""
     return colour_text(text, _MOODS[text]) if text in _MOODS else text

@@ -23,7 +23,8 @@ _SQUEEZE: Final = 3
 
 
 def fit_to_width(console: Console, table: Table) -> ConsoleRenderable:
-    """Returns a table in the form that fits the console's width best."""
+    """Returns a table in the form that fits the console's width best: narrower columns, or no frame and some cells
+    below their row."""
     if not table.columns:
         return table
     cells = [[_cell_text(console, cell) for cell in column.cells] for column in table.columns]
@@ -52,6 +53,7 @@ class _UnframedTable:
         self._columns = columns
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """Yields the lines of the table, for Rich."""
         columns = self._fitting_columns(options.max_width)
         gap = self._widest_gap(columns, options.max_width)
         widths = _column_widths(
@@ -70,7 +72,8 @@ class _UnframedTable:
             yield from self._cells_below(console, columns, row, options.max_width - _INDENT)
 
     def _fitting_columns(self, width: int) -> list[int]:
-        """Returns the columns that fit into a row.
+        """Returns the numbers of the columns that fit into a row of this width.
+
         Those with the longest cells leave it first, except the first column.
         """
         columns = list(range(len(self._columns)))
@@ -82,16 +85,16 @@ class _UnframedTable:
         return columns
 
     def _least_width(self, columns: Sequence[int], gap: int) -> int:
-        """Returns the width of these columns if each is as narrow as its longest word."""
+        """Returns the width of these columns if each is only as wide as its longest word."""
         return sum(self._columns[column].minimum for column in columns) + gap * (len(columns) - 1)
 
     def _widest_gap(self, columns: Sequence[int], width: int) -> int:
-        """Returns the widest gap between columns that fits."""
+        """Returns the widest gap between these columns that leaves room for them in this width."""
         return next((gap for gap in _GAPS if self._least_width(columns, gap) <= width), _GAPS[-1])
 
     def _narrow_column(self, columns: Sequence[int], width: int) -> int | None:
-        """Returns a column of sentences that has room for only a word or two per line, or None. Never the first
-        column."""
+        """Returns a column of sentences whose lines have room for only a word or two. None if there is none. Never the
+        first column."""
         chosen_columns = [self._columns[item] for item in columns]
         widths = _column_widths(chosen_columns, width - self._widest_gap(columns, width) * (len(columns) - 1))
         rows = zip(columns[1:], chosen_columns[1:], widths[1:], strict=True)
@@ -100,7 +103,7 @@ class _UnframedTable:
     def _row_lines(
         self, console: Console, columns: Sequence[int], cells: Sequence[Text], widths: Sequence[int], gap: int
     ) -> Iterator[Text]:
-        """Yields the lines of one row of the table."""
+        """Yields the lines of one row of the table. `cells`: those of the columns that stay in the row."""
         wrapped = [list(cell.wrap(console, width)) for cell, width in zip(cells, widths, strict=True)]
         for number in range(max(map(len, wrapped), default=0)):
             line = Text()
@@ -113,7 +116,7 @@ class _UnframedTable:
             yield line
 
     def _cells_below(self, console: Console, columns: Sequence[int], row: int, width: int) -> Iterator[Text]:
-        """Yields the lines with the cells that do not fit into the row."""
+        """Yields the lines below a row, with the cells that do not fit into it."""
         line = Text()
         for place, cells in enumerate(self._cells):
             if place in columns or not cells[row].plain:
@@ -128,7 +131,7 @@ class _UnframedTable:
 
 
 def _indent_lines(console: Console, text: Text, width: int) -> Iterator[Text]:
-    """Yields a text wrapped and indented."""
+    """Yields the lines of a text that is wrapped to this width, and indented."""
     for line in text.wrap(console, max(width, 1)) if text else ():
         line.rstrip()
         yield Text(" " * _INDENT).append_text(line)
@@ -140,7 +143,7 @@ def _cell_text(console: Console, cell: object) -> Text:
 
 
 def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
-    """Returns the minimum and maximum width of a table's column."""
+    """Returns the widths of a table's column: that of its longest word, and that of its longest cell."""
     options = console.options.update(max_width=_UNLIMITED)
     measurements = [Measurement.get(console, options, cell) for cell in cells]
     return Measurement(
@@ -150,7 +153,8 @@ def _measure_column(console: Console, cells: Sequence[Text]) -> Measurement:
 
 
 def _column_widths(columns: Sequence[Measurement], room: int) -> list[int]:
-    """Returns widths of columns that fit into the room together.
+    """Returns the widths of columns that fit into `room` together, in characters.
+
     The widest columns are narrowed first, and each keeps its longest word. A single one is cut to the room.
     """
     widths = [column.maximum for column in columns]

@@ -13,7 +13,8 @@ from rtoslab.catalogue import path_variable, read_trees
 
 
 def set_tree_places(places: Iterable[str]) -> None:
-    """Sets the environment variables that move source trees, from ID=PATH of `--tree`.
+    """Sets, for each ID=PATH, the environment variable by which a known source tree is searched in another folder.
+
     Raises CatalogueError for a tree that is not known or has several paths, UsageError for another form.
     """
     trees = read_trees()
