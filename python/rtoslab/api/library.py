@@ -95,8 +95,9 @@ def build_image(
     window_ms: int | None = None,
     config: Mapping[str, str] | None = None,
 ) -> Path:
-    """Builds a benchmark's image if necessary, and returns the path of the ELF file.
-    Raises PlanError if it is n/a, BuildError.
+    """Builds a benchmark's image if it does not exist yet, and returns the path of the ELF file.
+
+    Raises PlanError if it is n/a (not applicable), BuildError.
     """
     catalogue = Catalogue(find_root())
     points = make_plan(catalogue, [benchmark], Options([kernel], [board], [cores], window_ms, config or {})).points
@@ -128,7 +129,8 @@ def sweep_phases(
 
 
 def profile(name: str, **choice: Unpack[SubjectOptions]) -> Profile:
-    """Returns the use of every cycle of a benchmark's window, or of a `stretch` of an image: `rtoslab profile`.
+    """Returns what each cycle of a benchmark's measurement window, or of a `stretch` of an image, was used for:
+    `rtoslab profile`.
 
     Raises PlanError, BuildError, RunError, ImageFileError, SymbolError.
     """
@@ -136,7 +138,8 @@ def profile(name: str, **choice: Unpack[SubjectOptions]) -> Profile:
 
 
 def timeline(name: str, **choice: Unpack[SubjectOptions]) -> Timeline:
-    """Returns the timeline of a benchmark's window or of an image: `rtoslab trace`. Raises as `profile` does."""
+    """Returns what ran when in a benchmark's measurement window or in an image: `rtoslab trace`. Raises as `profile`
+    does."""
     return timeline_of_subject(make_subject(Catalogue(find_root()), name, **choice))
 
 

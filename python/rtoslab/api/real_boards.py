@@ -43,7 +43,8 @@ _RunResult = tuple[Path, list[PointOutcome]]
 def choose_targets(
     catalogue: Catalogue, boards: Iterable[str], targets: str, port: str | None, bench: Path | None
 ) -> dict[str, ConnectedBoard]:
-    """Returns the connected real board for each named board, by `hardware.choose_target`.
+    """Returns the connected real board for each board name. `targets`: as in `hardware.choose_target`.
+
     Raises PortError, CatalogueError.
     """
     names = [catalogue.board(board).id for board in boards]
@@ -61,16 +62,18 @@ def choose_targets(
 def run_on_targets(
     names: Iterable[str], options: Options, targets: Mapping[str, ConnectedBoard], out: Path | None = None
 ) -> tuple[Path, list[PointOutcome]]:
-    """Flashes each point's image on its board, resets the board and reads its records. `targets` by the boards' names.
+    """Flashes each point's image onto its real board, starts it, and reads its records. `targets`: real boards by board
+    name.
 
-    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are stored."""
+    Raises PortError, BoardSilentError, BoardResetError, FlashError, LineNoiseError. Earlier measurements are stored.
+    """
     catalogue = Catalogue(find_root())
 
     def point_runner(point: Point) -> Runner:
-        """Returns a function that measures a point on its real board."""
+        """Returns a function that measures this point on its real board."""
 
         def flash_and_run(built: BuiltImage, progress: Progress) -> RunOutput:
-            """Flashes and runs an image on the real board. Returns its output."""
+            """Flashes an image onto the real board and runs it. Returns what it sends."""
             progress("flashing", 0.0)
             wire, window_s = read_wire_constants(catalogue.root), point.window_ms / 1000
             return RunOutput(
@@ -94,10 +97,10 @@ def run_on_port(
     catalogue = Catalogue(find_root())
 
     def point_runner(point: Point) -> Runner:
-        """Returns a function that listens to a point's run on the serial port."""
+        """Returns a function that reads a run of this point from the serial port."""
 
         def listen_to_image(built: BuiltImage, progress: Progress) -> RunOutput:
-            """Asks the user to flash an image and returns what it sends."""
+            """Asks the user to flash an image. Returns what it sends."""
             progress("listening", 0.0)
             board = catalogue.board(point.board).facts
             _print_message(f"Flash {built.elf_path} with {board.flash.tool} and reset the board.")
@@ -110,8 +113,11 @@ def run_on_port(
 
 
 def mark_unreadable_points(plan: Plan) -> Plan:
-    """Marks the points as n/a that need a pin or a probe: a real board sends only counter readings. Pairs of kernels,
-    too, because each of their points has records of both images."""
+    """Returns the plan, in which points that need a pin or a probe are marked as n/a: a real board sends only counter
+    readings.
+
+    Pairs of kernels are marked too, because each of their points has records of both images.
+    """
     points = (replace(point, not_applicable=point.not_applicable or _unreadable_reason(point)) for point in plan.points)
     return replace(plan, points=tuple(points))
 
@@ -128,7 +134,8 @@ def _unreadable_reason(point: Point) -> str | None:
 def _measure_points(
     catalogue: Catalogue, names: Iterable[str], options: Options, out: Path | None, runner: _MakeRunner
 ) -> _RunResult:
-    """Measures points with a runner and stores them. Returns the run directory and the outcomes."""
+    """Measures points, each with the function that `runner` returns for it, and stores them. Returns the run directory
+    and how each ended."""
     listed = list(names)
     plan = mark_unreadable_points(make_plan(catalogue, listed, options))
     folder = out or default_out(catalogue.root, plan, [*listed, "board"])

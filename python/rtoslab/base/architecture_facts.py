@@ -53,19 +53,20 @@ class ArchitectureFacts(StrictModel):
     priority: PriorityField
 
     def interrupt_priorities(self, priority_bits: int) -> tuple[int, ...]:
-        """Returns the priorities that a chip with so many priority bits can set, the most urgent first."""
+        """Returns the values of interrupt priorities that a chip with so many priority bits can have, the most urgent
+        first."""
         whole = 1 << self.priority.field_bits
         return tuple(range(0, whole, whole >> priority_bits))
 
 
 @cache
 def load_architecture() -> ArchitectureFacts:
-    """Returns the architecture's facts of the checkout in use. Raises CatalogueError naming the file."""
+    """Returns the facts in arch.toml of the checkout in use. Raises CatalogueError, which names the file."""
     return read_architecture(find_root())
 
 
 def code_address(address: int) -> int:
-    """Returns the address of code without the Thumb bit."""
+    """Returns the address of code without the bit that only says Thumb state."""
     return address & _code_mask()
 
 
@@ -81,7 +82,7 @@ def cross_tool_name(name: str) -> str:
 
 
 def read_architecture(root: Path) -> ArchitectureFacts:
-    """Returns the architecture's facts of a checkout. Raises CatalogueError naming the file."""
+    """Returns the facts in arch.toml of the checkout `root`. Raises CatalogueError, which names the file."""
     path = root / _FILE
     try:
         return ArchitectureFacts.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))

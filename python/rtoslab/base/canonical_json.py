@@ -5,5 +5,5 @@ from typing import Any
 
 
 def to_canonical_json(value: Any) -> str:
-    """Returns a value as JSON text with sorted keys and a final line feed, in ASCII."""
+    """Returns a value as JSON text in ASCII, with sorted keys. The same value gives the same text."""
     return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=True) + "\n"

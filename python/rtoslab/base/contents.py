@@ -60,20 +60,22 @@ def contents_cache() -> Iterator[None]:
 
 
 def expire_contents_cache(older_than_s: float = 0.0) -> None:
-    """Empties the open cache if it is older than so many seconds. Call it when files may have changed."""
+    """Empties the cache of the open `contents_cache` if it is at least this old. Call it when files may have
+    changed."""
     cached = _CACHE.get()
     if cached is not None and time.monotonic() - cached.since_s >= older_than_s:
         cached.values, cached.since_s = {}, time.monotonic()
 
 
 def memoize_by_contents(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Wraps a function that reads files, so that its results are cached inside `contents_cache`.
+    """Returns the function, which reads files, with its results cached inside `contents_cache`.
+
     Its arguments must be hashable.
     """
 
     @wraps(function)
     def call_cached(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        """Returns the cached result of the wrapped function for these arguments, or calls the function."""
+        """Returns the cached result for these arguments, or calls the function."""
         cached = _CACHE.get()
         if cached is None:
             return function(*args, **kwargs)
@@ -108,12 +110,13 @@ def sources_digest(package: Path) -> str:
 
 
 def file_listing(base: Path, paths: Iterable[Path]) -> str:
-    """Returns a text with a line for each file, in order: its path from `base` on and its SHA-256. Raises OSError."""
+    """Returns a text with a line for each file, in order: its path relative to `base` and its SHA-256. Raises
+    OSError."""
     return join_listing(listing_rows(base, paths))
 
 
 def listing_rows(base: Path, paths: Iterable[Path | str]) -> tuple[ListingRow, ...]:
-    """Returns the rows of a file listing, in no order. Raises OSError."""
+    """Returns the rows of a file listing (path relative to `base`, and line), in any order. Raises OSError."""
     skip = len(str(base)) + 1
     rows_ = ((tuple(str(path)[skip:].split(os.sep)), path) for path in paths)  # noqa: PTH206 (a third of the time)
     return tuple((parts, f"{'/'.join(parts)} {sha256_of(path)}\n") for parts, path in rows_)
@@ -132,16 +135,16 @@ def files_below(folder: str) -> Iterator[str]:
 
 
 def join_listing(listing: Iterable[ListingRow]) -> str:
-    """Returns the listing's text, its rows in order."""
+    """Returns the rows of a file listing as a text, in the order of their paths."""
     return "".join(line for _, line in sorted(listing))
 
 
 def sha256_of(path: Path | str) -> str:
-    """Returns the digest of a file's content. Raises OSError."""
+    """Returns the SHA-256 of a file's content. Raises OSError."""
     return _cached_sha256(str(path), file_stamp(path))
 
 
 @cache
 def _cached_sha256(path: str, _: FileStamp) -> str:
-    """Returns the SHA-256 of a file's content. The stamp is only the key of the cache."""
+    """Returns the SHA-256 of a file's content. The file's stamp is only a part of the cache's key."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -8,5 +8,5 @@ def count_text(number: int, noun: str, verb_one: str = "", verb_many: str = "") 
 
 
 def all_count_text(number: int, noun: str) -> str:
-    """Returns a number of things with "all" or "the one" before it: `the one point`, `all 1,000 points`."""
+    """Returns a number of things as text with `all` or `the one` before it: `the one point`, `all 1,000 points`."""
     return f"the one {noun}" if number == 1 else f"all {count_text(number, noun)}"

@@ -37,8 +37,11 @@ class CatalogueError(RtoslabError):
 
 
 def nearest_name(name: str, names: Sequence[str], likeness: float = 0.5) -> str | None:
-    """Returns the name that was probably meant: one that looks alike as a whole, else in its first word (`tt7` for
-    `t7_synchronisation`). None if no name is as much alike as `likeness`, from 0 to 1 (all letters)."""
+    """Returns the name that was probably meant: the one most similar as a whole, else in its first word (`tt7` for
+    `t7_synchronisation`).
+
+    None if no name has the likeness, from 0 (no letter) to 1 (all letters).
+    """
     near = difflib.get_close_matches(name, names, n=1, cutoff=likeness)
     if near:
         return near[0]
@@ -230,7 +233,8 @@ class CheckError(RtoslabError):
 
 
 def disk_error(action: str, path: Path, cause: OSError) -> StoreError:
-    """Returns the error for a failed file operation, with the reason and a remedy."""
+    """Returns the error for a failed file operation, with the reason and a remedy. `action`: begins the message, such
+    as `store the point in`."""
     reason = (cause.strerror or str(cause)).lower()
     advice = (
         "free some space and run the same command again; finished points are not measured again"

@@ -35,7 +35,7 @@ def extra_imports(extra: str, purpose: str) -> Iterator[None]:
 
 
 def missing_extra_package(extra: str) -> str:
-    """Returns the first package of an extra that is not installed, or an empty text. It imports nothing."""
+    """Returns the first package of an extra that is not installed. Empty if all are. Nothing is imported."""
     for package, module in zip(EXTRAS[extra], _MODULES[extra], strict=True):
         try:
             spec = importlib.util.find_spec(module)
@@ -47,14 +47,15 @@ def missing_extra_package(extra: str) -> str:
 
 
 def require_extra(extra: str, purpose: str) -> None:
-    """Raises ToolMissingError if a package of an extra is missing. Call it before long work."""
+    """Raises ToolMissingError if a package of an extra is not installed. Call it before long work. `purpose`: names
+    what needs it."""
     package = missing_extra_package(extra)
     if package:
         raise _missing_package_error(extra, package, purpose)
 
 
 def install_extra_text(extra: str) -> str:
-    """Returns how to install an extra, as a clause without its full stop."""
+    """Returns how to install an extra, as a clause."""
     return (
         f"`pipx inject rtoslab {' '.join(EXTRAS[extra])}` (or pip, in rtoslab's environment) installs the extra "
         f"`{extra}`"
@@ -62,11 +63,12 @@ def install_extra_text(extra: str) -> str:
 
 
 def _missing_package_error(extra: str, package: str, purpose: str) -> ToolMissingError:
+    """Returns the error for a package of an extra that is not installed. `purpose`: names what needs it."""
     return ToolMissingError(f"{package} is not installed, which {purpose} needs; {install_extra_text(extra)}.")
 
 
 def absent_package_text(cause: ModuleNotFoundError) -> str | None:
-    """Returns a sentence about the package whose module was not found. None for a module of no package in `MODULES`."""
+    """Returns a sentence on the package whose module was not found. None if the module is not in `MODULES`."""
     package = MODULES.get((cause.name or "").partition(".")[0])
     if package is None:
         return None

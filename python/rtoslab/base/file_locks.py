@@ -14,7 +14,8 @@ _ASK_AGAIN_S: Final = 0.01
 
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Holds the lock file while the block runs, after waiting for it. Raises StoreError if the disk refuses."""
+    """Waits until no other process has the lock file, and holds it while the block runs. Raises StoreError if the disk
+    refuses."""
     lock = FileLock(path, poll_interval=_ASK_AGAIN_S)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +30,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def try_exclusive_lock(path: Path) -> Iterator[bool]:
-    """Tries to take the lock without waiting, and yields whether it is held. Raises StoreError."""
+    """Tries to take the lock file without waiting, and yields whether the block holds it. Raises StoreError."""
     lock = FileLock(path)
     try:
         lock.acquire(blocking=False)
@@ -45,7 +46,8 @@ def try_exclusive_lock(path: Path) -> Iterator[bool]:
 
 
 def _release_lock(lock: FileLock, path: Path) -> None:
-    """Releases a lock file after removing it, so that a process waiting for the removed file tries again."""
+    """Removes a lock file, then releases the lock. A process that waits for the removed file tries again with a new
+    one."""
     with suppress(OSError):  # Windows removes no file that is open
         path.unlink()
     lock.release()

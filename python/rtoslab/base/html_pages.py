@@ -30,7 +30,7 @@ def web_page(script: str = "") -> WebPage:
 
 
 def render_template(package: str, path: str, **values: object) -> str:
-    """Returns an HTML page, made from a template file of a package. All values in it are escaped, except `Markup`."""
+    """Returns an HTML page made from a package's template file. All values are escaped, except `Markup`."""
     import jinja2  # noqa: PLC0415 (only pages need it, and every command would wait for it)
 
     environment = jinja2.Environment(

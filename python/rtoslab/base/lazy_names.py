@@ -15,11 +15,13 @@ from typing import Any
 
 
 def lazy_names(package: str) -> Callable[[str], Any]:
-    """Returns the `__getattr__` of a package, for the names that its `if TYPE_CHECKING:` imports."""
+    """Returns the function `__getattr__` of a package, which imports a name of its `if TYPE_CHECKING:` when it is first
+    used."""
     module = sys.modules[package]
     places = read_imports(Path(module.__file__ or ""))
 
     def load_attribute(name: str) -> Any:
+        """Returns the package's attribute of this name, which is imported now. Raises AttributeError."""
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         source, original = places[name]
@@ -34,7 +36,7 @@ def lazy_names(package: str) -> Callable[[str], Any]:
 
 
 def read_imports(file: Path) -> dict[str, tuple[str, str]]:
-    """Returns module and name of each import in `if TYPE_CHECKING:`, by the name that it gets here."""
+    """Returns, for each name imported in `if TYPE_CHECKING:` of a file, its module and its name there."""
     places: dict[str, tuple[str, str]] = {}
     for block in ast.parse(file.read_bytes()).body:
         if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING":

@@ -46,6 +46,7 @@ def make_folder(path: Path) -> None:
 
 
 def _write_error(description: str, path: Path, cause: Exception) -> StoreError:
+    """Returns the error for a file that could not be written. `description` names it."""
     if isinstance(cause, OSError):
         return disk_error(f"write {description}", path, cause)
     reason = "a loop of symbolic links" if isinstance(cause, RuntimeError) else str(cause)
@@ -72,19 +73,21 @@ def _is_special(path: Path) -> bool:
 
 
 def _write_to_stdout(data: bytes) -> None:
+    """Writes bytes to standard output."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
 
 
 def _write_into(path: Path, data: bytes) -> None:
+    """Writes bytes to a device, FIFO or socket that exists."""
     descriptor = os.open(path, open_flags("O_WRONLY", "O_NOCTTY"))
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
 
 
 def _replace_file(path: Path, data: bytes) -> None:
-    """Writes a new file beside the old one and renames it, so that a reader sees one of them whole."""
+    """Writes a new file beside the old one and gives it the old one's name, so that a reader sees one of them whole."""
     work = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         descriptor = os.open(work, open_flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o666)

@@ -23,7 +23,8 @@ _INSTALLED = Path(__file__).resolve().parents[1] / "lab"
 
 
 def find_root() -> Path:
-    """Returns the absolute path of the checkout or installed copy. Raises CatalogueError if there is none."""
+    """Returns the absolute path of the checkout of rtoslab, or of the copy in an installed package. Raises
+    CatalogueError if there is none."""
     named = os.environ.get("RTOSLAB_ROOT")
     if named:
         root = Path(named).resolve()
@@ -44,12 +45,14 @@ def find_root() -> Path:
 
 
 def find_project() -> Path | None:
-    """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml, or None."""
+    """Returns the nearest folder, from the working directory upwards, that contains an rtoslab.toml. None if there is
+    none."""
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if _is_readable_file(folder / PROJECT_FILE)), None)
 
 
 def _is_readable_file(path: Path) -> bool:
+    """Whether the path is a file or a FIFO. False in a folder that may not be searched."""
     try:
         return path.is_file() or path.is_fifo()
     except OSError:  # a folder that may not be searched
@@ -57,27 +60,30 @@ def _is_readable_file(path: Path) -> bool:
 
 
 def runs_folder() -> Path:
-    """Returns the default folder of run directories: `runs` in the working directory. `--out` overrides."""
+    """Returns the default folder of run directories: `runs` in the working directory. The option `--out` names
+    another."""
     return Path.cwd() / "runs"
 
 
 def build_folder(root: Path) -> Path:
-    """Returns the folder of built images. The variable RTOSLAB_BUILD overrides."""
+    """Returns the folder of built images. The environment variable RTOSLAB_BUILD names another."""
     named = os.environ.get("RTOSLAB_BUILD")
     return Path(named).resolve() if named else _cache_folder(root) / "firmware"
 
 
 def is_checkout(root: Path) -> bool:
-    """Whether a root is a checkout, and not the copy in an installed package."""
+    """Whether this root is a checkout of rtoslab, and not the copy in an installed package."""
     return root != _INSTALLED
 
 
 def _cache_folder(root: Path) -> Path:
+    """Returns the folder of what can be made again: `build` in a checkout that can be written to, else the user's cache
+    folder."""
     return root / "build" if is_checkout(root) and os.access(root, os.W_OK) else user_cache_path("rtoslab")
 
 
 def results_folder(root: Path) -> Path:
-    """Returns the folder of cached points. RTOSLAB_CACHE overrides, and RTOSLAB_BUILD moves it too."""
+    """Returns the folder of cached results. RTOSLAB_CACHE names another, and RTOSLAB_BUILD moves it too."""
     named = os.environ.get("RTOSLAB_CACHE")
     if named:
         return Path(named).resolve()

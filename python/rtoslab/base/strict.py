@@ -18,7 +18,8 @@ _KEY: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
 
 
 def strict_schema(schema: Any) -> Any:
-    """Returns a copy of a pydantic schema in which every scalar is strict: no `1` for `true`, no `"1"` for 1."""
+    """Returns a copy of a pydantic schema in which no scalar is converted to another type: no `1` for `true`, no `"1"`
+    for 1."""
     if isinstance(schema, list):
         return [strict_schema(item) for item in schema]
     if not isinstance(schema, dict):
@@ -37,13 +38,14 @@ def strict_schema(schema: Any) -> Any:
 
 
 def _strict_choice(schema: Any) -> Any:
-    """Returns the schema of a choice (Literal) that also compares types, since Python says `True == 1`."""
+    """Returns the pydantic schema of a choice (Literal), changed to compare types too, since Python says `True ==
+    1`."""
     types = {type(option) for option in schema["expected"]}
     if types == {str}:
         return schema
 
     def same_type(value: Any) -> Any:
-        """Returns the value if a choice of the same type equals it. Raises ValueError."""
+        """Returns the value if its type is that of a choice. Raises ValueError."""
         if type(value) not in types:
             raise ValueError(f"it should be {' or '.join(map(repr, schema['expected']))}")
         return value
@@ -52,7 +54,8 @@ def _strict_choice(schema: Any) -> Any:
 
 
 def _parse_integer_key(key: Any) -> Any:
-    """Returns a text key of JSON or TOML as an integer. Only one spelling of each integer is accepted."""
+    """Returns a key that JSON or TOML has as text as an integer. Raises ValueError for another spelling than the usual
+    one."""
     if isinstance(key, str):
         if not _KEY.fullmatch(key):
             raise ValueError("a key should be a whole number")
@@ -67,6 +70,6 @@ class StrictModel(BaseModel):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Pydantic's schema of the model, with every scalar in it strict."""
+        """Returns pydantic's schema of the model, in which no scalar is converted."""
         schema_: CoreSchema = strict_schema(handler(source))
         return schema_

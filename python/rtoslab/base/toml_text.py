@@ -11,12 +11,12 @@ def toml_lines(table: Mapping[str, Any] | Sequence[tuple[str, Any]]) -> list[str
 
 
 def toml_key(key: str) -> str:
-    """Returns a key as TOML, without quotes where TOML permits."""
+    """Returns a key as TOML writes it, with quotes only where they are needed."""
     return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
 
 
 def toml_value(value: str | float | Sequence[float]) -> str:
-    """Returns a value as TOML. A whole number has no decimal point."""
+    """Returns a value as TOML writes it. A whole number has no decimal point."""
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, Sequence):

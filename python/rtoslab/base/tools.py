@@ -70,7 +70,8 @@ CLANG_MISSING = "Clang is not installed here; `pip install ziglang==0.14.1` inst
 
 
 def find_clang() -> Path | None:
-    """Returns the path of `zig`, which contains Clang: of the Python package ziglang, else on PATH."""
+    """Returns the path of the program `zig`, which contains Clang: from the Python package ziglang, else on PATH. None
+    if there is none."""
     package = importlib.util.find_spec("ziglang")
     if package is not None and package.origin is not None:
         return Path(package.origin).with_name("zig")
@@ -80,7 +81,7 @@ def find_clang() -> Path | None:
 
 @cache
 def clang_banner() -> str:
-    """Returns the first line of Clang's version text, or an empty text if Clang is not installed."""
+    """Returns the first line of Clang's version text. Empty if Clang is not installed."""
     program = find_clang()
     if program is None:
         return ""
@@ -88,7 +89,7 @@ def clang_banner() -> str:
 
 
 def find_tool(name: str) -> Path:
-    """Returns the path of a program that a build needs. Raises ToolMissingError with how to install it."""
+    """Returns the path of a program that a build needs. Raises ToolMissingError, which says how to install it."""
     tool = next(needed_tool for needed_tool in needed_tools() if needed_tool.name == name)
     extra = os.path.expanduser("~/.cargo/bin") if name == "cargo" else None  # noqa: PTH111 (never raises)
     program = shutil.which(name) or (shutil.which(name, path=extra) if extra else None)
@@ -101,20 +102,23 @@ def find_tool(name: str) -> Path:
 
 @cache
 def version_banner(name: str) -> str:
-    """Returns the first line of a program's version text."""
+    """Returns the first line of what a program prints for `--version`. Raises ToolMissingError."""
     lines = program_output([find_tool(name), "--version"]).splitlines()
     return lines[0].strip() if lines else "unknown"
 
 
 def program_output(command: Sequence[str | Path], stdin_text: str | None = None, limit_s: float = REPLY_LIMIT_S) -> str:
-    """Returns what a program prints, on standard error if nothing on standard output. Empty if it cannot be started
-    or takes too long. Its standard input is `stdin_text`, and bytes that are no UTF-8 are replaced."""
+    """Returns what a program prints: its standard output, or its standard error if that is empty.
+
+    Empty if it cannot be started or takes too long. Its standard input is `stdin_text`, and bytes that are no UTF-8 are
+    replaced.
+    """
     process = _run_query(command, stdin_text, limit_s)
     return _decode_reply(process.stdout or process.stderr) if process else ""
 
 
 def successful_output(command: Sequence[str | Path]) -> str:
-    """Returns what a program prints, stripped, if it ends with code 0. Else an empty text."""
+    """Returns what a program prints, without space around it. Empty if it fails."""
     process = _run_query(command, None, REPLY_LIMIT_S)
     return _decode_reply(process.stdout).strip() if process and process.returncode == 0 else ""
 
@@ -122,6 +126,7 @@ def successful_output(command: Sequence[str | Path]) -> str:
 def _run_query(
     command: Sequence[str | Path], stdin_text: str | None, limit_s: float
 ) -> "subprocess.CompletedProcess[bytes] | None":
+    """Returns the ended process of a program. None if it cannot be started or takes longer than `limit_s` seconds."""
     try:
         return subprocess.run(
             command,
@@ -136,16 +141,18 @@ def _run_query(
 
 
 def _decode_reply(reply: bytes) -> str:
+    """Returns a program's output as text. It is cut to a limit, and bytes that are no UTF-8 are replaced."""
     return reply[:REPLY_BYTES].decode("utf-8", errors="replace")
 
 
 def plain_environment() -> dict[str, str]:
-    """Returns the environment with messages in English, for programs that build nothing."""
+    """Returns the environment variables for programs that build nothing: all, with messages in English."""
     return {**os.environ, "LC_ALL": "C"}
 
 
 def build_environment() -> dict[str, str]:
-    """Returns the environment of every program that builds an image: BUILD_VARIABLES, and messages in English.
+    """Returns the environment variables for programs that build an image: those in BUILD_VARIABLES, and messages in
+    English.
 
     The trap it prevents: compilers and CMake read dozens of variables (CFLAGS, LDFLAGS, CPATH, CMAKE_...). No manifest
     has them, and an object that was built with them would be kept for builds without them.
@@ -155,6 +162,7 @@ def build_environment() -> dict[str, str]:
 
 
 def _is_build_variable(name: str) -> bool:
+    """Whether programs that build an image get the environment variable of this name."""
     return any(
         name == variable or (variable.endswith("_") and name.startswith(variable)) for variable in BUILD_VARIABLES
     )

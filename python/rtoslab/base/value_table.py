@@ -16,5 +16,5 @@ class ValueTable:
     rows: Sequence[Sequence[Value]]
 
     def as_json(self) -> list[dict[str, Value]]:
-        """Returns the rows as JSON objects, keyed by column."""
+        """Returns the rows as JSON objects, whose keys are the columns."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]

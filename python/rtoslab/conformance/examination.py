@@ -51,12 +51,12 @@ class ConformanceVerdict(StrictModel):
 
     @property
     def deviation_reasons(self) -> dict[str, str]:
-        """Returns the observation and the reason of each check that fails as kernel.toml declares."""
+        """Returns, for each check that fails as kernel.toml declares, what was observed and the declared reason."""
         return {finding.title: finding.saw for finding in self.findings if finding.outcome is CheckOutcome.DEVIATES}
 
     @property
     def outcome_counts_text(self) -> str:
-        """Returns the number of findings of each outcome as text: `12 hold, 1 n/a`."""
+        """Returns how many checks hold, fail and so on, as text: `12 hold, 1 n/a`."""
         counts = {outcome: sum(finding.outcome is outcome for finding in self.findings) for outcome in CheckOutcome}
         words = {CheckOutcome.HOLDS: "hold", CheckOutcome.FAILS: "fail", CheckOutcome.DEVIATES: "deviate"}
         text = [
@@ -67,7 +67,7 @@ class ConformanceVerdict(StrictModel):
         return ", ".join(text) or "nothing was seen"
 
     def require_conformance(self) -> None:
-        """Raises ConformanceError, naming the failed checks, if the port does not conform."""
+        """Raises ConformanceError if the port does not conform. The message names the failed checks."""
         if self.is_conformant:
             return
         reasons = [
@@ -83,7 +83,7 @@ class ConformanceVerdict(StrictModel):
         )
 
     def check_outcomes(self) -> dict[str, Any]:
-        """Returns the outcome of each check for the manifest, with the reason where it does not apply."""
+        """Returns the outcome of each check, as manifests store it, with the reason if it does not apply."""
         checks: dict[str, str] = {}
         for finding in self.findings:
             is_exempt = finding.outcome in (CheckOutcome.NOT_APPLICABLE, CheckOutcome.DEVIATES)
@@ -94,9 +94,9 @@ class ConformanceVerdict(StrictModel):
 
 
 def examine_port(catalogue: Catalogue, point: Point, progress: Progress = lambda *_: None) -> ConformanceVerdict:
-    """Returns the conformance verdict on a point's port, from the cache or from a new run of the suite.
+    """Returns whether a point's port conforms (its verdict), by a run of the conformance suite now or earlier.
 
-    Raises BuildError and errors of the environment. The verdict covers the image's behaviour.
+    Raises BuildError and errors of the environment. A port that misbehaves is a verdict, not an error.
     """
     suite = suite_point(point)
     progress("conformance", 0.0)
@@ -118,7 +118,7 @@ def examine_image(
     timing: Mapping[str, int],
     progress: Progress = lambda *_: None,
 ) -> ConformanceVerdict:
-    """Returns the conformance verdict on an image of the suite that was built elsewhere. It is run each time.
+    """Returns whether the port in an image of the conformance suite, built elsewhere, conforms. It is run each time.
 
     Raises SettingError for an image that is not the suite's.
     """
@@ -151,7 +151,8 @@ def examine_image(
 
 
 def verdict_digest(catalogue: Catalogue, point: Point) -> str:
-    """Returns the digest of everything that a port's conformance depends on: image, virtual board, kernel, rules.
+    """Returns a digest of everything that a verdict on a point's port depends on: image, virtual board, kernel, rules.
+
     A verdict is cached under this and the digest of the judging code.
     """
     image = inputs_digest(catalogue, suite_point(point))
@@ -160,7 +161,7 @@ def verdict_digest(catalogue: Catalogue, point: Point) -> str:
 
 @memoize_by_contents
 def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple[tuple[str, int], ...]) -> str:
-    """Returns the digest of everything that a conformance verdict depends on."""
+    """Returns the digest of `verdict_digest`. `image`: the digest of the suite's inputs."""
     rules = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
     facts = catalogue.kernel(kernel).facts.model_dump(mode="json")
     everything = [image, simulator_sources(catalogue.root), dict(timing), facts, rules]
@@ -168,7 +169,7 @@ def _verdict_digest(catalogue: Catalogue, image: str, kernel: str, timing: tuple
 
 
 def suite_point(point: Point) -> Point:
-    """Returns the point of the conformance suite's image in the configuration of another point."""
+    """Returns the point of the conformance suite in the configuration of another point."""
     return replace(
         point,
         benchmark=CONFORMANCE_IMAGE,
@@ -186,7 +187,7 @@ def suite_point(point: Point) -> Point:
 
 
 def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progress) -> ConformanceVerdict:
-    """Runs the conformance suite for a point's port and judges its output."""
+    """Runs the conformance suite for a point, and judges its output. `digest`: that of the verdict."""
     kernel, board = catalogue.kernel(point.kernel).facts, catalogue.board(point.board).facts
     checks = catalogue.conformance.check
     unknown = kernel.deviations.keys() - {check.id for check in checks}
@@ -207,7 +208,7 @@ def _run_suite(catalogue: Catalogue, point: Point, digest: str, progress: Progre
 
 
 def _read_verdict(path: Path) -> ConformanceVerdict | None:
-    """Returns a stored verdict. None if it is missing or altered: then the verdict is determined again."""
+    """Returns a stored verdict. None if it is missing or altered, because then the suite runs again."""
     try:
         head, _, verdict = read_bytes(path, CACHED_BYTES, "the verdict", ConformanceError).partition(b"\n")
         return ConformanceVerdict.model_validate_json(verdict) if head == _head_line(path, verdict) else None
@@ -222,5 +223,5 @@ def _write_verdict(path: Path, verdict: ConformanceVerdict) -> None:
 
 
 def _head_line(path: Path, content: bytes) -> bytes:
-    """Returns the first line of a verdict's file: the verdict's identity, and the digest of the rest."""
+    """Returns the first line of a verdict's file: the file's name, and the digest of the rest."""
     return f"{path.name} {hashlib.sha256(content).hexdigest()}".encode()

@@ -14,8 +14,6 @@ from rtoslab.targets import SYSTICK
 if TYPE_CHECKING:
     from rtoslab._sim import Stats
 
-"""Number of the exception that drives every kernel's tick here."""
-
 
 class CheckOutcome(StrEnum):
     """The outcome of one conformance check on one core."""
@@ -78,11 +76,11 @@ class SuiteOutput:
     """Whether the image was built elsewhere. Such an image may lack scenes."""
 
     def has_begun(self, scene: str, core: int) -> bool:
-        """Whether the last run reported the begin of a scene on a core."""
+        """Whether the last run of the suite reported that a scene began on a core."""
         return any((check.name, check.core) == (scene, core) for check in self.decoded.checks)
 
     def notes_by_scene(self) -> dict[str, tuple[int, ...]]:
-        """Returns the notes (numbers) that each finished scene reported, by `SCENE/CORE`."""
+        """Returns the notes (numbers) of each finished scene on each core, by `SCENE/CORE`."""
         scenes_: dict[str, tuple[int, ...]] = {}
         for play in (*self.earlier_runs, self.decoded):
             notes: dict[str, list[int]] = {}
@@ -95,7 +93,7 @@ class SuiteOutput:
 def judge_all(
     checks: Sequence[ConformanceCheck], output: SuiteOutput, kernel: Kernel, board: Board
 ) -> tuple[CheckFinding, ...]:
-    """Returns a finding for each conformance check and core, in the table's order."""
+    """Returns a finding for each check of the port contract on each core, in the order of `checks`."""
     scenes = output.notes_by_scene()
     findings: list[CheckFinding] = []
     for check in checks:
@@ -113,7 +111,7 @@ def judge_all(
 
 
 def _check_for_kernel(check: ConformanceCheck, kernel: Kernel) -> ConformanceCheck:
-    """Returns the check with the requirement that applies to what the kernel declares."""
+    """Returns the check, with another requirement if the kernel declares a property that calls for it."""
     if check.instead is None:
         return check
     fact, word = check.instead.when.split(" = ")
@@ -123,7 +121,8 @@ def _check_for_kernel(check: ConformanceCheck, kernel: Kernel) -> ConformanceChe
 
 
 def _apply_declared_deviations(findings: Sequence[CheckFinding], reason: str) -> list[CheckFinding]:
-    """Turns failures of a check that kernel.toml declares into deviations. If none fails, that is a failure."""
+    """Returns the findings of a check that kernel.toml declares to fail: failures become deviations. If none fails,
+    that is a failure itself."""
     if any(finding.outcome is CheckOutcome.FAILS for finding in findings):
         saw = {finding.core: f"{finding.saw}; declared: {reason}" for finding in findings}
         return [
@@ -154,7 +153,7 @@ def reason_not_applicable(check: ConformanceCheck, kernel: Kernel, board: Board,
 def _scene_notes(
     scenes: Mapping[str, tuple[int, ...]], check: ConformanceCheck, core: int, output: SuiteOutput
 ) -> SceneNotes:
-    """Returns the notes of a check's scene on one core."""
+    """Returns the notes (numbers) that the scene of a check left on one core. `scenes`: from `notes_by_scene`."""
     decoded = output.decoded
     return SceneNotes(
         values=scenes.get(f"{check.id}/{core}", ()),
@@ -167,7 +166,7 @@ def _scene_notes(
 
 
 def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: SuiteOutput) -> CheckFinding:
-    """Returns the finding of a check on a core, by the notes of its scene."""
+    """Returns the finding of a check on one core, by what its scene noted there."""
     broken = next((number for number in output.broken_scenes if number.scene == check.id), None)
     if broken is not None and (broken.core == core or not notes.values):
         where = "" if broken.core == core else f"not played, because on core {broken.core} "
@@ -185,21 +184,19 @@ def _judge_check(check: ConformanceCheck, core: int, notes: SceneNotes, output: 
 
 
 def _make_finding(check: ConformanceCheck, core: int | None, saw: str, outcome: CheckOutcome) -> CheckFinding:
-    """Returns the finding of a check."""
+    """Returns the finding of a check on one core, with what was observed."""
     return CheckFinding(check=check.id, title=check.title, core=core, demands=check.demands, saw=saw, outcome=outcome)
 
 
 def _judge_sequence(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
-    """Judges whether a scene's notes are exactly the required ones. Returns the verdict and the observation as text."""
+    """Returns whether a scene noted exactly the required numbers, and the observation as text."""
     if notes.values == check.notes:
         return True, f"noted {_values_text(notes.values)}"
     return False, f"noted {_values_text(notes.values)} where {_values_text(check.notes)} was due"
 
 
 def _judge_timer(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
-    """Judges whether the intervals in a scene's notes are within the tolerance.
-    Returns the verdict and the observation.
-    """
+    """Returns whether the intervals that a scene noted are within the tolerance, and the observation as text."""
     due = [tick * notes.timer_hz / notes.tick_hz for tick in check.ticks]
     if len(notes.values) != len(due):
         return False, f"{len(notes.values)} intervals where {len(due)} were due"
@@ -210,7 +207,9 @@ def _judge_timer(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]
 
 
 def _judge_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
-    """Judges from a scene's notes whether two computing tasks took turns as the kernel declares.
+    """Returns whether two computing tasks took turns as often as the kernel's time slice says, and the observation as
+    text.
+
     Without time slices the second runs after the first has ended.
     """
     turns = len(notes.values)
@@ -223,7 +222,7 @@ def _judge_slices(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str
 
 
 def _judge_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
-    """Judges whether a size in a scene's notes grew enough and stayed below its limit."""
+    """Returns whether a size that a scene noted grew enough and stayed below its limit, and the observation as text."""
     if len(notes.values) != 3:
         return False, f"noted {_values_text(notes.values)} where three figures were due"
     before, after, size = notes.values
@@ -231,7 +230,7 @@ def _judge_growth(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str
 
 
 def _judge_ticks(check: ConformanceCheck, notes: SceneNotes) -> tuple[bool, str]:
-    """Judges whether the number of tick interrupts in a scene's notes fits the cycles."""
+    """Returns whether the number of tick interrupts fits the cycles that passed, and the observation as text."""
     assert notes.stats is not None
     core = notes.stats["cores"][0]
     taken = core["exceptions"].get(SYSTICK, 0)
@@ -250,5 +249,5 @@ _JUDGES: Final[Mapping[str, Callable[[ConformanceCheck, SceneNotes], tuple[bool,
 
 
 def _values_text(values: Sequence[int]) -> str:
-    """Returns the values separated by blanks."""
+    """Returns the values as text, with blanks between them."""
     return " ".join(map(str, values))

@@ -22,7 +22,11 @@ _NEVER_LEFT_OUT = "tick_rate"
 
 
 def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[SuiteOutput | None, str | None]:
-    """Runs the conformance suite's image. Returns its output, and why it did not come to its end, if so."""
+    """Runs the conformance suite's image, again without each scene that did not end. Returns its output, and why the
+    last run did not end.
+
+    The output is None if no run reported anything. The reason is None if the last run ended.
+    """
     broken: list[BrokenScene] = []
     earlier: list[DecodedRun] = []
     while True:
@@ -46,7 +50,8 @@ def play_suite(catalogue: Catalogue, point: Point, progress: Progress) -> tuple[
 def play_external_suite(
     catalogue: Catalogue, point: Point, image: ExternalImage, progress: Progress
 ) -> tuple[SuiteOutput | None, str | None]:
-    """Runs a conformance suite's image that was built elsewhere, as `play_suite` does.
+    """Runs an image of the conformance suite that was built elsewhere. Returns the same as `play_suite`.
+
     A broken scene hides all later ones.
     """
     output = _run_image(catalogue, point, image.content, image.path.name, progress)
@@ -65,7 +70,7 @@ def play_external_suite(
 def _incomplete_output(
     begun: DecodedRun | None, broken: list[BrokenScene], earlier: list[DecodedRun]
 ) -> SuiteOutput | None:
-    """Returns the conformance suite's output so far, with an incomplete last run. None if there was none."""
+    """Returns the suite's output if its last run (`begun`) did not end. None if no run reported anything."""
     plays = [*earlier, *([] if begun is None else [begun])]
     return SuiteOutput(plays[-1], None, tuple(broken), tuple(plays[:-1]), is_complete=False) if plays else None
 
@@ -79,7 +84,7 @@ def scene_hash(scene: str) -> int:
 
 
 def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | None) -> BrokenScene | None:
-    """Returns the scene in which the run stopped. None if the scene is not the cause, or cannot be left out."""
+    """Returns the scene in which the suite's run stopped. None if no scene is the cause, or it cannot be left out."""
     if not begun.checks or begun.checks[-1].name == _NEVER_LEFT_OUT:
         return None
     scene, core = begun.checks[-1].name, begun.checks[-1].core
@@ -94,7 +99,7 @@ def _find_broken_scene(begun: DecodedRun, cause: DecodeError, failure: str | Non
 
 
 def _decode_beginning(catalogue: Catalogue, uart: bytes, expected: ExpectedIdentity) -> DecodedRun | None:
-    """Returns the records of a run that broke off, or None."""
+    """Returns the records of a run that did not end. None if there are none."""
     try:
         return decode_broken_off(uart, read_wire_constants(catalogue.root), expected)
     except DecodeError:
@@ -102,7 +107,7 @@ def _decode_beginning(catalogue: Catalogue, uart: bytes, expected: ExpectedIdent
 
 
 def _run_image(catalogue: Catalogue, point: Point, image: bytes, name: str, progress: Progress) -> RunOutput:
-    """Runs the conformance suite's image on the virtual board."""
+    """Runs the conformance suite's image on the virtual board. Returns its output."""
     board = catalogue.board(point.board).facts
     job = VirtualJob(
         image=image,

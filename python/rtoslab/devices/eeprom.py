@@ -27,7 +27,7 @@ class Eeprom:
         self._busy_until_ns = 0
 
     def start(self, reads: bool, now_ns: int) -> bool:
-        """Acknowledges unless a page is being stored."""
+        """Begins a transfer at the device's address. Returns False (no acknowledge) while a page is being stored."""
         if now_ns < self._busy_until_ns:
             return False
         if not reads:
@@ -36,7 +36,7 @@ class Eeprom:
         return True
 
     def write(self, byte: int, _now_ns: int) -> bool:
-        """Takes a byte of the word address, then data, which wrap around in their page."""
+        """Takes a byte: first those of the word address, then data. Data wrap around in their page."""
         if self._missing:
             self._missing -= 1
             self._address = (self._address << 8 | byte) & ((1 << 8 * self._address_bytes) - 1)
@@ -48,13 +48,13 @@ class Eeprom:
         return True
 
     def read(self, _now_ns: int) -> int:
-        """Returns the next byte. The last one is followed by the first."""
+        """Returns the byte at the word address, and goes on to the next. The first byte follows the last one."""
         byte = self.memory[self._address]
         self._address = (self._address + 1) % len(self.memory)
         return byte
 
     def stop(self, now_ns: int) -> None:
-        """Stores what was written."""
+        """Ends the transfer, and begins to store what was written."""
         if self._latch:
             for address, byte in self._latch.items():
                 self.memory[address] = byte

@@ -5,7 +5,7 @@ class SpiLoopback:
     """A wire from MOSI to MISO."""
 
     def exchange(self, frame: int, _bits: int, _now_ns: int) -> int:
-        """Returns the frame itself."""
+        """Returns the frame that the board sends."""
         return frame
 
 
@@ -13,7 +13,7 @@ class UartLoopback:
     """A wire from TX to RX."""
 
     def receive(self, byte: int, _now_ns: int) -> bytes:
-        """Returns the byte itself, which arrives at line speed."""
+        """Returns the byte that the board sends. It arrives at line speed."""
         return bytes([byte])
 
 
@@ -26,5 +26,5 @@ class PinLoopback:
         self._destination = destination
 
     def change(self, pin: int, level: bool, _now_ns: int) -> list[tuple[int, bool]]:
-        """Drives the destination like the source."""
+        """Returns the new level of the destination if the source's level changed."""
         return [(self._destination, level)] if pin == self._source else []

@@ -22,7 +22,7 @@ class TemperatureSensor:
         self._sent = 0
 
     def start(self, _reads: bool, _now_ns: int) -> bool:
-        """Acknowledges."""
+        """Begins a transfer at the device's address, and acknowledges it."""
         self._written = self._sent = 0
         return True
 

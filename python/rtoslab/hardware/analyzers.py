@@ -65,7 +65,7 @@ def analyzer_banner() -> str:
 
 
 def recording_command(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> Command:
-    """Returns the command line of sigrok-cli for a recording that ends by itself after `limit_s`."""
+    """Returns the command of sigrok-cli that records for `limit_s` seconds at most."""
     wires = ",".join(f"{channel}={name}" for channel, name in analyzer.channels)
     return (
         SIGROK,
@@ -79,7 +79,7 @@ def recording_command(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> Co
 
 
 def recording_command_text(analyzer: LogicAnalyzer, limit_s: float, file: Path) -> str:
-    """Returns the command line of a recording as a person types it."""
+    """Returns the command of `recording_command` as a person types it."""
     return shlex.join(recording_command(analyzer, limit_s, file))
 
 
@@ -110,7 +110,7 @@ class AnalyzerRecording:
             raise
 
     def _await_samples(self) -> None:
-        """Waits until the first samples are recorded. Raises CaptureError."""
+        """Waits until the first samples are recorded. Raises CaptureError if there are none in time."""
         ends = time.monotonic() + self._analyzer.start_limit_s
         while not _file_bytes(self._file):
             if self._process.poll() is not None:
@@ -129,7 +129,8 @@ class AnalyzerRecording:
             time.sleep(_POLL_S)
 
     def _watch_disk(self) -> None:
-        """Ends a recording that grows too large. An open wire gives megabytes a second, which would fill the disk."""
+        """Stops the recording if it grows too large. An open wire gives megabytes a second, which would fill the
+        disk."""
         while not self._is_stopped.wait(_WATCH_S):
             if _file_bytes(self._file) > CAPTURE_BYTES:
                 self._problem = (
@@ -144,7 +145,7 @@ class AnalyzerRecording:
                 return
 
     def stop_recording(self) -> None:
-        """Stops the recording in any state. Its files are unused afterwards and may be removed."""
+        """Stops the recording, in whatever state it is. No process uses its files afterwards."""
         self._is_stopped.set()
         end_program(self._process)
         self._watcher.join()
@@ -169,7 +170,7 @@ class AnalyzerRecording:
 
 
 def _file_bytes(file: Path) -> int:
-    """Returns the size of a file, 0 if there is none."""
+    """Returns the size of a file in bytes, 0 if there is none."""
     try:
         return file.stat().st_size
     except OSError:
@@ -177,7 +178,8 @@ def _file_bytes(file: Path) -> int:
 
 
 def _disk_problem(file: Path) -> str:
-    """Returns a sentence if the capture's folder is missing or its disk almost full, else an empty text."""
+    """Returns a sentence if the folder for a capture is missing or its disk is almost full. Empty if it can be
+    written."""
     try:
         free = shutil.disk_usage(file.parent).free
     except OSError as cause:

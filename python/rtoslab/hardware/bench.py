@@ -67,7 +67,7 @@ class HardwareMap(StrictModel):
 
     @model_validator(mode="after")
     def _check_distinct(self) -> "HardwareMap":
-        """Refuses two boards with one name, probe or port: one would be measured for the other."""
+        """Raises ValueError if two boards have one name, probe or port, because one could be measured for the other."""
         for what in ("name", "probe", "port"):
             seen: set[str] = set()
             for target in self.target:
@@ -78,13 +78,14 @@ class HardwareMap(StrictModel):
         return self
 
     def find_target(self, name: str) -> BenchTarget | None:
-        """Returns the hardware map's board of this name, or None."""
+        """Returns the board of this name in the hardware map. None if there is none."""
         return next((target for target in self.target if target.name == name), None)
 
 
 def read_hardware_map(path: Path) -> HardwareMap:
-    """Reads a hardware map, the TOML file that lists the connected boards.
-    Raises CatalogueError naming file and key.
+    """Returns the content of a hardware map, the TOML file that lists the connected boards.
+
+    Raises CatalogueError, which names file and key.
     """
     try:
         return HardwareMap.model_validate(read_table(path, "the hardware map", CatalogueError))

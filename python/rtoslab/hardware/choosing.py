@@ -34,7 +34,7 @@ class ConnectedBoard:
 
 
 def installed_flash_tools(names: FlashNames, device: UsbDevice) -> list[FlashTool]:
-    """Returns the installed tools that flash a board through a device, the first choice first."""
+    """Returns the installed programs that can flash a board through a connected device, the preferred one first."""
     return [
         tool
         for tool in TOOLS.values()
@@ -50,11 +50,11 @@ def choose_target(
     port: str | None,
     bench: HardwareMap | None,
 ) -> ConnectedBoard:
-    """Chooses the probe, port and tool of a board.
+    """Returns a real board with the probe, serial port and program for it.
 
-    `requested` is `auto`, a probe's serial number, or a name of the hardware map. `port` is the user's, if any.
-
-    Raises PortError where not exactly one probe is meant, or it has no port or no tool."""
+    `requested` is `auto`, a probe's serial number, or a name in the hardware map. `port` is the user's, if any. Raises
+    PortError if not exactly one probe is meant, or it has no port or no program.
+    """
     entry = bench.find_target(requested) if bench is not None else None
     if bench is not None and entry is None:
         if requested != AUTO:
@@ -73,7 +73,7 @@ def choose_target(
 
 
 def _only_entry_for(board: Board, bench: HardwareMap) -> BenchTarget:
-    """Returns the only entry of the hardware map for a board. Raises PortError if there is not exactly one."""
+    """Returns the entry for a board in the hardware map. Raises PortError if there is not exactly one."""
     candidates = [target for target in bench.target if target.board == board.id]
     if len(candidates) != 1:
         raise PortError(
@@ -86,7 +86,8 @@ def _only_entry_for(board: Board, bench: HardwareMap) -> BenchTarget:
 def _target_from_entry(
     entry: BenchTarget, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...], port: str | None
 ) -> ConnectedBoard:
-    """Returns the target that an entry of the hardware map describes, with its connected probe and port.
+    """Returns the real board that an entry of the hardware map describes, with its probe and port.
+
     Raises PortError if the entry is for another board, or lacks a connected probe, a tool or a port.
     """
     if entry.board != board.id:
@@ -123,7 +124,8 @@ def _target_from_entry(
 
 
 def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tuple[UsbDevice, ...]) -> UsbDevice:
-    """Returns the debug probe with this serial number, or with `auto` the only one that can flash the board."""
+    """Returns the probe with this serial number. With `auto`, it is the only one that can flash the board. Raises
+    PortError."""
     if requested != AUTO:
         result = _device_by_serial(requested, devices) if safe_serial(requested) else None
         if result is None:
@@ -146,12 +148,12 @@ def _choose_probe(requested: str, board: Board, names: FlashNames, devices: tupl
 
 
 def _device_by_serial(serial: str, devices: tuple[UsbDevice, ...]) -> UsbDevice | None:
-    """Returns the USB device with this serial number, or None."""
+    """Returns the USB device with this serial number. None if there is none."""
     return next((device for device in devices if device.serial == serial), None)
 
 
 def _only_port(probe: UsbDevice, board: Board) -> str:
-    """Returns the only serial port of a debug probe. Raises PortError if there is not exactly one."""
+    """Returns the serial port of a probe. Raises PortError if it does not have exactly one."""
     if len(probe.ports) == 1:
         return probe.ports[0]
     ports_text = f"has the ports {', '.join(probe.ports)}" if probe.ports else "has no serial port"
@@ -162,7 +164,7 @@ def _only_port(probe: UsbDevice, board: Board) -> str:
 
 
 def _flash_tool_names(names: FlashNames, probe: UsbDevice) -> str:
-    """Returns the names of the tools that can flash a board through a probe, for a sentence."""
+    """Returns the names of the programs that can flash a board through a probe, as text for a sentence."""
     return (
         ", ".join(
             tool.name for tool in TOOLS.values() if probe_kind(probe) in tool.probe_kinds and tool.supports(names)

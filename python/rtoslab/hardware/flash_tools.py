@@ -51,7 +51,7 @@ class FlashTool:
 
 
 def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the commands with which probe-rs flashes and starts an image."""
+    """Returns the commands by which probe-rs writes an image to flash and starts it."""
     # https://probe.rs/docs/tools/probe-rs/ and the options of probe-rs-tools (`ProbeOptions`, `BinaryDownloadOptions`):
     # `download` leaves the core halted, `reset` starts it.
     probe = order.probe.identity + (f":{order.probe.serial}" if order.probe.serial else "")
@@ -60,14 +60,15 @@ def _probe_rs_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _pyocd_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the commands with which pyOCD flashes and starts an image."""
+    """Returns the command by which pyOCD writes an image to flash and starts it. Raises PortError."""
     # https://pyocd.io/docs/command_reference.html, `load`: resets when it has written, unless told --no-reset.
     which = ("--uid", _require_serial(order, "pyocd"), "--target", str(order.names.pyocd))
     return (("pyocd", "load", "--no-wait", *which, "--format", "elf", str(order.image)),)
 
 
 def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the command with which OpenOCD flashes and starts an image."""
+    """Returns the command by which OpenOCD writes an image to flash and starts it. Raises PortError for a path that it
+    would misread."""
     # https://openocd.org/doc/html/Flash-Programming.html (`program FILE verify reset exit`) and
     # https://openocd.org/doc/html/Debug-Adapter-Configuration.html (`adapter serial`, since 0.12).
     image = str(order.image)
@@ -81,7 +82,7 @@ def _openocd_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _st_flash_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the commands with which st-flash flashes and starts an image."""
+    """Returns the command by which st-flash writes an image to flash and starts it. Raises PortError."""
     # man st-flash (stlink-tools 1.7): st-flash [OPTIONS] write FILE ADDR; --reset: both before and after flashing.
     start = f"{order.board.memory.flash_start:#x}"
     which = ("--serial", _require_serial(order, "st-flash"))
@@ -89,7 +90,7 @@ def _st_flash_commands(order: FlashJob) -> tuple[Command, ...]:
 
 
 def _picotool_commands(order: FlashJob) -> tuple[Command, ...]:
-    """Returns the command with which picotool flashes and starts an image."""
+    """Returns the command by which picotool writes an image to flash and starts it."""
     # `picotool help load`: -v verifies, -x executes what was loaded; --bus and --address choose a board in BOOTSEL.
     bus, address = order.probe.bus, order.probe.address
     which = ("--bus", str(bus), "--address", str(address)) if bus is not None and address is not None else ()
@@ -121,5 +122,5 @@ TOOLS: Final[Mapping[str, FlashTool]] = {
 
 
 def is_installed(tool: FlashTool) -> bool:
-    """Whether a flash tool can be started on this machine. A drive needs no program."""
+    """Whether a program that flashes is installed on this machine. The copy to a drive needs none."""
     return tool.is_drive or shutil.which(tool.name) is not None

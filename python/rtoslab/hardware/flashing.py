@@ -27,10 +27,10 @@ _POLL_S: Final = 0.2
 
 
 def measure_once(target: ConnectedBoard, image: Path, run_id: str, window_s: float, say: Say) -> bytes:
-    """Flashes an ELF file onto a real board, starts it, and returns what it sends over the serial port.
-    `run_id` is that of the image, `say` tells the user what to do by hand.
+    """Writes an ELF file to a real board's flash, starts it, and returns what it sends over the serial port.
 
-    Raises FlashError, PortError, BoardSilentError, BoardResetError.
+    `run_id` is that of the image, `say` tells the user what to do by hand. Raises FlashError, PortError,
+    BoardSilentError, BoardResetError.
     """
     listener = PortListener(target.port, target.board.uart.baud, run_id)
     try:
@@ -43,12 +43,13 @@ def measure_once(target: ConnectedBoard, image: Path, run_id: str, window_s: flo
 
 
 def flash_commands(target: ConnectedBoard, image: Path) -> tuple[Command, ...]:
-    """Returns the commands that flash an image onto a board. Raises PortError."""
+    """Returns the commands that flash an image onto a board. Empty for a drive. Raises PortError."""
     return target.tool.make_commands(FlashJob(image, target.board, target.names, target.probe))
 
 
 def flash_command_texts(target: ConnectedBoard, image: Path) -> list[str]:
-    """Returns the commands that flash an image, as a person types them. The image need not exist yet.
+    """Returns the commands that flash an image as a person types them. The image need not exist yet.
+
     Raises PortError.
     """
     form = image if target.tool.image_form == ELF else image.with_suffix(f".{target.tool.image_form}")
@@ -58,7 +59,7 @@ def flash_command_texts(target: ConnectedBoard, image: Path) -> list[str]:
 
 
 def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: PortListener, say: Say) -> None:
-    """Writes an image to the board by the target's flash tool or drive, while the serial port is read."""
+    """Writes an image to a real board's flash, by a program or a drive. The serial port is read meanwhile."""
     if probe_kind(target.probe) == BOOTSEL:
         target = replace(target, probe=_wait_for_bootsel(target, listener, say))
     form = _convert_image(target, image, folder)
@@ -70,7 +71,8 @@ def _flash_image(target: ConnectedBoard, image: Path, folder: Path, listener: Po
 
 
 def _convert_image(target: ConnectedBoard, image: Path, folder: Path) -> Path:
-    """Returns the path of the image in the form that the tool needs."""
+    """Returns the path of the image in the form that the board's program takes. It is converted into `folder` if
+    necessary."""
     if target.tool.image_form == ELF:
         return image
     memory, content = target.board.memory, image.read_bytes()
@@ -86,7 +88,7 @@ def _convert_image(target: ConnectedBoard, image: Path, folder: Path) -> Path:
 
 
 def _run_program(command: Command, target: ConnectedBoard, log: Path, listener: PortListener) -> None:
-    """Runs a flash tool and reads the serial port meanwhile. Raises FlashError, PortError."""
+    """Runs a program that flashes, and reads the serial port meanwhile. Raises FlashError, PortError."""
     ends = time.monotonic() + target.flash_limit_s
     try:
         process = start_program(command, log)
@@ -107,7 +109,8 @@ def _run_program(command: Command, target: ConnectedBoard, log: Path, listener: 
 
 
 def _wait_for_bootsel(target: ConnectedBoard, listener: PortListener, say: Say) -> UsbDevice:
-    """Waits until the board is in its boot loader, and returns its USB device. Raises PortError."""
+    """Waits until the board is in its boot loader. Returns its USB device. Raises PortError if it does not appear in
+    time."""
     ends, announced = time.monotonic() + target.flash_limit_s, False
     while time.monotonic() < ends:
         drives = [
@@ -129,7 +132,7 @@ def _wait_for_bootsel(target: ConnectedBoard, listener: PortListener, say: Say) 
 
 
 def _find_drive(target: ConnectedBoard) -> Path:
-    """Returns the mount point of the boot loader's drive. Raises PortError."""
+    """Returns the folder where the boot loader's drive is mounted. Raises PortError unless exactly one is."""
     places = [target.drive] if target.drive else [path for form in _DRIVE_PATTERNS for path in Path("/").glob(form[1:])]
     drives = [place for place in places if (place / _DRIVE_MARK_FILE).is_file()]
     if len(drives) != 1:
@@ -142,7 +145,8 @@ def _find_drive(target: ConnectedBoard) -> Path:
 
 
 def _copy_to_drive(form: Path, drive: Path, listener: PortListener) -> None:
-    """Copies an image to the boot loader's drive in one piece: after the last block the board starts it."""
+    """Copies an image to the boot loader's drive in one piece: after the last block the board starts it. Raises
+    FlashError."""
     try:
         descriptor = os.open(drive / form.name, open_flags("O_WRONLY", "O_CREAT", "O_TRUNC"))
         with os.fdopen(descriptor, "wb") as file:

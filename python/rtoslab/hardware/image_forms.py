@@ -15,7 +15,8 @@ _BLOCK: Final = 512
 
 
 def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
-    """Returns the flash content of an ELF file from `flash_start` on, with gaps as erased bytes.
+    """Returns the flash content that an ELF file describes, from `flash_start` on. Gaps have the bytes of erased flash.
+
     Raises ImageFileError.
     """
     try:
@@ -37,7 +38,8 @@ def flat_image(elf: bytes, flash_start: int, flash_bytes: int) -> bytes:
 
 
 def uf2_blocks(content: bytes, flash_start: int, family: int) -> bytes:
-    """Returns flash content as a UF2 file (github.com/microsoft/uf2): blocks of 512 bytes with 256 bytes of content."""
+    """Returns flash content as the bytes of a UF2 file (github.com/microsoft/uf2). `family`: the number of the chip's
+    family."""
     pieces = [content[at : at + _PAYLOAD].ljust(_PAYLOAD, b"\0") for at in range(0, len(content), _PAYLOAD)]
     blocks = []
     for number, piece in enumerate(pieces):

@@ -22,7 +22,7 @@ class Port(Protocol):
     """The interface of a serial port, as far as rtoslab needs it."""
 
     def read(self, size: int = 1) -> bytes:
-        """Reads up to `size` bytes, or none after the poll time."""
+        """Returns up to `size` bytes that were received, or none after the time limit of a read."""
 
     def close(self) -> None:
         """Closes the serial port."""
@@ -32,7 +32,7 @@ Opener = Callable[[str, int], Port]
 
 
 def open_port(device: str, baud: int) -> Port:
-    """Opens a serial port (8 data bits, no parity) for this process alone. Raises PortError."""
+    """Returns a serial port (8 data bits, no parity), opened for this process alone. Raises PortError."""
     try:
         port: Port = serial.Serial(device, baud, timeout=_POLL_S, exclusive=True)
     except (serial.SerialException, OSError, ValueError) as cause:
@@ -64,7 +64,7 @@ class PortListener:
         self._port.close()
 
     def receive_bytes(self) -> bool:
-        """Reads bytes for a moment. Returns whether any came. Raises PortError if the port is gone."""
+        """Reads bytes for a moment. Returns whether any came. Raises PortError if the port does not work any more."""
         try:
             fresh = self._port.read(_PIECE)
         except (serial.SerialException, OSError) as cause:
@@ -75,11 +75,12 @@ class PortListener:
         return bool(fresh)
 
     def mark_flashed(self) -> None:
-        """Records that the image is flashed and started: a run that begins after this call is its own."""
+        """Remembers that the image is flashed and started now. A run that begins later is the image's own."""
         self._flashed_at = len(self.received)
 
     def read_run(self, silence_limit_s: float) -> bytes:
-        """Reads until the image's run ends. Returns its bytes from the begin record to the end record or an override.
+        """Reads until the image's run ends. Returns its bytes from the begin record to the end record, or to a record
+        that voids the run.
 
         A board that falls silent after it has spoken ends the listening: the decoder then says what is missing. Raises
         BoardSilentError, BoardResetError, PortError.
@@ -99,8 +100,11 @@ class PortListener:
         return bytes(self.received[self._run_offset() :])
 
     def _begin_offsets(self) -> list[int]:
-        """Returns the offset of each begin record of the image. A reset may come inside a line, so begin records are
-        searched anywhere. No value of another record can contain one."""
+        """Returns where each begin record of the image is in the received bytes.
+
+        A reset may come inside a line, so begin records are searched anywhere. No value of another record can contain
+        one.
+        """
         boots, place = [], self.received.find(self._begin_mark)
         while place >= 0:
             boots.append(place)
@@ -108,7 +112,8 @@ class PortListener:
         return boots
 
     def _run_offset(self) -> int:
-        """Returns the offset in the received bytes at which the last valid run begins.
+        """Returns where the valid run begins in the received bytes.
+
         The flashing program may reset the board more than once, so a run that began before flashing ended is replaced
         by a later one.
         """
@@ -120,7 +125,7 @@ class PortListener:
         return boots[-1] if boots else self._flashed_at
 
     def _require_one_boot(self) -> None:
-        """Raises BoardResetError if the image has begun more than once since it was flashed."""
+        """Raises BoardResetError if the image has started more than once since it was flashed."""
         later = [boot for boot in self._begin_offsets() if boot >= self._flashed_at]
         if len(later) > 1 and not self._is_flashed_by_hand:
             raise BoardResetError(
@@ -129,7 +134,7 @@ class PortListener:
             )
 
     def _has_ended(self) -> bool:
-        """Whether the last whole line that came is the end of the run."""
+        """Whether the last whole line that was received ends the run."""
         if not self.received.endswith(b"\n"):
             return False
         begins = self.received.rfind(b"\n", 0, len(self.received) - 1) + 1
@@ -138,7 +143,8 @@ class PortListener:
 
 
 def listen_to_board(device: str, baud: int, run_id: str, silence_limit_s: float, opener: Opener = open_port) -> bytes:
-    """Returns the bytes that an image sends over a serial port, up to its end record or an override.
+    """Returns what an image sends over a serial port, up to its end record or to one that voids the run.
+
     `run_id`: that of the image. Somebody flashes and resets the board by hand. Raises BoardSilentError, PortError.
     """
     listener = PortListener(device, baud, run_id, opener, flashed_by_hand=True)

@@ -14,7 +14,8 @@ _GRACE_S: Final = 5.0
 
 
 def start_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
-    """Starts a program without a shell and without standard input. Its output goes to a file. Raises OSError."""
+    """Starts a program without a shell and without standard input. Its output goes to the file `log`. Raises
+    OSError."""
     with log.open("wb") as output:
         return subprocess.Popen(
             command,
@@ -26,7 +27,7 @@ def start_program(command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]
 
 
 def end_program(process: "subprocess.Popen[bytes]") -> None:
-    """Terminates a process, and kills it if it has not ended within some seconds."""
+    """Ends a process, and kills it if it has not ended after some seconds."""
     if process.poll() is not None:
         return
     process.terminate()
@@ -38,7 +39,8 @@ def end_program(process: "subprocess.Popen[bytes]") -> None:
 
 
 def last_line_clause(log: Path) -> str:
-    """Returns the last line of a program's output file, as the end of a sentence. Empty if it wrote nothing."""
+    """Returns the last line that a program wrote to its output file, as the end of a sentence. Empty if it wrote
+    nothing."""
     text = log.read_bytes()[-_REPLY_BYTES:].decode("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return f", with the message: {one_line(lines[-1][:_REPLY_CHARS])}" if lines else ""

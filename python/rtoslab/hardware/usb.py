@@ -59,7 +59,7 @@ class UsbDevice:
 
     @property
     def label(self) -> str:
-        """Returns the device's name for a sentence."""
+        """Returns the device's kind and serial number as text for a sentence."""
         return f"{probe_kind(self) or 'device'} {self.serial or self.identity}"
 
 
@@ -73,7 +73,7 @@ def probe_kind(device: UsbDevice) -> str | None:
 
 
 def safe_serial(text: str) -> str:
-    """Returns a device's serial number, or an empty text if it must not be part of a command."""
+    """Returns a device's serial number. Empty if it has characters that must not be part of a command."""
     return text if _SAFE_SERIAL.fullmatch(text) else ""
 
 
@@ -90,7 +90,7 @@ def connected_devices(sysfs: Path | None = None) -> tuple[UsbDevice, ...]:
 
 
 def _sysfs_devices(place: Path) -> list[UsbDevice]:
-    """Returns the USB devices that Linux lists in sysfs."""
+    """Returns the USB devices that Linux lists in the folder `place` of sysfs."""
     devices = []
     for folder in sorted(place.iterdir()):
         vendor, product = _read_hexadecimal(folder / "idVendor"), _read_hexadecimal(folder / "idProduct")
@@ -112,7 +112,7 @@ def _sysfs_devices(place: Path) -> list[UsbDevice]:
 
 
 def _serial_port_devices() -> list[UsbDevice]:
-    """Returns the USB devices with a serial port, for systems without sysfs."""
+    """Returns the USB devices that have a serial port, for systems without sysfs."""
     devices: dict[tuple[int, int, str], UsbDevice] = {}
     for port in list_ports.comports():
         if port.vid is None or port.pid is None:
@@ -124,7 +124,7 @@ def _serial_port_devices() -> list[UsbDevice]:
 
 
 def _read_attribute(path: Path) -> str:
-    """Returns the text of a sysfs file, stripped. Empty if it cannot be read."""
+    """Returns the text of a sysfs file without space around it. Empty if it cannot be read."""
     try:
         return read_text(path, "the USB attribute", PortError, _ATTRIBUTE_BYTES).strip()
     except PortError:
@@ -132,12 +132,12 @@ def _read_attribute(path: Path) -> str:
 
 
 def _read_hexadecimal(path: Path) -> int | None:
-    """Returns the hexadecimal number in a sysfs file, or None."""
+    """Returns the hexadecimal number in a sysfs file. None if there is none."""
     text = _read_attribute(path)
     return int(text, 16) if re.fullmatch(r"[0-9a-f]{4}", text) else None
 
 
 def _read_decimal(path: Path) -> int | None:
-    """Returns the decimal number in a sysfs file, or None."""
+    """Returns the decimal number in a sysfs file. None if there is none."""
     text = _read_attribute(path)
     return int(text) if re.fullmatch(r"[0-9]{1,4}", text) else None

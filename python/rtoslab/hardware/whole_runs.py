@@ -15,9 +15,11 @@ TRIES: Final = 3
 def measure_with_retries(
     target: ConnectedBoard, image: Path, expected: ExpectedIdentity, wire: WireConstants, window_s: float, say: Say
 ) -> bytes:
-    """Measures on a real board again while bytes are lost on the way. Returns the output that decodes.
-    An output that ends in an override is returned too. Raises LineNoiseError after TRIES starts, and what
-    `measure_once` raises.
+    """Measures on a real board, and again as long as bytes are lost on the way. Returns the first output that can be
+    decoded.
+
+    An output in which the firmware declares its run void is returned too. Raises LineNoiseError after TRIES starts, and
+    what `measure_once` raises.
     """
     for _ in range(TRIES):
         output = measure_once(target, image, expected.run, window_s, say)

@@ -28,8 +28,6 @@ from rtoslab.targets import (
     first_symbol_per_address,
 )
 
-"""Plus the core whose current task the word names."""
-
 TASKS: Final = "tasks"
 HANDLERS: Final = "interrupts"
 CALLS: Final = "kernel calls"

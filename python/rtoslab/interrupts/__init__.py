@@ -37,7 +37,7 @@ def exit_on_signal() -> None:
 
 
 def raise_on_signal() -> None:
-    """Makes the first signal after this call raise KeyboardInterrupt, at a place where it can be handled."""
+    """Makes the first signal after this call raise KeyboardInterrupt, at a place where the exception is not lost."""
     if _RETRY_SIGNAL is not None:
         signal.signal(_RETRY_SIGNAL, _raise_interrupt)
     for signals in _signals_to_handle():
@@ -52,19 +52,20 @@ def stop_handling_signals() -> None:
 
 
 def ignore_signals() -> None:
-    """Ignores signals in a process whose parent handles them."""
+    """Ignores signals from this call on, as for a process whose parent handles them."""
     for signal_number in SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
 
 
 def interrupt_reason(cause: BaseException | None) -> str:
-    """Returns the reason of a KeyboardInterrupt in a sentence: the user, or the name of a signal."""
+    """Returns why the process was interrupted, in a sentence: by the user, or by which signal. `cause`: the
+    KeyboardInterrupt."""
     name = next((argument for argument in getattr(cause, "args", ()) if isinstance(argument, str)), None)
     return "Stopped by the user." if name is None else f"Ended by the signal {name}."
 
 
 def interrupt_message(cause: BaseException | None) -> str:
-    """Returns the message to the user about an interrupt."""
+    """Returns the message to the user about an interrupt. `cause`: the KeyboardInterrupt."""
     text = MESSAGE.decode().strip()
     return (
         text
@@ -79,8 +80,8 @@ def wants_json() -> bool:
 
 
 def _signals_to_handle() -> list[signal.Signals]:
-    """Returns the signals to handle. One that is ignored already, as SIGHUP under nohup, stays ignored. SIGINT never
-    does."""
+    """Returns the signals to handle. One that is ignored already, as SIGHUP under nohup, stays ignored, except
+    SIGINT."""
     return [
         signal_number
         for signal_number in SIGNALS
@@ -121,7 +122,7 @@ def _raise_interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _schedule_retry() -> None:
-    """Lets the signal handler run again after a short time."""
+    """Lets the handler of signals run again after a short time."""
     if _RETRY_SIGNAL is not None:
         signal.setitimer(signal.ITIMER_REAL, _RETRY_S)
         return

@@ -40,9 +40,11 @@ class MutantTrial:
 def try_mutants(
     root: Path, folder: Path, benchmark: str, mutants_of_benchmark: BenchmarkMutants, only: Iterable[str] = ()
 ) -> Iterator[MutantTrial]:
-    """Yields the trial of every mutant of a benchmark, or of those in `only`. Each setting begins with the unbroken
-    benchmark.
-    `folder`: an empty folder for sources and builds."""
+    """Yields the trial of every mutant of a benchmark, or only of those in `only`. Each setting begins with the
+    unbroken benchmark.
+
+    `folder`: an empty folder for sources and builds.
+    """
     shutil.copytree(root / "firmware", folder / "firmware", symlinks=True)
     for name in ("spec", "sim", "papers", "Cargo.toml", "Cargo.lock"):
         (folder / name).symlink_to(root / name)
@@ -71,7 +73,7 @@ class _BenchmarkTrials:
         self.point = self._make_point(setting)
 
     def try_unbroken(self) -> MutantTrial:
-        """Measures the unbroken benchmark, whose proofs must all hold."""
+        """Measures the benchmark without a mistake, whose proofs must all hold."""
         result = self._build_and_measure()
         problem = (
             "" if isinstance(result, MeasuredPoint) else f"the unbroken benchmark is refused: {result.message[:500]}"
@@ -79,7 +81,7 @@ class _BenchmarkTrials:
         return MutantTrial(self.benchmark, UNBROKEN, (), problem)
 
     def try_mutant(self, mutant: BenchmarkMutant) -> MutantTrial:
-        """Measures a mutant, which the proofs that it names must refuse."""
+        """Measures the benchmark with the mutant's mistake, which the proofs that the mutant names must refuse."""
         originals = break_sources(self.root / "firmware" / "benchmarks" / self.benchmark, self.benchmark, mutant)
         try:
             result = self._build_and_measure()
@@ -101,7 +103,7 @@ class _BenchmarkTrials:
         return MutantTrial(self.benchmark, mutant.id, refused, problem)
 
     def _make_point(self, setting: MutantSetting) -> Point:
-        """Returns the benchmark's point in one setting. Raises PlanError if there is none."""
+        """Returns the point of the benchmark in a setting. Raises PlanError if it cannot be measured there."""
         facts = self.catalogue.benchmark(self.benchmark).facts
         latency = facts.kind == "latency"
         options = Options(
@@ -119,7 +121,7 @@ class _BenchmarkTrials:
         raise PlanError(f"{self.benchmark} cannot be measured with {setting}; correct firmware/mutants.")
 
     def _build_and_measure(self) -> MeasuredPoint | FailedPoint:
-        """Builds the changed sources, runs the image and evaluates its output."""
+        """Builds the sources as they are now, runs the image and evaluates its output."""
         built = build_point_image(self.catalogue, self.point)
         pair = build_pair(self.catalogue, self.point, built)
         beside = pair.image_contents() if pair else None

@@ -56,8 +56,9 @@ class BenchmarkMutants(StrictModel):
 
 
 def read_mutants(root: Path) -> dict[str, BenchmarkMutants]:
-    """Returns the mutants (benchmarks with deliberate mistakes) by benchmark.
-    Raises CatalogueError for another form.
+    """Returns the mutants (benchmarks with deliberate mistakes) of each benchmark.
+
+    Raises CatalogueError if a file has another form, or two mutants with one id.
     """
     mutants: dict[str, BenchmarkMutants] = {}
     for path in sorted((root / "firmware" / "mutants").glob("*.toml")):

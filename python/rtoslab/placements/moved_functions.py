@@ -37,12 +37,14 @@ class PlacedFunction:
 
     @property
     def spread_cycles(self) -> float:
-        """Returns the function's most cycles minus its least, over all placements."""
+        """Returns by how many cycles the function's slowest placement is slower than its fastest."""
         return max(self.cycles) - min(self.cycles)
 
     @property
     def figure_correlation(self) -> float | None:
-        """Returns how the function's cycles correlate with the benchmark's figure over placements.
+        """Returns the correlation (from -1 to 1) of the function's cycles with the benchmark's figure, over the
+        placements of the code.
+
         None if one of them does not change.
         """
         try:
@@ -52,7 +54,8 @@ class PlacedFunction:
 
     @property
     def cycles_by_offset(self) -> list[OffsetCycles]:
-        """Returns the function's mean cycles at each offset within a cache line, the quickest first.
+        """Returns the function's mean cycles at each offset within a cache line, the fewest first.
+
         Empty where its address is unknown.
         """
         cycles_at: dict[int, list[float]] = defaultdict(list)
@@ -86,8 +89,10 @@ def functions_by_placement(
     line_bytes: int,
     least_spread: float,
 ) -> list[PlacedFunction]:
-    """Returns the functions whose cycles changed by at least `least_spread` between placements, the most first.
-    All inputs are by placement.
+    """Returns the functions whose cycles changed by at least `least_spread` between placements of the code, the most
+    first.
+
+    All inputs are by placement. `figure`: the benchmark's. `line_bytes`: the size of a line of flash or cache.
     """
     addresses = [_unique_addresses(symbol) for symbol in symbols]
     functions = []
@@ -110,6 +115,6 @@ def functions_by_placement(
 
 
 def _unique_addresses(symbols: Sequence[ImageSymbol]) -> dict[str, int]:
-    """Returns the addresses of function names that occur once."""
+    """Returns the address of each function whose name occurs only once, by name."""
     counts = Counter(symbol.name for symbol in symbols if symbol.is_function)
     return {symbol.name: symbol.address for symbol in symbols if symbol.is_function and counts[symbol.name] == 1}

@@ -15,7 +15,7 @@ EXPLAINS = 0.5
 
 
 def placement_document(studies: Sequence[PlacementStudy]) -> ReportDocument:
-    """Returns the report on how placements change benchmarks' figures."""
+    """Returns the report on how the placement of the code changes the figures of a benchmark."""
     first = studies[0].point
     sections = [section for study in studies for section in (_figures_section(study), _functions_section(study))]
     return ReportDocument(
@@ -31,13 +31,13 @@ def placement_document(studies: Sequence[PlacementStudy]) -> ReportDocument:
 
 
 def _shared_config(studies: Sequence[PlacementStudy]) -> list[str]:
-    """Returns the configuration that all studies have in common, as NAME=VALUE."""
+    """Returns the configuration that all studies have in common, as texts `NAME=VALUE`."""
     shared = set.intersection(*(set(study.point.config.items()) for study in studies))
     return [f"{key}={value}" for key, value in sorted(shared)]
 
 
 def _band_sentence(name: str, band: PlacementBand) -> str:
-    """Returns a sentence on the range of one figure over all placements."""
+    """Returns a sentence on a figure's median and range over all placements. `name`: the figure's."""
     placements = count_text(len(band.values), "placement")
     if not band.width:
         return f"{name}: {band.median:,.2f} in each of {placements}, so the placement has no effect."
@@ -48,7 +48,7 @@ def _band_sentence(name: str, band: PlacementBand) -> str:
 
 
 def _figures_section(study: PlacementStudy) -> ReportSection:
-    """Returns the report's section on the figures of one benchmark by placement."""
+    """Returns the report section on the figures of one benchmark in each placement of the code."""
     rows = [
         [
             name,
@@ -70,7 +70,7 @@ def _figures_section(study: PlacementStudy) -> ReportSection:
 
 
 def _functions_section(study: PlacementStudy) -> ReportSection:
-    """Returns the report's section on the functions whose cycles change with the placement."""
+    """Returns the report section on the functions whose cycles change with the placement of the code."""
     title, ident = f"Functions whose cycles changed{_instrument_text(study)}", f"functions{_section_suffix(study)}"
     if not study.functions:
         return ReportSection(
@@ -96,7 +96,7 @@ def _functions_section(study: PlacementStudy) -> ReportSection:
 
 
 def _functions_prose(study: PlacementStudy) -> list[str]:
-    """Returns sentences on the functions whose cycles change with the placement."""
+    """Returns sentences that explain the table of functions whose cycles change with the placement of the code."""
     own = [function.name for function in study.functions if (function.explained_share or 0.0) >= EXPLAINS]
     text = (
         f"moved: largest minus smallest. r: correlation with all cycles per {study.unit}. own: the share of its "
@@ -118,29 +118,29 @@ def _functions_prose(study: PlacementStudy) -> list[str]:
 
 
 def _section_suffix(study: PlacementStudy) -> str:
-    """Returns the instrument as the ending of a section's id. Empty for counts."""
+    """Returns the instrument as the ending of a section's id. Empty for a benchmark that counts."""
     instrument = study.point.config.get("instrument", "")
     return f"-{instrument}" if instrument else ""
 
 
 def _instrument_text(study: PlacementStudy) -> str:
-    """Returns the instrument as the ending of a section's title. Empty for counts."""
+    """Returns the instrument as the ending of a section's title. Empty for a benchmark that counts."""
     instrument = study.point.config.get("instrument", "")
     return f", by {instrument}" if instrument else ""
 
 
 def _format_share(value: float | None) -> str:
-    """Returns a share as text, or n/a."""
+    """Returns a share as text. `n/a` for None."""
     return "n/a" if value is None else f"{value:.2f}"
 
 
 def _format_offset(places: Sequence[OffsetCycles]) -> str:
-    """Returns the first offset with its mean cycles, or n/a where there is none."""
+    """Returns the first offset with its mean cycles, as text. `n/a` if there is none."""
     return f"{places[0].offset}: {places[0].cycles:,.2f}" if places else "n/a"
 
 
 def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
-    """Returns every figure of every placement, and every function that moved, as JSON."""
+    """Returns every figure in every placement, and every function whose cycles changed, as a JSON object."""
     return {
         "studies": [
             {
@@ -158,7 +158,7 @@ def placements_as_json(studies: Sequence[PlacementStudy]) -> dict[str, Any]:
 
 
 def _band_as_json(band: PlacementBand) -> dict[str, Any]:
-    """Returns a figure's values over placements as JSON."""
+    """Returns a figure's value in each placement, and their range, as a JSON object."""
     return {
         "cycles": list(band.values),
         "median": band.median,
@@ -169,7 +169,7 @@ def _band_as_json(band: PlacementBand) -> dict[str, Any]:
 
 
 def _function_as_json(function: PlacedFunction) -> dict[str, Any]:
-    """Returns a function's cycles and addresses by placement as JSON."""
+    """Returns a function's cycles and address in each placement as a JSON object."""
     return {
         "name": function.name,
         "cycles": list(function.cycles),

@@ -35,7 +35,8 @@ class PlacementStudy:
 
 
 def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[PointOutcome]) -> list[PlacementStudy]:
-    """Returns a study of placements for each point that was measured in two or more.
+    """Returns, for each point that was measured in several placements of the code, how they change its figures.
+
     Raises PlanError if there is none.
     """
     groups: dict[str, list[tuple[Point, MeasuredPoint]]] = {}
@@ -50,7 +51,7 @@ def make_studies(catalogue: Catalogue, plan: Plan, outcomes: Sequence[PointOutco
 
 
 def _failure_clause(outcomes: Sequence[PointOutcome]) -> str:
-    """Returns the reason for which points were not measured, as a clause."""
+    """Returns why points were not measured, as a clause. Empty if no reason is known."""
     results = [outcome.result for outcome in outcomes]
     for result in results:
         if isinstance(result, NotApplicable):
@@ -60,7 +61,8 @@ def _failure_clause(outcomes: Sequence[PointOutcome]) -> str:
 
 
 def _make_study(catalogue: Catalogue, measured: Sequence[tuple[Point, MeasuredPoint]]) -> PlacementStudy:
-    """Returns the study of one point in its placements."""
+    """Returns how the placement of the code changes the figures of one point. `measured`: the point in each
+    placement."""
     points = [point for point, _ in measured]
     results = [result for _, result in measured]
     figures = [{metric.id: metric for metric in leading_metrics(result)} for result in results]

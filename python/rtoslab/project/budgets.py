@@ -5,7 +5,8 @@ from rtoslab.project.project_file import ProjectFunction, ProjectInterval
 
 
 def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: MeasuredFunction) -> list[str]:
-    """Returns a line for each budget of the project file that a function exceeds, or that cannot be checked."""
+    """Returns a line for each budget that a function exceeds, or that could not be checked. `function`: its entry in
+    the project file."""
     name, cut_text = f"{function.image}: {function.name}", calls.cut_reason and f" ({calls.cut_reason})"
     if function.max_cycles is None and function.max_stack_bytes is None:
         return []
@@ -32,7 +33,8 @@ def exceeded_budgets(function: ProjectFunction, calls: MeasuredCalls, measured: 
 
 
 def exceeded_interval_budget(interval: ProjectInterval, measured: MeasuredInterval, cut: str) -> list[str]:
-    """Returns a line if an interval exceeds its budget in the project file, or if that cannot be checked."""
+    """Returns a line if an interval exceeds its budget, or if this could not be checked. `cut`: why the measurement
+    ended early, or empty."""
     if interval.max_cycles is None:
         return []
     name = f"{interval.image}: {interval.name}"

@@ -25,13 +25,13 @@ long as the longest line of the boards' flash or caches, or a multiple of it."""
 
 
 def padding_bytes(placement: int) -> int:
-    """Returns the size of the padding that moves the code in a placement."""
+    """Returns how many bytes of padding move the code in a placement."""
     return placement * _STEP_BYTES % _SPAN_BYTES
 
 
 @contextmanager
 def placement_folder() -> Iterator[Path]:
-    """Yields a temporary folder for the source of the padding that moves the code."""
+    """Yields a temporary folder for the source files of the padding that moves the code."""
     with tempfile.TemporaryDirectory(prefix="rtoslab-placement-") as folder:
         yield Path(folder)
 
@@ -64,7 +64,8 @@ def build_image(name: str, image: ProjectImage, folder: Path, placement: tuple[i
 
 
 def _padding_source(placement: int) -> str:
-    """Returns the assembler source of the padding that moves the code.
+    """Returns the assembler source of the padding that moves the code in a placement.
+
     The flag R makes the linker retain it though nothing refers to it.
     """
     size = padding_bytes(placement)

@@ -49,7 +49,8 @@ class FigureChange:
 
     @property
     def figure_change(self) -> float:
-        """Returns the change in the figure's unit, positive if it is worse.
+        """Returns by how much the figure became worse, in its unit. Negative if it became better.
+
         For a number of calls it is the distance.
         """
         moved = self.after.value - self.before.value
@@ -57,19 +58,19 @@ class FigureChange:
 
     @property
     def percent_change(self) -> float:
-        """Returns the change in percent of the figure before."""
+        """Returns by how much the figure became worse, in percent of its earlier value."""
         if not self.figure_change:
             return 0.0
         return 100 * self.figure_change / self.before.value if self.before.value else float("inf")
 
     @property
     def figure_name(self) -> str:
-        """Returns the figure's name as rules and messages use it."""
+        """Returns the figure's name, as limits and messages have it."""
         return self.before.id
 
     @property
     def cause_text(self) -> str:
-        """Returns the cause of the change, with the names of the functions whose code differs."""
+        """Returns why the figure changed, with the names of functions whose code differs, as text."""
         more = f" and {len(self.functions) - MOST_NAMES} more" if len(self.functions) > MOST_NAMES else ""
         return f"{self.cause}: {', '.join(self.functions[:MOST_NAMES])}{more}" if self.functions else self.cause
 
@@ -101,7 +102,10 @@ class ProjectJudgement:
 def judge_project(
     before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures], rules: FigureLimits, *, moved: str
 ) -> ProjectJudgement:
-    """Compares every figure of a project with its limit. `moved`: "pass" lets figures pass whose code only moved."""
+    """Returns which figures of a project became worse than its baseline (`before`) by more than their limits.
+
+    `moved`: "pass" lets figures pass whose code only moved.
+    """
     changes: list[FigureChange] = []
     lost = _not_measured(after)
     notes: list[str] = []
@@ -145,7 +149,8 @@ def judge_project(
 
 
 def _is_compared(change: FigureChange) -> bool:
-    """Whether a change of a figure is compared with its limit.
+    """Whether the change of a figure is compared with the figure's limit.
+
     Instructions are compared only where code changed: the same code may wait in a loop a turn longer in another
     placement.
     """
@@ -153,14 +158,16 @@ def _is_compared(change: FigureChange) -> bool:
 
 
 def _not_measured(after: Mapping[str, ImageFigures]) -> list[str]:
-    """Returns a clause if no function of any image was called and no interval ended."""
+    """Returns a clause if nothing was measured: no function of any image was called and no interval ended. Otherwise
+    empty."""
     if any(figures.is_measured for figures in after.values()):
         return []
     return [NOTHING_MEASURED]
 
 
 def _different_conditions(then: ImageFigures, now: ImageFigures) -> str:
-    """Returns a clause on the first condition in which baseline and project differ. Empty if they are alike."""
+    """Returns a clause on the first condition (such as the board) in which baseline and project differ. Empty if they
+    are alike."""
     for condition, first, second in (
         ("board", then.board, now.board),
         ("cores", then.cores, now.cores),
@@ -192,7 +199,7 @@ def _figures_without_pair(name: str, then: ImageFigures, now: ImageFigures) -> l
 
 
 def _item_changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -> list[FigureChange]:
-    """Returns the changes of the figures of a function, an interval or an image's sizes."""
+    """Returns the changes of all figures of one item: a function, an interval or an image's sizes. `key`: its name."""
     first, second = then.items[key], now.items[key]
     cause, functions = _change_cause(then, now, key)
     changes = []
@@ -209,7 +216,7 @@ def _item_changes(image: str, key: str, then: ImageFigures, now: ImageFigures) -
 
 
 def _figure_unit(figure: str) -> str:
-    """Returns the unit of a figure by its name."""
+    """Returns the unit of a figure, which its name shows."""
     if figure in COUNTS:
         return CALLS
     if figure.startswith(INSTRUCTIONS):
@@ -218,14 +225,14 @@ def _figure_unit(figure: str) -> str:
 
 
 def _make_metric(label: str, unit: str, values: Sequence[float]) -> NamedFigure:
-    """Returns a figure with its values over placements."""
+    """Returns a figure from its value in each placement of the code."""
     return NamedFigure(
         label, unit, median_of_placements(values), band=PlacementBand(values) if len(values) > 1 else None
     )
 
 
 def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str, tuple[str, ...]]:
-    """Returns why the cycles of a function or interval differ, and the functions whose code changed, if that is why."""
+    """Returns why the cycles of a function or interval changed, and the functions whose code changed if that is why."""
     before, after = then.items[key], now.items[key]
     if not before.code or not after.code:
         return UNKNOWN, ()
@@ -243,7 +250,8 @@ def _change_cause(then: ImageFigures, now: ImageFigures, key: str) -> tuple[str,
 
 
 def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, ImageFigures]) -> tuple[str, str] | None:
-    """Returns both compilers of the first image where they differ. None if all are the same."""
+    """Returns both compilers of the first image that was built with another one than in the baseline. None if there is
+    none."""
     for name, now in after.items():
         then = before.get(name)
         if then is not None and then.compiler != now.compiler:
@@ -252,12 +260,12 @@ def _other_compiler(before: Mapping[str, ImageFigures], after: Mapping[str, Imag
 
 
 def _cause_sentence(change: FigureChange) -> str:
-    """Returns a sentence on the changed code, or an empty text."""
+    """Returns a sentence on the functions whose code changed. Empty if it is unknown or there are none."""
     return f" The code: {change.cause_text}." if change.functions else ""
 
 
 def project_sentence(judged: ProjectJudgement) -> str:
-    """Returns the gate's answer for a project in sentences."""
+    """Returns the result of comparing a project with its baseline, in sentences."""
     figures = count_text(len(judged.changes), "figure")
     if judged.unanswered:
         return f"The gate has no result: {loss_clauses(judged.unanswered)}."

@@ -96,17 +96,19 @@ class _PlacedImage:
 def measure_project(
     catalogue: Catalogue, project: Project, folder: Path, progress: Progress
 ) -> dict[str, ImageFigures]:
-    """Builds and measures all images of a project. Raises BuildError, ImageFileError, SymbolError, RunError."""
+    """Builds all images of a project and measures their figures. Returns these by image. Raises BuildError,
+    ImageFileError, SymbolError, RunError."""
     return {name: _measure_image(catalogue, project, name, folder, progress) for name in project.image}
 
 
 def function_label(function: ProjectFunction) -> str:
-    """Returns the name of a function in figures: its own, with the kind of cycles if that is not the usual one."""
+    """Returns the name of a function in tables and the baseline, with the kind of cycles if that is not the usual
+    one."""
     return function.name if function.by == "inclusive" else f"{function.name}, {function.by}"
 
 
 def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Path, progress: Progress) -> ImageFigures:
-    """Builds and measures one image in all its placements."""
+    """Builds one image in all its placements and measures its figures."""
     image = project.image[name]
     placed: list[_PlacedImage] = []
     with placement_folder() as source_folder:
@@ -138,7 +140,7 @@ def _measure_image(catalogue: Catalogue, project: Project, name: str, folder: Pa
 
 
 def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> ObservedImage:
-    """Returns the observation that measures a project's image. Raises ImageFileError, PlanError."""
+    """Returns the run of a project's image that is to be observed. Raises ImageFileError, PlanError."""
     stretch = RunSection(start=image.start, end=image.until)
     path = str(folder / image.elf)
     devices = [parse_device(text, folder) for text in image.attach]
@@ -150,7 +152,7 @@ def project_subject(catalogue: Catalogue, image: ProjectImage, folder: Path) -> 
 def _measure_placement(
     catalogue: Catalogue, project: Project, name: str, image: ProjectImage, folder: Path
 ) -> _PlacedImage:
-    """Measures one image as it is built now."""
+    """Measures the figures of one image as it is built now."""
     subject = project_subject(catalogue, image, folder)
     functions = [project_function for project_function in project.function if project_function.image == name]
     required = [interval for interval in project.interval if interval.image == name]
@@ -187,7 +189,8 @@ def _function_item(
     digests: Mapping[str, tuple[str, int]],
     sizes: Mapping[str, int],
 ) -> ProjectItem:
-    """Returns the figures and code digests of a measured function."""
+    """Returns a function's figures, with digests of the code that took its cycles. `sizes`: the functions' sizes in
+    bytes."""
     spread, tally = measured.cycles.get(function.by), measured.tally
     figures: dict[str, tuple[float, ...]] = {"calls": (tally.calls,)}
     figures |= _spread_figures(spread)
@@ -217,7 +220,8 @@ def _functions_in_cycles(function: ProjectFunction, calls: MeasuredCalls, measur
 def _interval_item(
     measured: MeasuredInterval, ran: frozenset[str], digests: Mapping[str, tuple[str, int]]
 ) -> ProjectItem:
-    """Returns the figures and code digests of a measured interval."""
+    """Returns an interval's figures, with digests of the code that may have run in it. `ran`: all functions that
+    ran."""
     figures: dict[str, tuple[float, ...]] = {"count": (measured.count,)}
     figures |= _spread_figures(measured.cycles)
     figures |= _instruction_figures(measured.instructions, ("min",))  # others may have an interrupt in them
@@ -225,14 +229,14 @@ def _interval_item(
 
 
 def _spread_figures(spread: CallStatistics | None) -> dict[str, tuple[float, ...]]:
-    """Returns the statistics of a function's cycles as figures. Calls that never ended do not count."""
+    """Returns the statistics of cycles as figures by name. Empty for None. Calls that never ended do not count."""
     if spread is None:
         return {}
     return {"min": (spread.minimum,), "median": (spread.median,), "p99": (spread.p99,), "max": (spread.maximum,)}
 
 
 def _instruction_figures(spread: CallStatistics | None, kinds: Sequence[str]) -> dict[str, tuple[float, ...]]:
-    """Returns the statistics of a function's instructions as figures."""
+    """Returns these statistics (`min`, `median`, `max`) of instructions as figures by name. Empty for None."""
     if spread is None:
         return {}
     values = {"min": spread.minimum, "median": spread.median, "max": spread.maximum}
@@ -240,9 +244,8 @@ def _instruction_figures(spread: CallStatistics | None, kinds: Sequence[str]) ->
 
 
 def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) -> tuple[str, str]:
-    """Returns the digests of the code and of the addresses of these functions. Empty if one is unknown.
-    Both are empty where one of the functions has none.
-    """
+    """Returns the digest of these functions' code, and that of their addresses. Both are empty if a function is
+    unknown."""
     sorted_names = sorted(names)
     if not sorted_names or not all(name in digests for name in sorted_names):
         return "", ""
@@ -251,7 +254,7 @@ def _code_digests(names: Iterable[str], digests: Mapping[str, tuple[str, int]]) 
 
 
 def _values_digest(rows: Sequence[tuple[str, str | int]]) -> str:
-    """Returns a digest of names and values."""
+    """Returns a digest of names and values, 12 hex digits."""
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:DIGITS]
 
 
@@ -272,14 +275,15 @@ def _placement_problem(placed: Sequence[_PlacedImage]) -> str:
 
 
 def _merge_placements(items: Sequence[ProjectItem]) -> ProjectItem:
-    """Returns the figures of an item in all placements as one item."""
+    """Returns one item with the values of its figures in all placements. Figures that a placement lacks are left
+    out."""
     shared = [key for key in items[0].figures if all(key in item.figures for item in items)]
     figures = {key: tuple(item.figures[key][0] for item in items) for key in shared}
     return replace(items[0], figures=figures)
 
 
 def _find_exceeded_budgets(project: Project, name: str, placed: _PlacedImage) -> tuple[list[str], str]:
-    """Returns a line for each budget that an image exceeds, and why the measurement was cut short."""
+    """Returns a line for each budget that an image exceeds, and why the measurement ended early (or an empty text)."""
     lines: list[str] = []
     cut = next(
         (item.cut_reason for item in (placed.calls, placed.intervals) if item is not None and item.cut_reason), ""
@@ -295,5 +299,5 @@ def _find_exceeded_budgets(project: Project, name: str, placed: _PlacedImage) ->
 
 
 def median_of_placements(values: Sequence[float]) -> float:
-    """Returns the median, which represents a figure in several placements."""
+    """Returns the median of a figure's values over placements, which stands for the figure."""
     return median(values)

@@ -56,7 +56,7 @@ class BaselineItem(StrictModel):
     """A number, or one for each placement where they differ."""
 
     def measured_item(self, placements: int) -> ProjectItem:
-        """Returns the figures in the form in which they were measured."""
+        """Returns the item as it was measured, with a value of each figure for each of so many placements."""
         values = self.figures.items()
         figures = {key: value if isinstance(value, tuple) else (value,) * placements for key, value in values}
         return ProjectItem(figures, self.code, self.places, frozenset(self.functions))
@@ -77,11 +77,11 @@ class ProjectBaseline(StrictModel):
 
     @property
     def content_digest(self) -> str:
-        """Returns the digest of the content, which `seal` must have."""
+        """Returns the digest that `seal` must have: that of all other content."""
         return content_seal(self.model_dump(mode="json", exclude={"seal"}))
 
     def image_figures(self) -> dict[str, ImageFigures]:
-        """Returns the figures of each image in the form in which they were measured."""
+        """Returns the figures of each image as they were measured, by name."""
         return {
             name: ImageFigures(
                 item.board, item.cores, item.compiler, item.placements,
@@ -94,7 +94,8 @@ class ProjectBaseline(StrictModel):
 
 def read_project_baseline(path: Path) -> ProjectBaseline:
     """Returns the content of an rtoslab.baseline.toml.
-    Raises CatalogueError naming file and key, PlanError where there is none.
+
+    Raises CatalogueError, which names file and key, PlanError if there is none, or it was edited.
     """
     if not is_file(path):
         raise PlanError(f"There is no baseline {path_text(path)}; run `rtoslab baseline` to measure and write it.")
@@ -127,7 +128,9 @@ def read_project_baseline(path: Path) -> ProjectBaseline:
 
 
 def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, path: Path) -> None:
-    """Writes the figures of a project as an rtoslab.baseline.toml. The same figures give the same bytes.
+    """Writes the figures of a project to an rtoslab.baseline.toml. The same figures give the same bytes. `simulator`:
+    the virtual board's digest.
+
     Raises StoreError.
     """
     baseline = _make_baseline(figures, simulator)
@@ -155,7 +158,7 @@ def write_project_baseline(figures: Mapping[str, ImageFigures], simulator: str, 
 
 
 def _make_baseline(figures: Mapping[str, ImageFigures], simulator: str) -> ProjectBaseline:
-    """Returns the content of an rtoslab.baseline.toml for these figures."""
+    """Returns the content of an rtoslab.baseline.toml that has these figures."""
     images = {
         name: BaselineImage(
             board=entry.board, cores=entry.cores, compiler=entry.compiler, placements=entry.placements,

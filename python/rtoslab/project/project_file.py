@@ -112,10 +112,10 @@ class Project(StrictModel):
 
 
 def read_project(folder: Path, *, to_measure: bool = True) -> Project:
-    """Returns the content of a folder's rtoslab.toml. Raises CatalogueError naming file and key.
+    """Returns the content of the rtoslab.toml in a folder. Raises CatalogueError, which names file and key.
 
-    `to_measure`: the command measures functions and intervals, so each image needs one. An image that is only
-    diagnosed needs none.
+    `to_measure`: the command measures functions and intervals, so each image needs one. An image that is only diagnosed
+    needs none.
     """
     project: Project = read_toml(folder / PROJECT_FILE, Project)
     require_images(project)
@@ -152,7 +152,7 @@ def require_images(project: Project) -> None:
 
 
 def _require_measured_images(project: Project) -> None:
-    """Raises CatalogueError if nothing of an image is measured."""
+    """Raises CatalogueError if an image has no function and no interval to measure."""
     measured = {function.image for function in project.function} | {interval.image for interval in project.interval}
     unused = sorted(set(project.image) - measured)
     if unused and project.diagnose is None:

@@ -14,7 +14,7 @@ _COLUMNS: Final = ("figure", "before", "now", "change", "allowed", "code")
 
 
 def regression_table(judged: ProjectJudgement) -> ValueTable:
-    """Returns a table of the figures beyond their limit, the largest share first."""
+    """Returns a table of the figures that became worse by more than their limits, the largest share first."""
     rows = [(*_change_cells(change), str(limit), change.cause_text) for change, limit in judged.regressions]
     return ValueTable("regressions", "Exceeded their limits", _COLUMNS, rows)
 
@@ -30,27 +30,28 @@ def change_table(judged: ProjectJudgement) -> ValueTable:
 
 
 def _change_cells(change: FigureChange) -> tuple[str, str, str, str]:
-    """Returns the table's cells of a changed figure."""
+    """Returns the first table cells of a changed figure: name, before, now, change."""
     moved = change.after.value - change.before.value
     return change.figure_name, _format_metric(change.before), _format_metric(change.after), f"{moved:+,g}"
 
 
 def _format_metric(metric: NamedFigure) -> str:
-    """Returns a figure as text, with its range over placements."""
+    """Returns a figure as text, with its range over placements of the code."""
     return _format_number(metric.value) if metric.band is None else band_text(metric.band, _format_number)
 
 
 def _band_ends(metric: NamedFigure) -> list[float] | None:
-    """Returns least and most of a figure over placements, or None."""
+    """Returns the smallest and largest value of a figure over placements. None if there is one placement only."""
     return None if metric.band is None else [metric.band.smallest, metric.band.largest]
 
 
 def _format_number(value: float) -> str:
+    """Returns a number as text. It has one decimal unless it is whole."""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
 
 
 def judgement_as_markdown(judged: ProjectJudgement) -> str:
-    """Returns the gate's result as Markdown, for the summary of a pull request."""
+    """Returns the result of `rtoslab gate` as Markdown, for the summary of a pull request."""
     lines = ["# rtoslab gate", "", escape_paragraph(project_sentence(judged)), ""]
     for table in (regression_table(judged), change_table(judged)):
         if table.rows:
@@ -63,12 +64,12 @@ def judgement_as_markdown(judged: ProjectJudgement) -> str:
 
 
 def _markdown_row(cells: Any) -> str:
-    """Returns a row of a Markdown table."""
+    """Returns cells as a row of a Markdown table."""
     return "| " + " | ".join(escape_markdown(cell) for cell in cells) + " |"
 
 
 def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
-    """Returns the gate's result as a JSON object."""
+    """Returns the result of `rtoslab gate` as a JSON object."""
     limits = {change.figure_name: str(limit) for change, limit in judged.regressions}
     return {
         "verdict": "unknown" if judged.unanswered else "worse" if judged.has_failed else "pass",
@@ -99,7 +100,8 @@ def judgement_as_json(judged: ProjectJudgement) -> dict[str, Any]:
 
 
 def judgement_as_junit(judged: ProjectJudgement) -> str:
-    """Returns the gate's result as JUnit XML, with a test case for each figure, budget and missing answer."""
+    """Returns the result of `rtoslab gate` as JUnit XML, with a test case for each figure, budget and missing
+    answer."""
     limits = {change.figure_name: limit for change, limit in judged.regressions}
     root = ET.Element("testsuites", name="rtoslab")
     suite = ET.SubElement(

@@ -14,22 +14,24 @@ from rtoslab.targets import timing_version
 
 
 def changes_since_point(root: Path, point: StoredPoint) -> list[str]:
-    """Returns what has changed since a point was measured: project files, "the virtual board". Empty if nothing has.
-    A change of comments alone does not count.
+    """Returns what has changed since a point was measured: files of the firmware, or `the virtual board`. Empty if
+    nothing has.
 
-    Points share most files, so call it for many of them within one cache scope.
+    A change of comments alone does not count. Points share most files, so call it for many of them within one cache
+    scope.
     """
     return _changed_files(root, [point.manifest])
 
 
 def changes_since_reference(root: Path, reference: ReferenceFile) -> list[str]:
-    """Returns what has changed since the points and sizes of a reference file were measured."""
+    """Returns what has changed since the points and sizes in a reference file were measured."""
     measured = [point.manifest for point in reference.points if isinstance(point.result, MeasuredPoint)]
     return _changed_files(root, [*measured, *(weight.manifest for weight in reference.weights)])
 
 
 def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
-    """Returns the project files that differ from the manifests' digests, and "the virtual board" if its timing does."""
+    """Returns the firmware's files that differ from those in the manifests, and `the virtual board` if its timing
+    does."""
     files = {
         item
         for manifest in manifests
@@ -51,6 +53,6 @@ def _changed_files(root: Path, manifests: Sequence[Any]) -> list[str]:
 
 @memoize_by_contents
 def current_digest(folder: Path, name: str) -> str:
-    """Returns the SHA-256 of a file as it is now. Empty if the folder has none of that name."""
+    """Returns the SHA-256 of a file as it is now. Empty if the folder does not have it."""
     path = folder / name
     return sha256_of(path) if path.is_file() else ""

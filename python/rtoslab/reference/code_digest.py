@@ -37,15 +37,16 @@ _COUNTS_LINES: Final = re.compile(r"\b__LINE__\b|\bassert\s*\(")
 
 
 def code_digest(name: str, content: bytes) -> str:
-    """Returns the SHA-256 of a source file without comments and without the space around them. Of benchmark.toml,
-    board.toml and kernel.toml without what no image depends on.
+    """Returns the SHA-256 of a source file without comments and superfluous space, and without keys that no image
+    depends on.
 
-    A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is."""
+    A file whose kind is unknown, or that uses the numbers of its own lines, is taken as it is.
+    """
     return hashlib.sha256(_strip_source(name, content)).hexdigest()
 
 
 def _strip_source(name: str, content: bytes) -> bytes:
-    """Returns the content of a source file without comments and without superfluous space."""
+    """Returns the content of a source file without comments, superfluous space, and keys that no image depends on."""
     kind = Path(name).suffix
     try:
         text = content.decode()
@@ -68,7 +69,7 @@ def _strip_source(name: str, content: bytes) -> bytes:
 
 
 def _without_optional(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a table of kernel.toml without its entries for optional services."""
+    """Returns a table of kernel.toml (service -> answer) without the optional services."""
     return {service: answer for service, answer in answers.items() if service not in OPTIONAL_SERVICES}
 
 
@@ -79,8 +80,9 @@ def _squeeze_space(text: str) -> str:
 
 
 def read_code_digests(root: Path) -> Mapping[str, str]:
-    """Returns a map from the SHA-256 of a source file to the digest of its code without comments.
-    Raises AlteredError for a file edited by hand.
+    """Returns the digest of each known source file's code, by the SHA-256 of the whole file.
+
+    Raises AlteredError if the list was edited by hand.
     """
     path = root / "reference" / FILE
     return _read_digests(path, sha256_of(path)) if path.is_file() else {}
@@ -88,7 +90,7 @@ def read_code_digests(root: Path) -> Mapping[str, str]:
 
 @cache
 def _read_digests(path: Path, _sha256: str) -> Mapping[str, str]:
-    """Returns the stored digests of code by the SHA-256 of the file. Raises AlteredError."""
+    """Returns the digests in the file at `path`, by the SHA-256 of the source file. Raises AlteredError."""
     try:
         return dict(
             pair
@@ -100,7 +102,7 @@ def _read_digests(path: Path, _sha256: str) -> Mapping[str, str]:
 
 
 def add_code_digests(root: Path, names: Iterable[str]) -> None:
-    """Adds the digests of these files, as they are now, to the stored ones. Raises StoreError."""
+    """Adds the digests of these source files, as they are now, to the stored list. Raises StoreError."""
     today = {sha256_of(root / name): today_code(root, name) for name in set(names) if (root / name).is_file()}
     known = read_code_digests(root)
     if not today.keys() <= known.keys():
@@ -109,13 +111,13 @@ def add_code_digests(root: Path, names: Iterable[str]) -> None:
 
 
 def compiled_files(manifests: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Returns the names of our files in the images of the manifests."""
+    """Returns the names of the firmware's files that the images of these manifests were built from."""
     sources = (manifest.get("build", {}).get("sources", {}) for manifest in manifests)
     return {name for names in sources for name in names if name.startswith("firmware/")}
 
 
 @memoize_by_contents
 def today_code(folder: Path, name: str) -> str:
-    """Returns the digest of the code of a file of the folder as it is now. Empty if it has none of that name."""
+    """Returns the digest of a file's code as it is now. Empty if the folder does not have the file."""
     path = folder / name
     return code_digest(name, path.read_bytes()) if path.is_file() else ""

@@ -14,7 +14,7 @@ STORED_COLUMNS: Final = tuple(name for name in COLUMNS if name != "start_cycle")
 
 
 def samples_to_distribution(series: SeriesSamples) -> dict[str, Any]:
-    """Returns a series of samples as a distribution: each different sample with its number.
+    """Returns a series of samples as a distribution: each distinct sample with how often it occurs.
 
     The rows ascend, so the same samples give the same text in any order.
     """
@@ -28,7 +28,7 @@ def samples_to_distribution(series: SeriesSamples) -> dict[str, Any]:
 
 
 def count_values(stored: Mapping[str, Any]) -> int:
-    """Returns how many samples a stored distribution stands for. Raises ValueError."""
+    """Returns how many values the samples of a stored distribution have. Raises ValueError."""
     counts: list[int] = [row[0] for row in stored["rows"]]
     if not all(type(count) is int and count > 0 for count in counts):
         raise ValueError("a distribution's row does not begin with a number of samples")
@@ -36,7 +36,9 @@ def count_values(stored: Mapping[str, Any]) -> int:
 
 
 def distribution_to_samples(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the samples of a distribution in the form of `SeriesSamples`, with equal samples side by side.
+    """Returns the samples of a stored distribution as the fields of `SeriesSamples`. Equal samples are next to each
+    other.
+
     Raises ValueError.
     """
     plain = {name: value for name, value in stored.items() if name not in {"columns", "rows"}}

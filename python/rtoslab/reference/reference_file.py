@@ -50,21 +50,20 @@ class ReferenceFile:
 
 
 def reference_path(root: Path, paper: str, kernel: str) -> Path:
-    """Returns the path of the reference file of a paper for a kernel."""
+    """Returns the path of the reference file that has a paper's points with one kernel."""
     return root / FOLDER / paper / f"{kernel}.jsonl"
 
 
 def reference_paths(root: Path, paper: str = "*") -> list[Path]:
-    """Returns the paths of all reference files of a paper, or of all papers."""
+    """Returns the paths of all reference files of a paper (by default, of all papers)."""
     return sorted((root / FOLDER).glob(f"{paper}/*.jsonl"))
 
 
 def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence[StoredWeight] = ()) -> None:
-    """Writes a reference file with the points that were measured or are n/a. A failed one is no reference.
-    Raises StoreError.
+    """Writes a reference file with the points that were measured or do not apply. Failed ones are left out.
 
-    A point in several placements is written in the first, with its values in all. One that failed in the first
-    placement is left out, whatever the others' results are.
+    Raises StoreError. A point in several placements is written in the first, with its values in all. One that failed in
+    the first placement is left out, whatever the others' results are.
     """
     own = [point for point in points if placement_number(point.result.point) == "0"]
     measured = [stored_point for stored_point in own if isinstance(stored_point.result, MeasuredPoint | NotApplicable)]
@@ -87,10 +86,10 @@ def write_reference(path: Path, points: Sequence[StoredPoint], weights: Sequence
 
 def read_reference(path: Path, like_points: Collection[PointId] | None = None) -> ReferenceFile:
     """Returns the content of a reference file.
-    Raises AlteredError naming it if it was altered, or is of another version.
 
-    `like_points`: read only points with a benchmark and board of these, and no weights. All references together take
-    seconds to read, most of it for samples of points that nobody asked for.
+    Raises AlteredError, which names the file, if it was altered or is of another version. `like_points`: read only
+    points with a benchmark and board of these, and no sizes of programs. All references together take seconds to read,
+    most of it for samples of points that nobody asked for.
     """
     text = read_text(path, "the reference results", AlteredError, STORED_BYTES)
     try:
@@ -118,7 +117,7 @@ def _lines_of_points(points: Collection[PointId], lines: Iterable[str]) -> list[
 
 
 def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Yields the parsed lines of a reference file.
+    """Yields the JSON object in each of these lines of a reference file.
 
     Raises ValueError for more samples than a record stream may have.
     """
@@ -132,7 +131,8 @@ def _parse_within_limit(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def _parse_header(path: Path, line: str) -> dict[str, Any]:
-    """Returns the first line of a reference file, parsed. Raises AlteredError."""
+    """Returns the JSON object in the first line of a reference file. Raises ValueError if it is not what the path
+    says."""
     header = parse_object(line)
     if (header["format"], header["paper"], header["kernel"]) != (FORMAT, path.parent.name, path.stem):
         raise ValueError("its format, paper or kernel is another one")
@@ -140,13 +140,13 @@ def _parse_header(path: Path, line: str) -> dict[str, Any]:
 
 
 def with_kernel_name(point: StoredPoint, kernel: str) -> StoredPoint:
-    """Returns the point with another name of its kernel."""
+    """Returns the point with another name for its kernel."""
     identity = point.result.point.model_copy(update={"kernel": kernel})
     return replace(point, result=point.result.model_copy(update={"point": identity}))
 
 
 def _point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a point as a reference file stores it."""
+    """Returns a point as a JSON object for a reference file. `common`: what the manifests of all points share."""
     result = point.result
     dumped = result.model_dump(mode="json", exclude={"series", "code"})
     if isinstance(result, MeasuredPoint) and result.series:
@@ -155,7 +155,7 @@ def _point_as_json(point: StoredPoint, common: Mapping[str, Any]) -> dict[str, A
 
 
 def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, Any]) -> StoredPoint:
-    """Returns the point that a line of a reference file stores."""
+    """Returns the point in a line of a reference file. `common`: what the manifests of all points share."""
     stored = line["result"]
     if "series" in stored:
         stored["series"] = [distribution_to_samples(series) for series in stored["series"]]
@@ -165,13 +165,13 @@ def _point_from_json(path: Path, line: Mapping[str, Any], common: Mapping[str, A
 
 
 def _values_as_json(placed: PlacedValues) -> dict[str, Any]:
-    """Returns the numbers of a point in all placements as JSON."""
+    """Returns the values of a point in all placements as a JSON object."""
     values = [[*name, list(numbers)] for name, numbers in placed.by_name.items()]
     return {_PLACED: {"run_id": placed.run_id, "values": values}}
 
 
 def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
-    """Returns the numbers of a point in all placements from JSON."""
+    """Returns the values of a point in all placements from their JSON object."""
     by_name = {
         (str(metric), str(stat), str(unit), int(occurrence)): tuple(float(number) for number in numbers)
         for metric, stat, unit, occurrence, numbers in line["values"]
@@ -180,5 +180,5 @@ def _values_from_json(line: Mapping[str, Any]) -> PlacedValues:
 
 
 def _weight_from_json(path: Path, line: Mapping[str, Any]) -> StoredWeight:
-    """Returns the size of a program that a line of a reference file stores."""
+    """Returns the size of a program from a line of a reference file."""
     return StoredWeight(path, ProgramWeight.model_validate(line[_WEIGHT]), line["manifest"])

@@ -22,9 +22,7 @@ def seal_lines(objects: Iterable[Mapping[str, Any]]) -> str:
 
 
 def unseal_lines(text: str) -> list[str]:
-    """Returns the lines before the digest line. Raises ValueError if the digest is not theirs.
-    Raises ValueError if they are not what was sealed.
-    """
+    """Returns the lines before the last one, which has their digest. Raises ValueError if the digest is not theirs."""
     *lines, seal = text.splitlines(keepends=True) or [""]
     if parse_object(seal) != {_SEAL: _text_digest("".join(lines))}:
         raise ValueError("its checksum does not match")
@@ -32,4 +30,5 @@ def unseal_lines(text: str) -> list[str]:
 
 
 def _text_digest(text: str) -> str:
+    """Returns the SHA-256 of a text, as hex digits."""
     return hashlib.sha256(text.encode()).hexdigest()

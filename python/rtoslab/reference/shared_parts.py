@@ -5,7 +5,7 @@ from typing import Any
 
 
 def common_part(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Returns the keys and values that are the same in all objects, at any depth."""
+    """Returns the keys with values that are the same in all objects, also inside nested objects."""
     first, *others = objects
     common: dict[str, Any] = {}
     for key, value in first.items():
@@ -20,7 +20,7 @@ def common_part(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def own_part(whole: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the part of an object that is not in the common part of several."""
+    """Returns what an object has besides the common part of several."""
     own: dict[str, Any] = {}
     for key, value in whole.items():
         if key not in common:
@@ -31,7 +31,7 @@ def own_part(whole: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, A
 
 
 def merge_parts(common: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns an object merged from its common and its own part."""
+    """Returns the whole object, merged from the common part and its own part."""
     merged = dict(common)
     for key, value in part.items():
         mine = merged.get(key)

@@ -33,7 +33,10 @@ class StoredRow:
 
 
 def row_from_points(represented_point: PointId, kernel: str, points: Sequence[StoredPoint], reason: str) -> StoredRow:
-    """Returns the row of a point's figures from its measured placements. If none was measured, with the reason."""
+    """Returns the row with a point's values in its measured placements. If none was measured, the row has the reason.
+
+    `represented_point`: the point whose values they stand for.
+    """
     measured = [point.result for point in points if isinstance(point.result, MeasuredPoint)]
     if not measured:
         return StoredRow(represented_point, kernel, "", (), without_log_path(reason))
@@ -45,7 +48,7 @@ def row_from_points(represented_point: PointId, kernel: str, points: Sequence[St
 
 
 def row_values(points: Sequence[MeasuredPoint], represented_point: PointId) -> tuple[MeasuredValue, ...]:
-    """Returns the values of one point, given in each of its placements, as values of the represented point."""
+    """Returns the values of one point, which is given in each of its placements, as values of `represented_point`."""
     known = placement_values(points)
     times: Counter[tuple[str, str, str]] = Counter()
     result = []
@@ -59,7 +62,7 @@ def row_values(points: Sequence[MeasuredPoint], represented_point: PointId) -> t
 
 
 def row_as_json(row: StoredRow) -> dict[str, Any]:
-    """Returns the row as JSON that `row_from_json` reads."""
+    """Returns the row as a JSON object."""
     written: dict[str, Any] = {"point": row.stands_for.model_dump(mode="json"), "kernel": row.kernel}
     written |= {"version": row.version} | ({"deviations": dict(row.deviations)} if row.deviations else {})
     if row.reason:
@@ -83,7 +86,8 @@ def row_as_json(row: StoredRow) -> dict[str, Any]:
 
 
 def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
-    """Returns a row from its JSON. Its values have `name` as their run id.
+    """Returns a row from its JSON object. Its values have `name` as their run id.
+
     Raises ValueError, LookupError, TypeError.
     """
     point = PointId.model_validate(line["point"])
@@ -112,7 +116,7 @@ def row_from_json(name: str, line: Mapping[str, Any]) -> StoredRow:
 
 
 def with_placement_values(value: MeasuredValue, numbers: Sequence[float]) -> MeasuredValue:
-    """Returns the value with these numbers, one for each placement: the median of several, with their band."""
+    """Returns the value with another number for each placement: their median, and their range if there are several."""
     band = PlacementBand(tuple(numbers)) if len(numbers) > 1 else None
     return replace(value, value=numbers[0] if band is None else band.median, band=band)
 

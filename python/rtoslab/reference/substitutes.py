@@ -24,8 +24,9 @@ REFERENCE_MARK: Final = "(reference)"
 def read_references(
     root: Path, paper: str = "*", like_points: Collection[PointId] | None = None
 ) -> Iterator[ReferenceFile]:
-    """Yields the content of every reference file of a paper, or of all papers.
-    One that cannot be read is an AlteredWarning. `like_points`: see `read_reference`.
+    """Yields the content of every reference file of a paper (by default, of all papers).
+
+    For one that cannot be read there is an AlteredWarning. `like_points`: see `read_reference`.
     """
     for path in reference_paths(root, paper):
         try:
@@ -54,7 +55,7 @@ def substitute_points(root: Path, points: Sequence[StoredPoint]) -> list[StoredP
 
 
 def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Returns a paper's reference points for kernels that none of the user's points has."""
+    """Returns a paper's reference results for the kernels that the user did not measure (in `points`)."""
     present = {stored_point.result.point.kernel for stored_point in points}
     return [
         point
@@ -65,7 +66,7 @@ def reference_points_of_paper(root: Path, paper: str, points: Sequence[StoredPoi
 
 
 def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
-    """Returns the numbers of the paper's reference points in all placements, by run id.
+    """Returns the values of a paper's reference points in all placements of the code, by run id.
 
     A run id is the digest of everything that can change a number, so they also hold for a point of a run that has it.
     """
@@ -73,12 +74,12 @@ def further_placements(root: Path, paper: str) -> dict[str, PlacedValues]:
 
 
 def weights_of_paper(root: Path, paper: str) -> list[StoredWeight]:
-    """Returns the sizes of the paper's reference kernels."""
+    """Returns the sizes of programs with the kernels of a paper, as the reference files have them."""
     return [weight for reference in read_references(root, paper) for weight in reference.weights]
 
 
 def mark_as_reference(points: Sequence[StoredPoint]) -> list[StoredPoint]:
-    """Returns the points with a mark at their kernels' names that says they are reference results."""
+    """Returns the points with a mark after their kernels' names, which says that they are reference results."""
     return [with_kernel_name(point, f"{point.result.point.kernel} {REFERENCE_MARK}") for point in points]
 
 

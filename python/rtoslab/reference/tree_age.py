@@ -20,9 +20,8 @@ _COMMIT: Final = 12
 
 
 def tree_changes(catalogue: Catalogue, reference: ReferenceFile) -> list[str]:
-    """Returns how the user's kernel tree or exports differ from those of a reference. Empty if they do not.
-    Empty if there are none.
-    """
+    """Returns how the kernel sources that the user added differ from those of a reference file. Empty if they do not,
+    or there are none."""
     kernel = catalogue.kernels.get(reference.kernel)
     if kernel is None or kernel.tree is None:
         return []
@@ -36,7 +35,7 @@ def tree_changes(catalogue: Catalogue, reference: ReferenceFile) -> list[str]:
 def _point_changes(
     kernel: CatalogueEntry[Kernel], tree: SourceTree, point: PointId, manifest: Mapping[str, Any]
 ) -> list[str]:
-    """Returns how the user's kernel tree or export differs from the one that a point was measured with."""
+    """Returns how the user's source tree or export differs from the one that a point was measured with."""
     build = manifest["build"]
     if tree.version != build["kernel_version"]:
         return [f"{kernel.id} is {tree.version}, not {build['kernel_version']}"]
@@ -56,7 +55,7 @@ def _point_changes(
 
 
 def _commit_changes(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -> list[str]:
-    """Returns a clause for each repository of the tree that is at another commit."""
+    """Returns a clause for each git repository of the tree that is at another commit than `measured` says."""
     now = {repository.at: (repository.commit or "", repository.dirty) for repository in find_repositories(tree)}
     before = {
         repository["at"]: (repository["commit"] or "", repository["dirty"])
@@ -70,5 +69,5 @@ def _commit_changes(ident: str, tree: SourceTree, measured: Mapping[str, Any]) -
 
 
 def _commit_text(commit: str, dirty: bool) -> str:
-    """Returns a short commit hash, with a remark if files were edited."""
+    """Returns a short commit hash as text, with a remark if files were edited."""
     return f"{commit[:_COMMIT]}{', edited' if dirty else ''}"

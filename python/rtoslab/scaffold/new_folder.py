@@ -47,7 +47,8 @@ def make_new_folder(
     """Makes the folder of a new kernel, board, benchmark or paper from a template. Returns what it wrote.
 
     `folder`: where it goes instead of the checkout's own place, for ports. `copied_board`: the board to copy, for
-    boards. Raises CatalogueError: the name is invalid, or is taken; UnknownNameError: no such board; StoreError: disk.
+    boards. Raises CatalogueError if the name is invalid or taken, UnknownNameError for an unknown board, StoreError if
+    the disk refuses it.
     """
     _require_free_name(catalogue, kind, name)
     if folder is None and not is_checkout(catalogue.root):
@@ -118,7 +119,7 @@ def _require_title(title: str) -> str:
 
 
 def _fill_template(template: Path, replacements: dict[str, str]) -> dict[Path, bytes]:
-    """Returns the files of a template folder by path, with the placeholders replaced."""
+    """Returns the files of a template folder by path. In names and contents, each `@WORD@` is replaced."""
     paths = sorted(path for path in template.rglob("*") if path.is_file())
     return {
         Path(_replace_words(str(path.relative_to(template)), replacements)): _filled_bytes(
@@ -129,15 +130,17 @@ def _fill_template(template: Path, replacements: dict[str, str]) -> dict[Path, b
 
 
 def _replace_words(text: str, replacements: dict[str, str]) -> str:
-    """Returns the text with each `@WORD@` replaced."""
+    """Returns the text with a replacement for each `@WORD@`. `replacements`: by word."""
     return re.sub(r"@([A-Z]+)@", lambda match: replacements[match[1]], text)
 
 
 def _filled_bytes(text: str, replacements: dict[str, str]) -> bytes:
+    """Returns the text as bytes, with a replacement for each `@WORD@`."""
     return _replace_words(text, replacements).encode()
 
 
 def _read_template(path: Path) -> str:
+    """Returns the text of a template's file. Raises CatalogueError."""
     return read_text(path, "the template", CatalogueError)
 
 
@@ -166,7 +169,8 @@ def _copy_board(catalogue: Catalogue, board: str, replacements: dict[str, str]) 
 
 
 def _write_new_folder(target: Path, files: dict[Path, bytes], beside: dict[Path, bytes]) -> None:
-    """Writes the files of a new folder, and other new files next to it (`beside`). Raises StoreError."""
+    """Writes the files of the folder `target`, and other new files elsewhere (`beside`). All are written or none.
+    Raises StoreError."""
     make_folder(target.parent)
     try:
         work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))

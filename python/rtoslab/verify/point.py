@@ -28,9 +28,9 @@ from rtoslab.store import (
 from rtoslab.targets import RunOutput, with_kernel
 
 MOST_DIFFERENCES = 5
+"""So many differences of a point are named. Of the others only the number is."""
 _COUNTED_LATER: Final = ".instructions"
-"""End of a value's key that points from before do not have."""
-"""Of one point, told one by one. Of the others the number."""
+"""The end of the key of a value that older points do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class VerifiedPoint:
 
 
 def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
-    """Checks a stored point against its raw data. It never raises for the folder's content."""
+    """Checks a stored point against its raw data. It never raises an error for the folder's content, but returns it."""
     try:
         files = read_sealed(folder)
         result, manifest = parse_point_files(files)
@@ -67,7 +67,7 @@ def verify_point(catalogue: Catalogue, folder: Path) -> VerifiedPoint:
 
 
 def _identity_differences(name: str, result: AnyResult, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a sentence for each part of a point's name and identity that its manifest contradicts."""
+    """Yields a sentence for each part of a point's folder name and identity that its manifest contradicts."""
     if isinstance(result, NotApplicable):
         if name != point_folder_name(result.point, "na"):
             yield f"the folder's name is not that of the point in {RESULT}."
@@ -85,7 +85,7 @@ def _identity_differences(name: str, result: AnyResult, manifest: Mapping[str, A
 
 
 def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, Any]) -> list[str]:
-    """Returns a sentence if the stored verdict is not the one that the manifest sums up."""
+    """Returns a sentence if the stored conformance verdict is not the one in the manifest."""
     if CONFORMANCE_FILE not in files:
         return []
     verdict = ConformanceVerdict.model_validate_json(files[CONFORMANCE_FILE])
@@ -97,7 +97,8 @@ def _conformance_differences(files: Mapping[str, bytes], manifest: Mapping[str, 
 def _compute_again(
     catalogue: Catalogue, files: Mapping[str, bytes], result: MeasuredPoint | FailedPoint, manifest: Mapping[str, Any]
 ) -> tuple[AnyResult, list[str]]:
-    """Computes a stored result again from its raw data. Returns it with remarks."""
+    """Computes a stored result again from its raw data. Returns it, and remarks on values that could not be
+    computed."""
     build = manifest["build"]
     expected = ExpectedIdentity(run=build["run_id"], manifest=int(build["manifest"], 16))
     remarks = []
@@ -123,7 +124,7 @@ def _compute_again(
 
 
 def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | None:
-    """Returns the path of the image that was run, if it still exists here."""
+    """Returns the path of the image that was run. None if it does not exist here any more."""
     run_id, stated = manifest["build"]["run_id"], manifest["elf_sha256"]
     folders = build_folder(catalogue.root).glob(f"*-{run_id}")
     images = (folder / IMAGE for folder in folders if (folder / IMAGE).is_file())
@@ -131,7 +132,7 @@ def _find_image(catalogue: Catalogue, manifest: Mapping[str, Any]) -> Path | Non
 
 
 def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
-    """Returns a sentence for each value that differs between two results."""
+    """Returns a sentence for each value that differs between the stored result and the one computed again."""
     if stored.status != again.status:
         why = f": {again.message}" if isinstance(again, FailedPoint) else ""
         return [f"{RESULT} says {stored.status}, but computed again the point is {again.status}{why}"]
@@ -146,7 +147,7 @@ def _value_differences(stored: AnyResult, again: AnyResult) -> list[str]:
 
 
 def _flatten_values(value: Any) -> dict[str, str]:
-    """Returns nested values by key, those of lists by their index."""
+    """Returns all values in a nested value by keys such as `a.b.0`. Items of lists have their index as key."""
     return flatten_json(_lists_as_mappings(value))
 
 

@@ -11,7 +11,8 @@ from rtoslab.worst_case import find_differences, is_sweep
 
 
 def verify_folder(catalogue: Catalogue, folder: Path) -> Iterator[VerifiedPoint]:
-    """Checks each part of a run directory or of a sweep's folder against its raw data. Yields the results.
+    """Yields the check of each part of a run directory, or of a sweep's folder, against its raw data.
+
     Raises StoreError for another folder.
     """
     if is_sweep(folder):
