@@ -29,6 +29,8 @@ class SettingsMatch:
     def __init__(
         self, table: CalibrationTable, silicon: CalibrationReadings, runs: RunSettings, defaults: Mapping[str, int]
     ) -> None:
+        """`silicon`: the readings of the real board. `runs`: runs the virtual board under settings. `defaults`: the
+        value of each setting that may be changed."""
         self.defaults = dict(defaults)
         self._runs = runs
         self._values_by_settings: dict[tuple[int, ...], Vector | None] = {}

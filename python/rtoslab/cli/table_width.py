@@ -47,6 +47,8 @@ class _UnframedTable:
     def __init__(
         self, table: Table, heads: Sequence[Text], cells: Sequence[Sequence[Text]], columns: Sequence[Measurement]
     ) -> None:
+        """`heads`: the columns' names. `cells`: by column, then by row. `columns`: the least and the greatest width of
+        each."""
         self._table = table
         self._heads = heads
         self._cells = cells

@@ -135,6 +135,8 @@ class _OverviewReader:
     """Adds the events of a diagnosed run to its overview."""
 
     def __init__(self, overview: RunOverview, subject: ObservedImage, no_task: frozenset[int], has_tasks: bool) -> None:
+        """`no_task`: values of the kernel's current-task variable that name no task. `has_tasks`: whether this variable
+        is known."""
         self._overview = overview
         self._no_task = no_task
         self._has_tasks = has_tasks

@@ -113,6 +113,8 @@ class _TimelineReader:
     """Builds the spans of a timeline from recorded events, in order of time."""
 
     def __init__(self, recording: ObservedRecording, services: Mapping[int, str], words: Mapping[int, int]) -> None:
+        """`services`: number of a call probe -> kernel service. `words`: core -> address of the kernel's current-task
+        variable."""
         self.recording = recording
         self.services = services
         self.start, self.end = recording.start_cycle, recording.end_cycle

@@ -105,6 +105,8 @@ class _RoundAttempt:
     """An attempt to match one round, with the names and own cycles that it would add."""
 
     def __init__(self, walk: "_SequenceMatcher", at: int, parts: _Parts, names: RoundNames) -> None:
+        """Matches the expected `parts` with the steps from index `at` on. `names`: the values that names in a round
+        have so far."""
         self.names: RoundNames = names.copy()
         self.own: _Own = []
         self.result = walk.match_round(at, parts, self.names, self.own)

@@ -349,4 +349,5 @@ _ESCAPES = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
 
 
 def _is_hex(digits: str) -> bool:
+    """Whether a text consists of two hexadecimal digits."""
     return len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits)

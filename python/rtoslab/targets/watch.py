@@ -65,6 +65,8 @@ class StepRecorder:
     def __init__(
         self, machine: VirtualMachine, image: bytes, kernel: Kernel, cores: int, pin: int, most_events: int
     ) -> None:
+        """`image`: the ELF file. `pin`: the number of the measurement pin. `most_events`: how many events of the window
+        are stored."""
         self._machine = machine
         self._image = image
         self._kernel = kernel

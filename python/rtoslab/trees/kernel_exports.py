@@ -193,7 +193,8 @@ def _target_text(key: str) -> str:
 
 
 def _how_to_export(kernel: CatalogueEntry[Kernel]) -> str:
-    """Returns a clause for the user: how to build the kernel with its own build system, for use as an export."""
+    """Returns a clause for the user: how to make an export, which is what the kernel's own build produced (libraries
+    and headers)."""
     return f"`rtoslab kernel files {kernel.id} -o FOLDER`, whose README says how to build one"
 
 

@@ -105,6 +105,8 @@ def find_requests(snapshot: "Snapshot", core: int, own: OwnInterrupt) -> NDArray
         state, before = machine.snapshot(), handling.entry
 
         def is_pending(cycle: int, state: "Snapshot" = state) -> bool:
+            """Whether the interrupt is pending at a cycle, counted from the beginning of the run. Runs the image from
+            `state` to there."""
             machine.restore(state)
             machine.run(max(0, start + cycle - machine.cycle()))
             (value,) = machine.read_registers(core, [register])
