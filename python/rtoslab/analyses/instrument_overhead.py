@@ -60,7 +60,8 @@ class ProbeEffect:
 
 
 def probe_effect(point: MeasuredPoint) -> ProbeEffect | None:
-    """Returns the length of a point's measurement window by both instruments. None on a real board."""
+    """Returns the length of a point's measurement window by two instruments: the firmware's timer and the virtual
+    board. None on a real board."""
     if point.virtual is None:
         return None
     costs = {

@@ -24,7 +24,7 @@ class CountCost:
 
     @property
     def total(self) -> float:
-        """Returns the cycles of all causes."""
+        """Returns the cycles that one count takes, over all causes."""
         return sum(self.parts.values())
 
 

@@ -38,7 +38,7 @@ class PulseTrain:
         return self.width_ticks.astype(np.float64) * float(self.tick_s)
 
     def last_pulses(self, count: int) -> "PulseTrain":
-        """Returns the last `count` pulses."""
+        """Returns only the last `count` of the pulses."""
         first = max(0, len(self.width_ticks) - count)
         return self.pulses_at(np.arange(first, len(self.width_ticks)))
 

@@ -63,7 +63,8 @@ class SeriesFacts(StrictModel):
 
     @model_validator(mode="after")
     def _stamps_need_the_counter(self) -> "SeriesFacts":
-        """Refuses a stamped series that does not use the counter."""
+        """Raises ValueError for a series whose samples begin at a hardware timer's stamp, if not the counter alone
+        measures it."""
         if self.stamped is not None and self.instruments != ("counter",):
             raise ValueError('a stamped series says instruments = ["counter"]')
         return self
@@ -146,7 +147,8 @@ class Benchmark(StrictModel):
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> "Benchmark":
-        """Refuses keys that do not belong to the benchmark's kind."""
+        """Raises ValueError for keys that do not belong to the benchmark's kind (counts or latency), or that this kind
+        needs and that are missing."""
         probed = all(facts.instruments == ("probe",) for facts in self.series)
         if self.kind == "counts" and not (self.metric.id and probed):
             raise ValueError(

@@ -116,7 +116,8 @@ class PaperClaim(StrictModel):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "PaperClaim":
-        """Refuses a statement that lacks a key which its kind needs, or has one that its kind does not know."""
+        """Raises ValueError for a statement that lacks a key which its kind needs, or has one that its kind does not
+        know."""
         if (self.kind == "not computed") != bool(self.why):
             raise ValueError("a claim needs `why` if it is of kind `not computed`, and only then")
         bounded = self.at_least is not None or self.at_most is not None

@@ -69,7 +69,8 @@ class CoreMap(StrictModel):
 
     @model_validator(mode="after")
     def _parts_are_apart(self) -> "CoreMap":
-        """Refuses parts that overlap, and two cores with one interrupt line."""
+        """Raises ValueError if the memories of two images overlap, if both cores have one interrupt line, or if a
+        spinlock has two uses."""
         for name in DIVISIONS:
             parts = list(self.map_parts(name))
             for (one, start, size), (two, other_start, other_size) in combinations(parts, 2):

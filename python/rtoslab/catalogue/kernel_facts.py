@@ -296,7 +296,7 @@ class Kernel(StrictModel):
 
     @model_validator(mode="after")
     def _tasks_are_seen(self) -> "Kernel":
-        """Refuses probes that leave the virtual board without a way to see the current task."""
+        """Raises ValueError for a kernel with tasks that does not say which word in memory names the running one."""
         if self.services.get("tasks") and self.probes is None:
             raise ValueError("a kernel with tasks must state under [probes] which word contains the running task")
         return self

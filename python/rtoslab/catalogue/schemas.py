@@ -101,7 +101,7 @@ class RestLevels(StrictModel):
 
     @model_validator(mode="after")
     def _pins_are_named_once(self) -> "RestLevels":
-        """Refuses a misspelt pin name, and a pin that is named twice."""
+        """Raises ValueError for a misspelt pin name, and for a pin that is named twice."""
         names = [*self.high, *self.low]
         for name in names:
             if re.fullmatch(r"P[A-K]([0-9]|1[0-5])", name) is None:
@@ -209,7 +209,8 @@ class Board(StrictModel):
 
     @model_validator(mode="after")
     def _clocks_are_what_they_are_called(self) -> "Board":
-        """Refuses a clock whose divisors give another frequency than its key: tick and baud rate follow the key."""
+        """Raises ValueError for a clock whose divisors give another frequency than its key. Tick and baud rate follow
+        the key."""
         for hz, choice in self.clocks.items():
             expected_hz = choice.core_hz(self.clock.crystal_hz, self.clock.hsi_hz)
             if expected_hz != hz:
@@ -218,7 +219,8 @@ class Board(StrictModel):
 
     @model_validator(mode="after")
     def _resistors_hold_other_pins(self) -> "Board":
-        """Refuses a level at rest of a pin that the board itself drives, and of a chip whose pins have no ports."""
+        """Raises ValueError for a level at rest of a pin that the board itself drives, or of a chip whose pins have no
+        ports."""
         held = {*self.rest.high, *self.rest.low}
         if held and isinstance(self.pins.out, int):
             raise ValueError("[rest] is only for chips with ports, such as PC13")

@@ -191,7 +191,7 @@ class HistoryReader:
         self._arguments = self._argument_events()
 
     def read_history(self) -> TaskHistory:
-        """Returns the history of the whole recording."""
+        """Returns what the tasks and handlers did during the whole recording."""
         steps = {
             KIND_WRITE: self._handle_current_task_write, KIND_THREAD: self._handle_thread_return,
             KIND_EXCEPTION_ENTER: self._handle_exception_entry, KIND_EXCEPTION_EXIT: self._handle_exception_return,

@@ -86,7 +86,7 @@ class PerfettoWriter:
         return self.uuids[path]
 
     def _add_descriptor(self, uuid: int, name: str, parent: int | None, *, counter: bool = False) -> None:
-        """Adds the descriptor of a track."""
+        """Adds a packet that describes a track of the trace. `parent`: the number of the track's group, or None."""
         packet = self.trace.packet.add()
         packet.trusted_packet_sequence_id = SEQUENCE
         packet.track_descriptor.uuid = uuid

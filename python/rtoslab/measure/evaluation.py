@@ -58,7 +58,8 @@ def make_evidence(
 
 
 def _fifo_line(catalogue: Catalogue, identity: PointId) -> int | None:
-    """Returns the interrupt line that the other core's words raise in this kernel's core. None without such a line."""
+    """Returns the number of the interrupt line by which words from the other core's kernel (through a FIFO) interrupt
+    this core. None if there is none."""
     core_map = catalogue.core_map(catalogue.board(identity.board))
     if core_map is None:
         return None

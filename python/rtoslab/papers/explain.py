@@ -212,8 +212,8 @@ def plain_distance(catalogue: Catalogue, paper: PaperFolder, points: Sequence[St
 
 
 def combined_setups(paper_distance: float, singles: Sequence[ChangeTrial]) -> list[PaperSetup]:
-    """Returns combinations of the best changes: two, then three, and so on. Only changes that reduce the distance alone
-    are combined."""
+    """Returns combinations of the best changes: two, then three, and so on. Only changes that alone bring our figures
+    closer to the paper's are combined."""
     chosen: list[PaperSetup] = []
     options: set[str] = set()
     combined = []

@@ -69,10 +69,8 @@ class RoundNames:
         return self.blocks.get(block) == size
 
     def release_block(self, block: int) -> bool:
-        """Removes a freed heap block.
-
-        Returns whether the benchmark held this block, or any block of unknown address.
-        """
+        """Removes a freed heap block. Returns whether the benchmark held this block, or any block of unknown
+        address."""
         if self.blocks.pop(block, None) is not None:
             return True
         return bool(self.unlocated) and self.unlocated.pop() is not None

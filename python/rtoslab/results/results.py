@@ -170,7 +170,7 @@ class MeasuredPoint(StoredModel):
 
     @model_validator(mode="after")
     def _require_proofs(self) -> "MeasuredPoint":
-        """Refuses a failed proof, or a result without any proof."""
+        """Raises ValueError if a proof failed, or if the result has no proof that applies."""
         if not self.proofs or any(proof.verdict is ProofVerdict.FAILS for proof in self.proofs):
             raise ValueError("a measured point needs proofs, and all must hold")
         if all(proof.verdict is ProofVerdict.UNSEEN for proof in self.proofs):

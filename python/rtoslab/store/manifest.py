@@ -58,7 +58,7 @@ def make_manifest(
 
 
 def manifest_hash(manifest: dict[str, Any]) -> str:
-    """Returns the SHA-256 of a manifest, 64 hex digits."""
+    """Returns the SHA-256 (64 hex digits) of a manifest, the record of everything that can change a point's figures."""
     return hashlib.sha256(to_canonical_json(manifest).encode()).hexdigest()
 
 

@@ -44,7 +44,7 @@ class _CoreView:
         return self._symbols_of.symbol(name)
 
     def symbols(self) -> list[tuple[int, int, str]]:
-        """Returns the symbols of the core's image."""
+        """Returns the symbols (address, size, name) of the core's image."""
         return self._symbols_of.symbols()
 
     def watch_write(self, address: int, ident: int, stop: bool = False) -> None:
@@ -81,7 +81,8 @@ class _CoreView:
         return {"cores": [stats["cores"][self._core]], "locks": locks}
 
     def read_registers(self, core: int, addresses: list[int]) -> list[int | None]:
-        """Returns memory-mapped registers of the core, by address."""
+        """Returns the words that the core would read at these addresses, without side effects. None where the read
+        would fault."""
         return self._machine.read_registers(self._physical_core(core), addresses)
 
     def registers(self, core: int) -> dict[str, int]:

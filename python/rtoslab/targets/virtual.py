@@ -179,7 +179,8 @@ class _WindowRun:
         return output
 
     def _attach_probes(self) -> None:
-        """Sets the probes that last the whole run."""
+        """Sets the probes for the whole run: on the window's state, the end of the run, watched kernel functions and
+        interval marks."""
         with simulator_errors(RunError):
             self.machine.watch_write(find_address(self.machine, WINDOW_SYMBOL), IDENT_WINDOW, True)
             done = find_address(self.machine, DONE_SYMBOL) if self.done_address is None else self.done_address

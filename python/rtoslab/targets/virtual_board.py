@@ -95,7 +95,8 @@ class VirtualBoard:
 
     @property
     def seconds(self) -> float:
-        """Returns the time since power-on, in whole nanoseconds, by all clocks that the board has had."""
+        """Returns the time since power-on in seconds, to the nanosecond. It follows every change of the board's
+        clock."""
         return self._machine.nanoseconds() / NS_PER_S
 
     def address(self, place: Place) -> int:

@@ -134,6 +134,7 @@ def encode_capture(capture: Capture) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as session:
         # With the earliest date a zip can hold: the same capture gives the same bytes.
         def add_member(name: str, data: bytes | str) -> None:
+            """Adds a file of this name to the zip file."""
             session.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
 
         add_member("version", "2")

@@ -77,7 +77,7 @@ class CourseParameters(RuleParams):
 
     @model_validator(mode="after")
     def _require_one_of_both(self) -> "CourseParameters":
-        """Refuses a table with both `round` and `rounds`, or with neither."""
+        """Raises ValueError for a table that has both `round` and `rounds`, or neither."""
         if bool(self.round) == bool(self.rounds):
             raise ValueError("say either round or rounds")
         return self

@@ -27,7 +27,7 @@ class PhasesApartParameters(RuleParams):
 
     @model_validator(mode="after")
     def _require_one_of_both(self) -> "PhasesApartParameters":
-        """Refuses a table with both `series` and `service`, or with neither."""
+        """Raises ValueError for a table that has both `series` and `service`, or neither."""
         if bool(self.series) == bool(self.service):
             raise ValueError("say either series or service")
         return self
