@@ -25,7 +25,7 @@ _Step = Compilation | ArchiveStep | str
 
 
 class StepFailedError(Exception):
-    """Raised if a step of a build ended with an error, which is in the log. Its output is in the log."""
+    """Raised if a step of a build ended with an error. The build's log has the command and its output."""
 
 
 @dataclass(slots=True)
