@@ -64,12 +64,14 @@ pub enum Connection {
 pub struct Attached(pub Box<dyn Device>);
 
 impl Clone for Attached {
+    /// Returns a copy of the device with its present state, for a snapshot of the board.
     fn clone(&self) -> Self {
         Self(self.0.copy())
     }
 }
 
 impl fmt::Debug for Attached {
+    /// Writes the type's name only: a device need not be printable.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Attached")
     }
@@ -141,6 +143,7 @@ impl I2cBus {
         self.addressed.is_some()
     }
 
+    /// Returns the device that the last address selected, or `None` if no device has that address.
     fn device(&mut self) -> Option<&mut dyn Device> {
         let index = self.addressed?;
         Some(&mut *self.devices[index].1.0)

@@ -40,6 +40,7 @@ fn reduce_rate(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
 }
 
 impl Default for RateCounter {
+    /// Returns a counter that stands still at 0.
     fn default() -> Self {
         Self::stop(0)
     }

@@ -158,10 +158,13 @@ impl Adc {
 impl Peripheral for Adc {
     const NAME: &'static str = "ADC";
 
+    /// Puts the registers of the ADC to their reset values. The levels of the inputs stay.
     fn reset(&mut self) {
         *self = Self { inputs: self.inputs, ..Self::default() };
     }
 
+    /// Reads a register of the ADC at a byte offset. `access` holds the time in cycles and the requesting core. A read
+    /// of FIFO removes its oldest result.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
@@ -178,6 +181,8 @@ impl Peripheral for Adc {
         }
     }
 
+    /// Writes a register of the ADC at a byte offset. `access` holds the time in cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -200,6 +205,7 @@ impl Peripheral for Adc {
         }
     }
 
+    /// Returns the value of a register of the ADC at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => {
@@ -217,16 +223,19 @@ impl Peripheral for Adc {
         }
     }
 
+    /// Returns the cycle of the next end of a conversion, or [`NEVER`].
     fn due(&self) -> u64 {
         self.conversion.map_or(NEVER, |conversion| conversion.end)
     }
 
+    /// Completes the conversions that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         while let Some(conversion) = self.conversion.take_if(|conversion| conversion.end <= access.now_cycles) {
             self.complete(conversion, access);
         }
     }
 
+    /// Returns the level of the ADC's FIFO interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
         u32::from(self.ints()) << IRQ_ADC_FIFO
     }

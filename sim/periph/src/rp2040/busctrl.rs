@@ -32,6 +32,7 @@ pub struct Busctrl {
 }
 
 impl Default for Busctrl {
+    /// Returns the bus controller in its reset state.
     fn default() -> Self {
         Self { priority: 0, counters: [0; 4], selects: [SELECT_RESET; 4], selected: 0 }
     }
@@ -76,10 +77,13 @@ impl Busctrl {
 impl Peripheral for Busctrl {
     const NAME: &'static str = "BUSCTRL";
 
+    /// Puts the registers of the bus controller to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the bus controller at a byte offset. `access` holds the time in cycles and the requesting
+    /// core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x24 {
             access.effects.unmodelled = Some((offset, false));
@@ -87,6 +91,8 @@ impl Peripheral for Busctrl {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the bus controller at a byte offset. `access` holds the time in cycles and takes requests
+    /// to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.priority = value & PRIORITY_MASK,
@@ -100,6 +106,7 @@ impl Peripheral for Busctrl {
         }
     }
 
+    /// Returns the value of a register of the bus controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.priority,
@@ -111,6 +118,8 @@ impl Peripheral for Busctrl {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// the performance counters, which any write clears, only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x08 | 0x10 | 0x18 | 0x20)
     }

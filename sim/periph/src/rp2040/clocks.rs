@@ -81,6 +81,7 @@ pub struct Clocks {
 }
 
 impl Default for Clocks {
+    /// Returns the clock generators in their reset state.
     fn default() -> Self {
         let fc0 = FrequencyCounter {
             max_khz: 0x01ff_ffff,
@@ -303,10 +304,13 @@ pub fn sources_of(pll_sys: &Pll, pll_usb: &Pll, xosc: &Xosc, rosc: &Rosc) -> Sou
 impl Peripheral for Clocks {
     const NAME: &'static str = "CLOCKS";
 
+    /// Puts the registers of the clock generators to their reset values.
     fn reset(&mut self) {
         *self = Self { sources: self.sources, ..Self::default() };
     }
 
+    /// Reads a register of the clock generators at a byte offset. `access` holds the time in cycles and the requesting
+    /// core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0xc4 {
             access.effects.unmodelled = Some((offset, false));
@@ -314,6 +318,8 @@ impl Peripheral for Clocks {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the clock generators at a byte offset. `access` holds the time in cycles and takes requests
+    /// to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let number = (offset / 12) as usize;
         if number >= SLICE_COUNT {
@@ -328,6 +334,7 @@ impl Peripheral for Clocks {
         access.effects.clocks_changed |= number >= GPOUT_COUNT;
     }
 
+    /// Returns the value of a register of the clock generators at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         let number = (offset / 12) as usize;
         if number < SLICE_COUNT {
@@ -359,6 +366,7 @@ impl Peripheral for Clocks {
         }
     }
 
+    /// Returns the level of the clocks' interrupt (resuscitation), at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
         u32::from(self.ints() != 0) << IRQ_CLOCKS
     }

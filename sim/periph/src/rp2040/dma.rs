@@ -85,6 +85,7 @@ impl Dma {
         }
     }
 
+    /// Returns whether a channel has transfers left.
     fn channel_is_busy(&self, channel: usize) -> bool {
         self.busy >> channel & 1 != 0
     }
@@ -229,10 +230,13 @@ impl Dma {
 impl Peripheral for Dma {
     const NAME: &'static str = "DMA";
 
+    /// Puts the registers of the DMA controller to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the DMA controller at a byte offset. `access` holds the time in cycles and the requesting
+    /// core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if (0x300..0x400).contains(&offset) || offset > 0xae4 {
             access.effects.unmodelled = Some((offset, false));
@@ -240,6 +244,8 @@ impl Peripheral for Dma {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the DMA controller at a byte offset. `access` holds the time in cycles and takes requests
+    /// to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x000..=0x2fc => self.write_channel(offset, value, access),
@@ -259,6 +265,7 @@ impl Peripheral for Dma {
         }
     }
 
+    /// Returns the value of a register of the DMA controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x000..=0x2fc => {
@@ -283,10 +290,13 @@ impl Peripheral for Dma {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// INTR, INTS0, INTS1, MULTI_CHAN_TRIGGER and CHAN_ABORT only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x400 | 0x40c | 0x41c | 0x430 | 0x444)
     }
 
+    /// Returns the levels of the NVIC lines of the DMA controller, each at its number's bit.
     fn irq_levels(&self) -> u32 {
         u32::from(self.ints(0) != 0) << IRQ_DMA_0 | u32::from(self.ints(1) != 0) << (IRQ_DMA_0 + 1)
     }

@@ -284,10 +284,13 @@ impl I2c {
 impl Peripheral for I2c {
     const NAME: &'static str = "I2C";
 
+    /// Puts the registers of an I2C controller to their reset values. The attached devices stay.
     fn reset(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.irq) };
     }
 
+    /// Reads a register of an I2C controller at a byte offset. `access` holds the time in cycles and the requesting
+    /// core. A read of DATA_CMD removes a received byte, and a read of a CLR register clears its interrupt.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if matches!(offset, 0x40..=0x68 | 0xa8) {
@@ -305,6 +308,8 @@ impl Peripheral for I2c {
         self.peek(offset, access)
     }
 
+    /// Writes a register of an I2C controller at a byte offset. `access` holds the time in cycles and takes requests to
+    /// the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -324,6 +329,7 @@ impl Peripheral for I2c {
         self.next_command(access.now_cycles);
     }
 
+    /// Returns the value of a register of an I2C controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.con,
@@ -342,14 +348,18 @@ impl Peripheral for I2c {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// IC_DATA_CMD only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x10
     }
 
+    /// Returns the cycle of the next end of a phase of the transfer (START, byte or STOP), or [`NEVER`].
     fn due(&self) -> u64 {
         self.end
     }
 
+    /// Carries out the phases of the transfer (START, byte, STOP) that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         while self.end <= access.now_cycles {
             let end = self.end;
@@ -357,6 +367,7 @@ impl Peripheral for I2c {
         }
     }
 
+    /// Returns the levels of the NVIC lines of an I2C controller, each at its number's bit.
     fn irq_levels(&self) -> u32 {
         u32::from(self.raw() & self.mask != 0) << self.irq
     }

@@ -71,6 +71,7 @@ pub struct Driven {
 }
 
 impl Default for IoBank0 {
+    /// Returns the GPIO multiplexer (IO_BANK0) in its reset state.
     fn default() -> Self {
         Self {
             ctrl: [CTRL_RESET; PIN_COUNT],
@@ -206,6 +207,7 @@ impl IoBank0 {
 impl Peripheral for IoBank0 {
     const NAME: &'static str = "IO_BANK0";
 
+    /// Puts the registers of the GPIO multiplexer (IO_BANK0) to their reset values. The levels of the pads stay.
     fn reset(&mut self) {
         let pads = self.pads;
         *self = Self::default();
@@ -213,6 +215,8 @@ impl Peripheral for IoBank0 {
         self.pads = pads;
     }
 
+    /// Reads a register of the GPIO multiplexer (IO_BANK0) at a byte offset. `access` holds the time in cycles and the
+    /// requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x18c {
             access.effects.unmodelled = Some((offset, false));
@@ -220,6 +224,8 @@ impl Peripheral for IoBank0 {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the GPIO multiplexer (IO_BANK0) at a byte offset. `access` holds the time in cycles and
+    /// takes requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let index = (offset / 4) as usize;
         match offset {
@@ -244,6 +250,8 @@ impl Peripheral for IoBank0 {
         }
     }
 
+    /// Returns the value of a register of the GPIO multiplexer (IO_BANK0) at a byte offset, without the side effects of
+    /// a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         let index = (offset / 4) as usize;
         match offset {
@@ -262,6 +270,8 @@ impl Peripheral for IoBank0 {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// INTR0 to INTR3 only.
     fn is_strobe(&self, offset: u32) -> bool {
         (0xf0..=0xfc).contains(&offset)
     }

@@ -19,6 +19,7 @@ pub struct IoQspi {
 }
 
 impl Default for IoQspi {
+    /// Returns the multiplexer of the QSPI pins in its reset state.
     fn default() -> Self {
         Self { ctrl: [CTRL_RESET; 6], inputs: 1 << PIN_SS, destinations: [[0; 2]; 3] }
     }
@@ -67,10 +68,13 @@ impl IoQspi {
 impl Peripheral for IoQspi {
     const NAME: &'static str = "IO_QSPI";
 
+    /// Puts the registers of the multiplexer of the QSPI pins to their reset values. The levels of the pins stay.
     fn reset(&mut self) {
         *self = Self { inputs: self.inputs, ..Self::default() };
     }
 
+    /// Reads a register of the multiplexer of the QSPI pins at a byte offset. `access` holds the time in cycles and the
+    /// requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x54 {
             access.effects.unmodelled = Some((offset, false));
@@ -78,6 +82,8 @@ impl Peripheral for IoQspi {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the multiplexer of the QSPI pins at a byte offset. `access` holds the time in cycles and
+    /// takes requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let index = (offset / 4) as usize;
         match offset {
@@ -93,6 +99,8 @@ impl Peripheral for IoQspi {
         }
     }
 
+    /// Returns the value of a register of the multiplexer of the QSPI pins at a byte offset, without the side effects
+    /// of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         let index = (offset / 4) as usize;
         match offset {
@@ -107,6 +115,8 @@ impl Peripheral for IoQspi {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// INTR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x30
     }

@@ -80,10 +80,13 @@ impl Pads {
 impl Peripheral for Pads {
     const NAME: &'static str = "PADS";
 
+    /// Puts the registers of the pad controls to their reset values.
     fn reset(&mut self) {
         *self = if self.qspi { Self::qspi() } else { Self::bank0() };
     }
 
+    /// Reads a register of the pad controls at a byte offset. `access` holds the time in cycles and the requesting
+    /// core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset as usize > 4 * self.pads.len() {
             access.effects.unmodelled = Some((offset, false));
@@ -91,6 +94,8 @@ impl Peripheral for Pads {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the pad controls at a byte offset. `access` holds the time in cycles and takes requests to
+    /// the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         if offset == 0 {
             self.voltage_select = value & 1;
@@ -103,6 +108,7 @@ impl Peripheral for Pads {
         }
     }
 
+    /// Returns the value of a register of the pad controls at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0 => self.voltage_select,

@@ -81,6 +81,8 @@ impl Pio {
         levels != self.sensed && self.sense_change(levels, now)
     }
 
+    /// Takes the levels of the 32 pins at the end of cycle `now`. Returns true if the next event ([`Peripheral::due`])
+    /// may have changed.
     fn sense_change(&mut self, levels: u32, now: u64) -> bool {
         self.sensed = levels;
         if self.idle {
@@ -199,6 +201,7 @@ fn register_value(engine: &Engine, offset: u32) -> u32 {
 impl Peripheral for Pio {
     const NAME: &'static str = "PIO";
 
+    /// Puts the registers of a PIO block to their reset values.
     fn reset(&mut self) {
         let sensed = self.sensed;
         *self = Self { sensed, watched: self.watched, ..Self::new(self.irq) };
@@ -206,6 +209,8 @@ impl Peripheral for Pio {
         self.shown = self.engine.visible(self.watched);
     }
 
+    /// Reads a register of a PIO block at a byte offset. `access` holds the time in cycles and the requesting core. A
+    /// read of RXF removes a word.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x140 {
             access.effects.unmodelled = Some((offset, false));
@@ -218,6 +223,8 @@ impl Peripheral for Pio {
         value
     }
 
+    /// Writes a register of a PIO block at a byte offset. `access` holds the time in cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             // Read-only registers. A store to RXF does not take a word.
@@ -227,21 +234,28 @@ impl Peripheral for Pio {
         }
     }
 
+    /// Returns the value of a register of a PIO block at a byte offset and at the time in `access`. It executes on a
+    /// copy of the block, which stays unchanged.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         let mut engine = self.engine.clone();
         engine.run_through(access.now_cycles);
         register_value(&engine, offset)
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// SM_INSTR, FDEBUG, TXF, IRQ and IRQ_FORCE only.
     fn is_strobe(&self, offset: u32) -> bool {
         let instruction = (0xc8..0x128).contains(&offset) && (offset - 0xc8) % 24 == 16;
         instruction || matches!(offset, 0x08 | 0x10..=0x1c | 0x30 | 0x34)
     }
 
+    /// Returns the cycle of the next change that the rest of the chip sees (pin, interrupt or DMA request), or
+    /// [`NEVER`].
     fn due(&self) -> u64 {
         self.due
     }
 
+    /// Executes the state machines up to the cycle in `access`, and shows the change to the rest of the chip.
     fn advance(&mut self, access: &mut Access) {
         if self.due > access.now_cycles {
             return;
@@ -255,6 +269,7 @@ impl Peripheral for Pio {
         self.look_ahead();
     }
 
+    /// Returns the levels of the block's two NVIC lines, each at its number's bit.
     fn irq_levels(&self) -> u32 {
         self.shown.lines << self.irq
     }

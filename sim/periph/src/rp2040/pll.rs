@@ -20,6 +20,7 @@ pub struct Pll {
 }
 
 impl Default for Pll {
+    /// Returns a PLL in its reset state, without power.
     fn default() -> Self {
         Self { cs: 1, pwr: 0x2d, fbdiv: 0, prim: 0x77000 }
     }
@@ -59,10 +60,12 @@ impl Pll {
 impl Peripheral for Pll {
     const NAME: &'static str = "PLL";
 
+    /// Puts the registers of a PLL to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of a PLL at a byte offset. `access` holds the time in cycles and the requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x0c {
             access.effects.unmodelled = Some((offset, false));
@@ -70,6 +73,8 @@ impl Peripheral for Pll {
         self.peek(offset, access)
     }
 
+    /// Writes a register of a PLL at a byte offset. `access` holds the time in cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.cs = value & (CS_BYPASS | 0x3f),
@@ -84,6 +89,7 @@ impl Peripheral for Pll {
         access.effects.clocks_changed = true;
     }
 
+    /// Returns the value of a register of a PLL at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cs | if self.is_locked() { CS_LOCK } else { 0 },

@@ -27,10 +27,13 @@ impl Psm {
 impl Peripheral for Psm {
     const NAME: &'static str = "PSM";
 
+    /// Puts the registers of the power-on state machine (PSM) to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the power-on state machine (PSM) at a byte offset. `access` holds the time in cycles and the
+    /// requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x0c {
             access.effects.unmodelled = Some((offset, false));
@@ -38,6 +41,8 @@ impl Peripheral for Psm {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the power-on state machine (PSM) at a byte offset. `access` holds the time in cycles and
+    /// takes requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.force_on = value & MASK,
@@ -54,6 +59,8 @@ impl Peripheral for Psm {
         }
     }
 
+    /// Returns the value of a register of the power-on state machine (PSM) at a byte offset, without the side effects
+    /// of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.force_on,

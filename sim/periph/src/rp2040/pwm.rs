@@ -124,6 +124,7 @@ pub struct Pwm {
 }
 
 impl Default for Pwm {
+    /// Returns the PWM block in its reset state.
     fn default() -> Self {
         Self { slices: [PwmSlice::RESET; SLICES], intr: 0, inte: 0, intf: 0, shown: 0, levels: 0, due: NEVER }
     }
@@ -193,6 +194,7 @@ impl Peripheral for Pwm {
         *self = Self { shown: self.shown, ..Self::default() };
     }
 
+    /// Reads a register of the PWM block at a byte offset. `access` holds the time in cycles and the requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset > 0xb0 {
@@ -201,6 +203,8 @@ impl Peripheral for Pwm {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the PWM block at a byte offset. `access` holds the time in cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let now = access.now_cycles;
@@ -229,6 +233,7 @@ impl Peripheral for Pwm {
         self.reschedule(access);
     }
 
+    /// Returns the value of a register of the PWM block at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00..=0x9c => {
@@ -250,14 +255,18 @@ impl Peripheral for Pwm {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// INTR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0xa4
     }
 
+    /// Returns the cycle of the next event of a slice, or [`NEVER`].
     fn due(&self) -> u64 {
         self.due
     }
 
+    /// Flags the wraps of the slices' counters up to the cycle in `access`, and updates the outputs.
     fn advance(&mut self, access: &mut Access) {
         for n in 0..SLICES {
             let slice = &mut self.slices[n];
@@ -269,6 +278,7 @@ impl Peripheral for Pwm {
         self.reschedule(access);
     }
 
+    /// Returns the level of the PWM's wrap interrupt, at its NVIC line's bit.
     fn irq_levels(&self) -> u32 {
         u32::from(self.ints() != 0) << IRQ_PWM_WRAP
     }

@@ -33,6 +33,7 @@ impl RegFile {
 impl Peripheral for RegFile {
     const NAME: &'static str = "register file";
 
+    /// Puts every register to its reset value: 0, or the one in the block's list of fixed registers.
     fn reset(&mut self) {
         self.words.fill(0);
         for fixed in self.fixed {
@@ -40,10 +41,12 @@ impl Peripheral for RegFile {
         }
     }
 
+    /// Returns the register at a byte offset. Reading has no side effects.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.peek(offset, access)
     }
 
+    /// Stores a value in the register at a byte offset, except for bits that cannot be written.
     fn write(&mut self, offset: u32, value: u32, _: &mut Access) {
         let mask = self.fixed.iter().find(|fixed| fixed.offset == offset).map_or(u32::MAX, |fixed| fixed.mask);
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
@@ -51,6 +54,7 @@ impl Peripheral for RegFile {
         }
     }
 
+    /// Returns the register at a byte offset, 0 beyond the last one.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }

@@ -43,6 +43,7 @@ pub struct Resets {
 }
 
 impl Default for Resets {
+    /// Returns the reset controller after power-on, with all blocks held in reset.
     fn default() -> Self {
         Self { reset: RESETS_MASK, wdsel: 0 }
     }
@@ -85,10 +86,13 @@ impl Resets {
 impl Peripheral for Resets {
     const NAME: &'static str = "RESETS";
 
+    /// Puts the registers of the reset controller (RESETS) to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the reset controller (RESETS) at a byte offset. `access` holds the time in cycles and the
+    /// requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 8 {
             access.effects.unmodelled = Some((offset, false));
@@ -96,6 +100,8 @@ impl Peripheral for Resets {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the reset controller (RESETS) at a byte offset. `access` holds the time in cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => {
@@ -112,6 +118,8 @@ impl Peripheral for Resets {
         }
     }
 
+    /// Returns the value of a register of the reset controller (RESETS) at a byte offset, without the side effects of a
+    /// read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.reset,

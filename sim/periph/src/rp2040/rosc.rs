@@ -33,6 +33,7 @@ pub struct Rosc {
 }
 
 impl Default for Rosc {
+    /// Returns the ring oscillator in its reset state.
     fn default() -> Self {
         Self {
             ctrl: 0xaa0,
@@ -83,10 +84,13 @@ impl Rosc {
 impl Peripheral for Rosc {
     const NAME: &'static str = "ROSC";
 
+    /// Puts the registers of the ring oscillator to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the ring oscillator at a byte offset. `access` holds the time in cycles and the requesting
+    /// core. A read of RANDOMBIT takes a step of a fixed sequence.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x20 {
             access.effects.unmodelled = Some((offset, false));
@@ -98,6 +102,8 @@ impl Peripheral for Rosc {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the ring oscillator at a byte offset. `access` holds the time in cycles and takes requests
+    /// to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.set_ctrl(value, access),
@@ -126,6 +132,7 @@ impl Peripheral for Rosc {
         }
     }
 
+    /// Returns the value of a register of the ring oscillator at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl,
@@ -143,10 +150,13 @@ impl Peripheral for Rosc {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// STATUS only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x18
     }
 
+    /// Adapts the COUNT register, if it counts, to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if self.count.running() {
             self.count.rebase(access.now_cycles, self.hz(), 1, access.clocks.sys_hz);

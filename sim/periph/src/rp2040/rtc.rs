@@ -116,10 +116,13 @@ impl Rtc {
 impl Peripheral for Rtc {
     const NAME: &'static str = "RTC";
 
+    /// Puts the registers of the real-time clock to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the real-time clock at a byte offset. `access` holds the time in cycles and the requesting
+    /// core. A read of the time also latches the date.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == 0x1c {
@@ -131,6 +134,8 @@ impl Peripheral for Rtc {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the real-time clock at a byte offset. `access` holds the time in cycles and takes requests
+    /// to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -150,6 +155,7 @@ impl Peripheral for Rtc {
         }
     }
 
+    /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.clkdiv_m1,
@@ -170,10 +176,12 @@ impl Peripheral for Rtc {
         }
     }
 
+    /// Returns the cycle of the next second, or [`NEVER`].
     fn due(&self) -> u64 {
         if self.ctrl & CTRL_ENABLE == 0 { NEVER } else { self.seconds.cycle_of(1) }
     }
 
+    /// Counts the seconds that have passed, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         while self.due() <= access.now_cycles {
             self.seconds.set(self.due(), 0);
@@ -181,11 +189,13 @@ impl Peripheral for Rtc {
         }
     }
 
+    /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.rate(access);
         self.seconds.rebase(access.now_cycles, num, den, access.clocks.sys_hz);
     }
 
+    /// Returns the levels of the NVIC lines of the real-time clock, each at its number's bit.
     fn irq_levels(&self) -> u32 {
         u32::from(self.ints()) << IRQ_RTC
     }

@@ -37,6 +37,7 @@ pub struct Sio {
 }
 
 impl Default for Sio {
+    /// Returns the single-cycle I/O block (SIO) in its reset state.
     fn default() -> Self {
         let pair = || [Interpolator::new(0), Interpolator::new(1)];
         Self {

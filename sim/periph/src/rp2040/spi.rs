@@ -125,10 +125,13 @@ impl Spi {
 impl Peripheral for Spi {
     const NAME: &'static str = "SPI";
 
+    /// Puts the registers of an SPI controller to their reset values. The attached devices stay.
     fn reset(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.irq) };
     }
 
+    /// Reads a register of an SPI controller at a byte offset. `access` holds the time in cycles and the requesting
+    /// core. A read of SSPDR removes a received frame.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
@@ -145,6 +148,8 @@ impl Peripheral for Spi {
         }
     }
 
+    /// Writes a register of an SPI controller at a byte offset. `access` holds the time in cycles and takes requests to
+    /// the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -164,6 +169,7 @@ impl Peripheral for Spi {
         self.begin(access.now_cycles, access);
     }
 
+    /// Returns the value of a register of an SPI controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         match offset {
@@ -186,14 +192,18 @@ impl Peripheral for Spi {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// SSPDR and SSPICR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x08 | 0x20)
     }
 
+    /// Returns the cycle of the next end of a frame or of the receive timeout, or [`NEVER`].
     fn due(&self) -> u64 {
         self.end.min(self.timeout)
     }
 
+    /// Completes the frames and the receive timeout that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         while self.end <= now {
@@ -213,6 +223,7 @@ impl Peripheral for Spi {
         }
     }
 
+    /// Returns the levels of the NVIC lines of an SPI controller, each at its number's bit.
     fn irq_levels(&self) -> u32 {
         u32::from(self.ris() & self.imsc != 0) << self.irq
     }

@@ -122,11 +122,14 @@ impl Ssi {
 impl Peripheral for Ssi {
     const NAME: &'static str = "SSI";
 
+    /// Puts the registers of the serial flash interface (SSI) to their reset values. The flash's content stays.
     fn reset(&mut self) {
         let flash = std::mem::take(&mut self.flash);
         *self = Self::new(flash);
     }
 
+    /// Reads a register of the serial flash interface (SSI) at a byte offset. `access` holds the time in cycles and the
+    /// requesting core. A read of DR removes a received word.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         match offset {
             0x60..=0xec => self.rx.pop_front().unwrap_or(0),
@@ -145,6 +148,8 @@ impl Peripheral for Ssi {
         }
     }
 
+    /// Writes a register of the serial flash interface (SSI) at a byte offset. `access` holds the time in cycles and
+    /// takes requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let timing = matches!(offset, 0x00 | 0x04 | 0x08 | 0x14 | 0xf4);
         match offset {
@@ -179,6 +184,8 @@ impl Peripheral for Ssi {
         access.effects.xip_timing_changed |= timing;
     }
 
+    /// Returns the value of a register of the serial flash interface (SSI) at a byte offset, without the side effects
+    /// of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrlr0,
@@ -201,6 +208,8 @@ impl Peripheral for Ssi {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// DR only.
     fn is_strobe(&self, offset: u32) -> bool {
         (0x60..=0xec).contains(&offset)
     }

@@ -15,6 +15,7 @@ pub struct Syscfg {
 }
 
 impl Default for Syscfg {
+    /// Returns SYSCFG in its reset state.
     fn default() -> Self {
         Self { words: RESET }
     }
@@ -31,10 +32,12 @@ impl Syscfg {
 impl Peripheral for Syscfg {
     const NAME: &'static str = "SYSCFG";
 
+    /// Puts the registers of SYSCFG to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of SYSCFG at a byte offset. `access` holds the time in cycles and the requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x18 {
             access.effects.unmodelled = Some((offset, false));
@@ -42,6 +45,8 @@ impl Peripheral for Syscfg {
         self.peek(offset, access)
     }
 
+    /// Writes a register of SYSCFG at a byte offset. `access` holds the time in cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let index = offset as usize / 4;
         match self.words.get_mut(index) {
@@ -51,6 +56,7 @@ impl Peripheral for Syscfg {
         }
     }
 
+    /// Returns the value of a register of SYSCFG at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }

@@ -19,8 +19,10 @@ pub struct Sysinfo;
 impl Peripheral for Sysinfo {
     const NAME: &'static str = "SYSINFO";
 
+    /// Does nothing: SYSINFO has constants only.
     fn reset(&mut self) {}
 
+    /// Reads a register of SYSINFO (chip, platform or version) at a byte offset. Others are reported in `access`.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if !matches!(offset, 0 | 4 | 0x10) {
             access.effects.unmodelled = Some((offset, false));
@@ -28,8 +30,10 @@ impl Peripheral for Sysinfo {
         self.peek(offset, access)
     }
 
+    /// Ignores a write: SYSINFO has constants only.
     fn write(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
 
+    /// Returns the constant of SYSINFO at a byte offset, or 0.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => CHIP_ID,
@@ -47,8 +51,10 @@ pub struct Tbman;
 impl Peripheral for Tbman {
     const NAME: &'static str = "TBMAN";
 
+    /// Does nothing: TBMAN has one constant.
     fn reset(&mut self) {}
 
+    /// Reads TBMAN's register, which names the platform. Other offsets are reported in `access`.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset != 0 {
             access.effects.unmodelled = Some((offset, false));
@@ -56,8 +62,10 @@ impl Peripheral for Tbman {
         self.peek(offset, access)
     }
 
+    /// Ignores a write: TBMAN has one constant.
     fn write(&mut self, _offset: u32, _value: u32, _access: &mut Access) {}
 
+    /// Returns TBMAN's constant at offset 0, else 0.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         if offset == 0 { TBMAN_ASIC } else { 0 }
     }

@@ -26,6 +26,7 @@ pub struct Timer {
 }
 
 impl Default for Timer {
+    /// Returns the microsecond timer in its reset state.
     fn default() -> Self {
         Self {
             counter: RateCounter::default(),
@@ -81,10 +82,13 @@ impl Timer {
 impl Peripheral for Timer {
     const NAME: &'static str = "TIMER";
 
+    /// Puts the registers of the microsecond timer to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the microsecond timer at a byte offset. `access` holds the time in cycles and the requesting
+    /// core. A read of TIMELR latches the high word for TIMEHR.
     #[inline]
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
@@ -102,6 +106,8 @@ impl Peripheral for Timer {
         }
     }
 
+    /// Writes a register of the microsecond timer at a byte offset. `access` holds the time in cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let now = access.now_cycles;
@@ -135,6 +141,7 @@ impl Peripheral for Timer {
         }
     }
 
+    /// Returns the value of a register of the microsecond timer at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x08 => self.latched_high,
@@ -152,16 +159,20 @@ impl Peripheral for Timer {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// ARMED and INTR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x20 | 0x34)
     }
 
+    /// Returns the cycle of the next alarm, or [`NEVER`].
     #[inline]
     fn due(&self) -> u64 {
         let [a, b, c, d] = self.alarm_due;
         a.min(b).min(c.min(d))
     }
 
+    /// Fires the alarms that are due, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.due() > access.now_cycles {
             return;
@@ -175,10 +186,12 @@ impl Peripheral for Timer {
         }
     }
 
+    /// Adapts the counter's rate to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         self.set_rate(access);
     }
 
+    /// Returns the levels of the four alarms' NVIC lines, each at its number's bit.
     #[inline]
     fn irq_levels(&self) -> u32 {
         self.ints()

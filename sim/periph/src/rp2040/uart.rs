@@ -267,6 +267,8 @@ impl Uart {
 impl Peripheral for Uart {
     const NAME: &'static str = "UART";
 
+    /// Puts the registers of a UART to their reset values. Received bytes that the firmware has not read return to the
+    /// line.
     fn reset(&mut self) {
         self.give_back();
         let line = std::mem::take(&mut self.rx_line);
@@ -274,6 +276,8 @@ impl Peripheral for Uart {
         self.rx_line = line;
     }
 
+    /// Reads a register of a UART at a byte offset. `access` holds the time in cycles and the requesting core. A read
+    /// of DR removes a received byte.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
@@ -286,6 +290,8 @@ impl Peripheral for Uart {
         }
     }
 
+    /// Writes a register of a UART at a byte offset. `access` holds the time in cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -309,6 +315,7 @@ impl Peripheral for Uart {
         }
     }
 
+    /// Returns the value of a register of a UART at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x04 => u32::from(self.overrun) << 3,
@@ -328,15 +335,19 @@ impl Peripheral for Uart {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// DR, RSR and ICR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x00 | 0x04 | 0x44)
     }
 
+    /// Returns the cycle of the next end of a frame (sent or received) or of the receive timeout, or [`NEVER`].
     #[inline]
     fn due(&self) -> u64 {
         self.tx_due().min(self.rx_due()).min(self.idle_due())
     }
 
+    /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         while self.tx_due() <= now {
@@ -358,10 +369,12 @@ impl Peripheral for Uart {
         }
     }
 
+    /// Adapts the bit rate to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         self.rebase_bits(access);
     }
 
+    /// Returns the levels of the NVIC lines of a UART, each at its number's bit.
     #[inline]
     fn irq_levels(&self) -> u32 {
         u32::from(self.ris & self.imsc != 0) << self.irq

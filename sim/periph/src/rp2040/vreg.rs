@@ -21,6 +21,7 @@ pub struct Vreg {
 }
 
 impl Default for Vreg {
+    /// Returns the voltage regulator block in its reset state.
     fn default() -> Self {
         Self { vreg: VREG_RESET, bod: BOD_RESET, chip_reset: HAD_POR }
     }
@@ -51,6 +52,8 @@ impl Peripheral for Vreg {
         *self = Self { chip_reset: self.chip_reset, ..Self::default() };
     }
 
+    /// Reads a register of the voltage regulator block at a byte offset. `access` holds the time in cycles and the
+    /// requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 8 {
             access.effects.unmodelled = Some((offset, false));
@@ -58,6 +61,8 @@ impl Peripheral for Vreg {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the voltage regulator block at a byte offset. `access` holds the time in cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.vreg = value & 0xf3,
@@ -67,6 +72,8 @@ impl Peripheral for Vreg {
         }
     }
 
+    /// Returns the value of a register of the voltage regulator block at a byte offset, without the side effects of a
+    /// read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             // The output is in regulation at once, unless the regulator is off.
@@ -77,6 +84,8 @@ impl Peripheral for Vreg {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// CHIP_RESET only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x08
     }

@@ -33,6 +33,7 @@ pub struct Watchdog {
 }
 
 impl Default for Watchdog {
+    /// Returns the watchdog in its reset state.
     fn default() -> Self {
         Self {
             ctrl: CTRL_RESET,
@@ -105,10 +106,12 @@ impl Watchdog {
 impl Peripheral for Watchdog {
     const NAME: &'static str = "WATCHDOG";
 
+    /// Puts the registers of the watchdog to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the watchdog at a byte offset. `access` holds the time in cycles and the requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if offset > 0x2c {
             access.effects.unmodelled = Some((offset, false));
@@ -116,6 +119,8 @@ impl Peripheral for Watchdog {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the watchdog at a byte offset. `access` holds the time in cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.set_ctrl(value, access),
@@ -132,6 +137,7 @@ impl Peripheral for Watchdog {
         }
     }
 
+    /// Returns the value of a register of the watchdog at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl | self.time(access.now_cycles),
@@ -149,6 +155,7 @@ impl Peripheral for Watchdog {
         }
     }
 
+    /// Returns the cycle at which the watchdog resets the chip, or [`NEVER`] while it is disabled.
     fn due(&self) -> u64 {
         if self.ctrl & CTRL_ENABLE == 0 {
             return NEVER;
@@ -156,6 +163,7 @@ impl Peripheral for Watchdog {
         self.ticks.cycle_of(u64::from(self.loaded.div_ceil(2)))
     }
 
+    /// Requests a reset of the chip if the watchdog's time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.due() <= access.now_cycles {
             self.reason = REASON_TIMER;
@@ -165,6 +173,7 @@ impl Peripheral for Watchdog {
         }
     }
 
+    /// Adapts the watchdog's tick to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let clocks = access.clocks;
         let num = if self.ctrl & CTRL_ENABLE != 0 { clocks.tick_hz_num } else { 0 };

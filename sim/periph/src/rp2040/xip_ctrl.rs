@@ -28,6 +28,7 @@ pub struct XipCtrl {
 }
 
 impl Default for XipCtrl {
+    /// Returns the control block of the flash cache in its reset state.
     fn default() -> Self {
         Self { ctrl: CTRL_RESET, counting: false, accesses: 0, tries: 0, misses: 0, stream_addr: 0, stream_ctr: 0 }
     }
@@ -78,10 +79,13 @@ fn saturate_count(count: u64) -> u32 {
 impl Peripheral for XipCtrl {
     const NAME: &'static str = "XIP_CTRL";
 
+    /// Puts the registers of the control block of the flash cache to their reset values.
     fn reset(&mut self) {
         *self = Self::default();
     }
 
+    /// Reads a register of the control block of the flash cache at a byte offset. `access` holds the time in cycles and
+    /// the requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if matches!(offset, 0x0c | 0x10) && !self.counting {
             access.effects.limit = Some(&COUNTED_LATER);
@@ -92,6 +96,8 @@ impl Peripheral for XipCtrl {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the control block of the flash cache at a byte offset. `access` holds the time in cycles
+    /// and takes requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => {
@@ -114,6 +120,8 @@ impl Peripheral for XipCtrl {
         }
     }
 
+    /// Returns the value of a register of the control block of the flash cache at a byte offset, without the side
+    /// effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl,
@@ -126,6 +134,8 @@ impl Peripheral for XipCtrl {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// FLUSH, CTR_HIT and CTR_ACC only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x04 | 0x0c | 0x10)
     }

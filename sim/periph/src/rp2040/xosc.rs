@@ -88,10 +88,13 @@ impl Xosc {
 impl Peripheral for Xosc {
     const NAME: &'static str = "XOSC";
 
+    /// Puts the registers of the crystal oscillator to their reset values.
     fn reset(&mut self) {
         *self = Self::new(self.crystal_hz);
     }
 
+    /// Reads a register of the crystal oscillator at a byte offset. `access` holds the time in cycles and the
+    /// requesting core.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if !matches!(offset, 0x00 | 0x04 | 0x08 | 0x0c | 0x1c) {
             access.effects.unmodelled = Some((offset, false));
@@ -99,6 +102,8 @@ impl Peripheral for Xosc {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the crystal oscillator at a byte offset. `access` holds the time in cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 => self.set_ctrl(value, access),
@@ -117,6 +122,7 @@ impl Peripheral for Xosc {
         }
     }
 
+    /// Returns the value of a register of the crystal oscillator at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.ctrl,
@@ -133,14 +139,18 @@ impl Peripheral for Xosc {
         }
     }
 
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
+    /// STATUS only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x04
     }
 
+    /// Returns the cycle at which the started oscillator becomes stable, or [`NEVER`].
     fn due(&self) -> u64 {
         if self.enabled && !self.stable { self.cycles.cycle_of(self.startup_cycles()) } else { NEVER }
     }
 
+    /// Makes the oscillator stable if its start-up time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.due() <= access.now_cycles {
             self.stable = true;
@@ -148,6 +158,7 @@ impl Peripheral for Xosc {
         }
     }
 
+    /// Adapts the start-up time and the COUNT register to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let sys_hz = access.clocks.sys_hz;
         self.cycles.rebase(access.now_cycles, self.crystal_hz, 1, sys_hz);

@@ -66,6 +66,7 @@ const PLAIN_LAST: u32 = 0x38;
 const HTR: usize = 6;
 
 impl Converter {
+    /// Returns a converter in its reset state.
     const fn new() -> Self {
         let mut plain = [0; 12];
         plain[HTR] = 0xfff;
@@ -83,6 +84,7 @@ impl Converter {
         }
     }
 
+    /// Returns one of the registers that only store a value, by its offset in the converter.
     fn register(&self, offset: u32) -> u32 {
         self.plain[((offset - PLAIN_FIRST) / 4) as usize]
     }
@@ -247,10 +249,13 @@ impl Adc {
 }
 
 impl Block for Adc {
+    /// Puts the registers of the ADC to their reset values. The voltages at the pins stay.
     fn reset(&mut self) {
         *self = Self { levels: self.levels, ..Self::new(self.layout) };
     }
 
+    /// Reads a register of the ADC at a byte offset. `access` holds the time in core cycles and the number of bytes. A
+    /// read of DR clears the flag of the conversion's end.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         let value = self.peek(offset, access);
@@ -260,6 +265,8 @@ impl Block for Adc {
         value
     }
 
+    /// Writes a register of the ADC at a byte offset. `access` holds the time in core cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if self.layout == AdcLayout::F4 && offset >= COMMON {
@@ -284,6 +291,7 @@ impl Block for Adc {
         }
     }
 
+    /// Returns the value of a register of the ADC at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         if self.layout == AdcLayout::F4 && offset >= COMMON {
             return match offset - COMMON {
@@ -304,10 +312,12 @@ impl Block for Adc {
         }
     }
 
+    /// Returns the core cycle of the next end of a conversion, or [`NEVER`].
     fn due(&self) -> u64 {
         self.converters.iter().map(|converter| converter.end).min().unwrap_or(NEVER)
     }
 
+    /// Completes the conversions that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         for n in 0..self.converters.len() {
             while self.converters[n].end <= access.now {
@@ -317,6 +327,7 @@ impl Block for Adc {
         }
     }
 
+    /// Returns 1 while a converter requests its interrupt, for a conversion's end or an overrun.
     fn outputs(&self) -> u32 {
         let requests = |converter: &Converter| {
             converter.cr1 & CR1_EOCIE != 0 && converter.sr & SR_EOC != 0

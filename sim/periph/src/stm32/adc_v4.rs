@@ -78,6 +78,7 @@ mod at {
 /// The pins of channels 0 and on: port and pin, 0xff where no pin is.
 type Pins = [u8; CHANNELS];
 
+/// Returns the number of a pin, such as port `b'A'` and pin 3: 16 for each port, plus the pin.
 const fn pin(port: u8, pin: u8) -> u8 {
     (port - b'A') * 16 + pin
 }
@@ -188,6 +189,7 @@ struct Converter {
 }
 
 impl Converter {
+    /// Returns a converter in its reset state. `pins` gives the pin of each channel.
     fn new(layout: AdcV4Layout, pins: &'static Pins) -> Self {
         let mut converter = Self {
             pins,
@@ -221,10 +223,12 @@ impl Converter {
         converter
     }
 
+    /// Puts the converter's registers to their reset values. The voltages at the pins stay.
     fn reset(&mut self, layout: AdcV4Layout) {
         *self = Self { millivolts: self.millivolts, ..Self::new(layout, self.pins) };
     }
 
+    /// Returns one of the registers that only store a value, by its offset in the converter.
     fn word(&self, offset: u32) -> u32 {
         self.words[offset as usize / 4]
     }
@@ -317,6 +321,7 @@ impl Converter {
         if layout == L0 { 1 } else { (self.word(at::CFGR) >> 17 & 7) + 1 }
     }
 
+    /// Ends the conversion and its sequence, as ADSTP does.
     fn stop(&mut self) {
         (self.end, self.held, self.position) = (NEVER, false, 0);
         self.cr &= !(CR_ADSTART | CR_ADSTP);
@@ -502,6 +507,7 @@ impl AdcV4 {
         (n < self.converters.len()).then_some((n, offset & 0xfc))
     }
 
+    /// Returns the ISR register of converter `n`, with LDORDY while its regulator is on.
     fn isr(&self, n: usize) -> u32 {
         let converter = &self.converters[n];
         let has_power = converter.cr & (CR_ADVREGEN | CR_DEEPPWD) == CR_ADVREGEN;
@@ -510,12 +516,15 @@ impl AdcV4 {
 }
 
 impl Block for AdcV4 {
+    /// Puts the registers of the ADC to their reset values. The voltages at the pins stay.
     fn reset(&mut self) {
         let layout = self.layout;
         self.converters.iter_mut().for_each(|converter| converter.reset(layout));
         self.common = 0;
     }
 
+    /// Reads a register of the ADC at a byte offset. `access` holds the time in core cycles and the number of bytes. A
+    /// read of DR clears the flag of the conversion's end, and a conversion that waited for the read begins.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         let value = self.peek(offset, access);
@@ -526,6 +535,8 @@ impl Block for AdcV4 {
         value
     }
 
+    /// Writes a register of the ADC at a byte offset. `access` holds the time in core cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset == CCR {
@@ -552,6 +563,7 @@ impl Block for AdcV4 {
         }
     }
 
+    /// Returns the value of a register of the ADC at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match (offset, self.at(offset)) {
             (CCR, _) => self.common,
@@ -565,14 +577,18 @@ impl Block for AdcV4 {
         }
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// ISR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(self.at(offset), Some((_, at::ISR)))
     }
 
+    /// Returns the core cycle of the next end of a conversion, or [`NEVER`].
     fn due(&self) -> u64 {
         self.converters.iter().map(|converter| converter.end).min().unwrap_or(NEVER)
     }
 
+    /// Completes the conversions that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         for n in 0..self.converters.len() {
             while self.converters[n].end <= access.now {
@@ -582,6 +598,7 @@ impl Block for AdcV4 {
         }
     }
 
+    /// Begins the conversions that waited for a clock, with the new frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         for n in 0..self.converters.len() {
             let converter = &self.converters[n];
@@ -592,6 +609,7 @@ impl Block for AdcV4 {
         }
     }
 
+    /// Returns 1 while a converter requests its interrupt: an enabled flag of its ISR is set.
     fn outputs(&self) -> u32 {
         let asks = |converter: &Converter| converter.isr & converter.word(at::IER) & 0xfff != 0;
         u32::from(self.converters.iter().any(asks))

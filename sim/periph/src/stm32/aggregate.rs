@@ -72,6 +72,8 @@ pub struct Options {
 }
 
 impl Default for Options {
+    /// Returns the usual options: crystals of 8 MHz and 32,768 Hz, no wires between pins, and a host that waits until a
+    /// receiver has room.
     fn default() -> Self {
         let start_up = StartUp::default();
         let (wires, rest) = (Vec::new(), Vec::new());
@@ -415,6 +417,8 @@ impl Stm32 {
         self.slots.iter().find(|slot| slot.row.name == name).map(|slot| slot.place)
     }
 
+    /// Attaches a device to an SPI controller. `select` is its chip select pin, if it has one. Returns an error
+    /// sentence if the chip lacks the pin or the controller.
     fn attach_to_spi(&mut self, number: u8, select: Option<u16>, device: Attached) -> Result<(), String> {
         if let Some(pin) = select.filter(|&pin| self.gpio_port((pin / 16) as u8).is_none()) {
             return Err(format!("the chip has no pin number {pin}"));
@@ -428,6 +432,8 @@ impl Stm32 {
         Ok(())
     }
 
+    /// Attaches a device to an I2C controller at a 7- or 10-bit address. Returns an error sentence if the chip lacks
+    /// the controller or the address is taken.
     fn attach_to_i2c(&mut self, number: u8, address: u16, device: Attached) -> Result<(), String> {
         let bus = match self.place_of(&format!("I2C{number}")) {
             Some(Place::I2cV1(index)) => &mut self.i2cs_v1[usize::from(index)].bus,

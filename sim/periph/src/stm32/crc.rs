@@ -18,6 +18,7 @@ pub struct Crc {
 }
 
 impl Crc {
+    /// Returns the CRC unit in its reset state. `programmable` is true on L0, F7 and H7, whose polynomial can be set.
     pub(super) fn new(programmable: bool) -> Self {
         Self { programmable, value: u32::MAX, idr: 0, cr: 0, init: u32::MAX, pol: POLYNOMIAL }
     }
@@ -61,14 +62,19 @@ impl Crc {
 }
 
 impl Block for Crc {
+    /// Puts the registers of the CRC unit to their reset values.
     fn reset(&mut self) {
         *self = Self::new(self.programmable);
     }
 
+    /// Reads a register of the CRC unit at a byte offset. `access` holds the time in core cycles and the number of
+    /// bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the CRC unit at a byte offset. `access` holds the time in core cycles and takes requests to
+    /// the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         match offset {
             0x00 if self.programmable => self.feed(value, access.bytes * 8),
@@ -91,6 +97,7 @@ impl Block for Crc {
         }
     }
 
+    /// Returns the value of a register of the CRC unit at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.output(),
@@ -102,6 +109,8 @@ impl Block for Crc {
         }
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// DR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0
     }

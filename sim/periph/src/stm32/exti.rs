@@ -48,6 +48,7 @@ enum Register {
 }
 
 impl Exti {
+    /// Returns the EXTI in its reset state. `start` has the reset values of the three interrupt mask registers.
     pub(super) fn new(layout: ExtiLayout, start: [u32; 3]) -> Self {
         let mut exti = Self { layout, banks: [Lines::default(); 3], levels: 0, start };
         exti.reset();
@@ -127,16 +128,20 @@ impl Exti {
 }
 
 impl Block for Exti {
+    /// Puts the registers of the EXTI to their reset values.
     fn reset(&mut self) {
         for (bank, start) in self.banks.iter_mut().zip(self.start) {
             *bank = Lines { imr: start, ..Lines::default() };
         }
     }
 
+    /// Reads a register of the EXTI at a byte offset. `access` holds the time in core cycles and the number of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the EXTI at a byte offset. `access` holds the time in core cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let Some((bank, register)) = self.register(offset) else {
             return;
@@ -157,6 +162,7 @@ impl Block for Exti {
         }
     }
 
+    /// Returns the value of a register of the EXTI at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         self.register(offset).map_or(0, |(bank, register)| {
             let lines = &self.banks[bank];
@@ -171,6 +177,8 @@ impl Block for Exti {
         })
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// the pending and the software trigger registers only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(self.register(offset), Some((_, Register::Pr | Register::Swier)))
     }

@@ -115,6 +115,7 @@ enum Keys {
 }
 
 impl Keys {
+    /// Takes a written key: the first and then the second key of `pair` unlock, any other key locks until a reset.
     fn enter(&mut self, key: u32, pair: [u32; 2]) {
         *self = match (*self, key) {
             (Keys::Locked, key) if key == pair[0] => Keys::Half,
@@ -124,24 +125,29 @@ impl Keys {
         };
     }
 
+    /// Returns whether both keys were entered, so that the registers are unlocked.
     fn open(self) -> bool {
         self == Keys::Open
     }
 
+    /// Locks the registers again, as a write of the LOCK bit does.
     fn lock(&mut self) {
         *self = Keys::Locked;
     }
 }
 
 impl Bank {
+    /// Returns whether the bank is being programmed or erased.
     fn is_busy(&self) -> bool {
         self.busy.is_some()
     }
 
+    /// Begins to program or erase the bank, which takes `ns` nanoseconds.
     fn start(&mut self, ns: u64, access: &Access) {
         self.busy = Some((RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz), ns));
     }
 
+    /// Returns the core cycle at which programming or erasing ends, or [`NEVER`].
     fn due(&self) -> u64 {
         self.busy.as_ref().map_or(NEVER, |(time, ns)| time.cycle_of(*ns))
     }
@@ -198,6 +204,7 @@ impl Flash {
         }
     }
 
+    /// Writes ACR, the access control register: wait states and caches. Reports the change in `access`.
     fn write_acr(&mut self, value: u32, access: &mut Access) {
         let bits = &self.spec.acr;
         let before = self.acr;
@@ -220,6 +227,7 @@ impl Flash {
 }
 
 impl Block for Flash {
+    /// Puts the registers of the flash interface to their reset values. The content of the flash stays.
     fn reset(&mut self) {
         self.acr = self.spec.acr.reset;
         self.words.fill(0);
@@ -235,11 +243,15 @@ impl Block for Flash {
         }
     }
 
+    /// Reads a register of the flash interface at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         self.peek(offset, access)
     }
 
+    /// Writes a register of the flash interface at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let offset = self.plain(offset);
@@ -250,6 +262,7 @@ impl Block for Flash {
         }
     }
 
+    /// Returns the value of a register of the flash interface at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         let offset = self.plain(offset);
         if offset == 0 {
@@ -262,6 +275,8 @@ impl Block for Flash {
         special.unwrap_or_else(|| self.words.get(offset as usize / 4).copied().unwrap_or(0))
     }
 
+    /// Returns whether written 1 bits clear flags in the register at this offset: the status register, except on chips
+    /// with a separate clear register.
     fn is_strobe(&self, offset: u32) -> bool {
         match self.spec.program {
             Program::Banked(spec) => spec.clears_in_status(offset),
@@ -269,10 +284,12 @@ impl Block for Flash {
         }
     }
 
+    /// Returns the core cycle of the next end of programming or erasing, or [`NEVER`].
     fn due(&self) -> u64 {
         self.banks[0].due().min(self.banks[1].due())
     }
 
+    /// Ends the programming and erasing that is complete, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         for n in 0..2 {
             if self.banks[n].due() <= access.now {
@@ -285,6 +302,7 @@ impl Block for Flash {
         }
     }
 
+    /// Adapts the remaining time of programming and erasing to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         for bank in &mut self.banks {
             if let Some((time, _)) = &mut bank.busy {
@@ -293,6 +311,7 @@ impl Block for Flash {
         }
     }
 
+    /// Returns 1 while the flash interface requests its interrupt, after an operation or an error.
     fn outputs(&self) -> u32 {
         u32::from(match self.spec.program {
             Program::Banked(spec) => self.banked_interrupt(spec),

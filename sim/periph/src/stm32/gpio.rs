@@ -59,6 +59,7 @@ pub struct Gpio {
 const LOCK_KEY: u32 = 1 << 16;
 
 impl Gpio {
+    /// Returns a GPIO port in its reset state. `port` is its number, with 0 for port A.
     pub(super) fn new(port: u8, layout: GpioLayout, start: GpioReset) -> Self {
         let mut gpio = Self {
             port,
@@ -297,6 +298,7 @@ impl Gpio {
 }
 
 impl Block for Gpio {
+    /// Puts the registers of the GPIO port to their reset values.
     fn reset(&mut self) {
         (self.mode, self.speed, self.pull) = self.start;
         (self.kind, self.alternate, self.odr, self.lckr, self.lock_step) = (0, [0; 2], 0, 0, 0);
@@ -306,10 +308,14 @@ impl Block for Gpio {
         self.update_pin_masks();
     }
 
+    /// Reads a register of the GPIO port at a byte offset. `access` holds the time in core cycles and the number of
+    /// bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the GPIO port at a byte offset. `access` holds the time in core cycles and takes requests
+    /// to the machine.
     #[inline]
     fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
         match self.layout {
@@ -318,6 +324,7 @@ impl Block for Gpio {
         }
     }
 
+    /// Returns the value of a register of the GPIO port at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         let odr = u32::from(self.odr);
         match (self.layout, offset) {
@@ -338,6 +345,8 @@ impl Block for Gpio {
         }
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// BSRR and BRR only.
     fn is_strobe(&self, offset: u32) -> bool {
         match self.layout {
             GpioLayout::F1 => matches!(offset, 0x10 | 0x14),

@@ -89,6 +89,7 @@ pub struct I2cV1 {
 }
 
 impl Default for I2cV1 {
+    /// Returns the I2C controller in its reset state.
     fn default() -> Self {
         Self {
             cr1: 0,
@@ -342,10 +343,13 @@ impl I2cV1 {
 }
 
 impl Block for I2cV1 {
+    /// Puts the registers of the I2C controller to their reset values. The attached devices stay.
     fn reset(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::default() };
     }
 
+    /// Reads a register of the I2C controller at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes. A read of DR takes the received byte. Reads of the status registers clear flags.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
@@ -370,6 +374,8 @@ impl Block for I2cV1 {
         }
     }
 
+    /// Writes a register of the I2C controller at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -387,6 +393,7 @@ impl Block for I2cV1 {
         self.serve_requests(access.now, access);
     }
 
+    /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
@@ -402,10 +409,12 @@ impl Block for I2cV1 {
         }
     }
 
+    /// Returns the core cycle of the next end of a phase of the transfer (START, byte or STOP), or [`NEVER`].
     fn due(&self) -> u64 {
         self.end
     }
 
+    /// Carries out the phases of the transfer (START, byte, STOP) that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = self.end;

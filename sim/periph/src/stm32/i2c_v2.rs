@@ -72,6 +72,7 @@ pub struct I2cV2 {
 }
 
 impl Default for I2cV2 {
+    /// Returns the I2C controller in its reset state.
     fn default() -> Self {
         Self {
             cr1: 0,
@@ -103,6 +104,7 @@ impl I2cV2 {
         }
     }
 
+    /// Begins a phase of the transfer at cycle `at`. It takes this many periods of SCL.
     fn enter(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
         self.phase = phase;
         self.end = at.saturating_add(self.cycles_of(periods, access));
@@ -113,6 +115,7 @@ impl I2cV2 {
         (self.phase, self.end) = (phase, NEVER);
     }
 
+    /// Returns whether firmware has asked for a read (CR2.RD_WRN), rather than a write.
     fn reads(&self) -> bool {
         self.cr2 & CR2_READ != 0
     }
@@ -263,10 +266,13 @@ impl I2cV2 {
 }
 
 impl Block for I2cV2 {
+    /// Puts the registers of the I2C controller to their reset values. The attached devices stay.
     fn reset(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::default() };
     }
 
+    /// Reads a register of the I2C controller at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes. A read of RXDR takes the received byte.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == 0x24 {
@@ -277,6 +283,8 @@ impl Block for I2cV2 {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the I2C controller at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -300,6 +308,7 @@ impl Block for I2cV2 {
         self.serve_requests(access.now, access);
     }
 
+    /// Returns the value of a register of the I2C controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
@@ -314,14 +323,18 @@ impl Block for I2cV2 {
         }
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// ICR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x1c
     }
 
+    /// Returns the core cycle of the next end of a phase of the transfer (START, byte or STOP), or [`NEVER`].
     fn due(&self) -> u64 {
         self.end
     }
 
+    /// Carries out the phases of the transfer (START, byte, STOP) that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = self.end;

@@ -31,6 +31,7 @@ pub struct Iwdg {
 }
 
 impl Iwdg {
+    /// Returns the independent watchdog in its reset state. `window` is true if it has a window register.
     pub(super) fn new(window: bool) -> Self {
         Self { window, open: false, pr: 0, rlr: 0xfff, loaded: 0xfff, winr: 0xfff, ticks: None, updating: None }
     }
@@ -81,15 +82,20 @@ impl Iwdg {
 }
 
 impl Block for Iwdg {
+    /// Puts the registers of the independent watchdog to their reset values.
     fn reset(&mut self) {
         *self = Self::new(self.window);
     }
 
+    /// Reads a register of the independent watchdog at a byte offset. `access` holds the time in core cycles and the
+    /// number of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         self.peek(offset, access)
     }
 
+    /// Writes a register of the independent watchdog at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -118,6 +124,8 @@ impl Block for Iwdg {
         }
     }
 
+    /// Returns the value of a register of the independent watchdog at a byte offset, without the side effects of a
+    /// read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x04 => self.pr,
@@ -128,11 +136,13 @@ impl Block for Iwdg {
         }
     }
 
+    /// Returns the core cycle of the next reset of the chip or end of a register update, or [`NEVER`].
     fn due(&self) -> u64 {
         let update = self.updating.as_ref().map_or(NEVER, |(periods, _)| periods.cycle_of(UPDATE_PERIODS));
         self.reset_cycle().min(update)
     }
 
+    /// Ends a register update, or requests the chip's reset, if its time has come at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.updating.as_ref().is_some_and(|(periods, _)| periods.cycle_of(UPDATE_PERIODS) <= access.now) {
             self.updating = None;
@@ -143,6 +153,7 @@ impl Block for Iwdg {
         }
     }
 
+    /// Adapts the watchdog's counter to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let divider = self.divider();
         if let Some(ticks) = &mut self.ticks {

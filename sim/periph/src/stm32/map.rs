@@ -17,6 +17,7 @@ pub(super) struct PageMap {
 }
 
 impl PageMap {
+    /// Returns a map without blocks.
     pub fn new() -> Self {
         let mut windows = Box::new([EMPTY; 4096]);
         for (n, &window) in WINDOWS.iter().enumerate() {

@@ -43,6 +43,7 @@ pub struct Pwr {
 }
 
 impl Pwr {
+    /// Returns the power control of a chip family in its reset state.
     pub(super) fn new(kind: PwrKind) -> Self {
         let mut pwr = Self { kind, words: [0; 16], pll: false, supply_set: false, settling: None };
         pwr.reset();
@@ -136,6 +137,7 @@ impl Pwr {
 }
 
 impl Block for Pwr {
+    /// Puts the registers of the power control (PWR) to their reset values.
     fn reset(&mut self) {
         let supply = self.words[H7_CR3] & SUPPLY;
         self.words = [0; 16];
@@ -153,11 +155,15 @@ impl Block for Pwr {
         self.settling = None;
     }
 
+    /// Reads a register of the power control (PWR) at a byte offset. `access` holds the time in core cycles and the
+    /// number of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         self.peek(offset, access)
     }
 
+    /// Writes a register of the power control (PWR) at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match (self.kind, offset) {
@@ -170,6 +176,7 @@ impl Block for Pwr {
         }
     }
 
+    /// Returns the value of a register of the power control (PWR) at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
         match (self.kind, offset) {
@@ -182,16 +189,19 @@ impl Block for Pwr {
         }
     }
 
+    /// Returns the core cycle at which the voltage regulator has settled, or [`NEVER`].
     fn due(&self) -> u64 {
         self.settling.as_ref().map_or(NEVER, |ns| ns.cycle_of(SETTLE_NS))
     }
 
+    /// Ends the settling of the voltage regulator if its time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.due() <= access.now {
             self.settling = None;
         }
     }
 
+    /// Adapts the remaining settling time to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if let Some(ns) = &mut self.settling {
             ns.rebase(access.now, 1_000_000_000, 1, access.core_hz);

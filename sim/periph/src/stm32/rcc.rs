@@ -25,6 +25,7 @@ pub use spec::StartUp;
 pub(super) use spec::{Crystals, Spec};
 use spec::{Field, OSCILLATORS, Osc, OscBits, ReadyFlags, ahb_divisor, apb_divisor, field, timer_hz, two_apbs};
 
+/// An oscillator's or PLL's progress from off to ready.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
     /// Nanoseconds since it was switched on. `None` while off or waiting for its source.
@@ -47,6 +48,7 @@ pub struct Rcc {
 }
 
 impl Rcc {
+    /// Returns RCC after power-on.
     pub(super) fn new(spec: &'static Spec, crystals: Crystals) -> Self {
         let mut rcc = Self {
             spec,
@@ -66,15 +68,18 @@ impl Rcc {
         self.words[offset as usize / 4]
     }
 
+    /// Sets or clears a bit, given as the offset of its register and its number.
     fn set_bit(&mut self, (offset, bit): (u32, u32), value: bool) {
         let word = &mut self.words[offset as usize / 4];
         *word = *word & !(1 << bit) | u32::from(value) << bit;
     }
 
+    /// Returns a bit, given as the offset of its register and its number.
     fn bit(&self, (offset, bit): (u32, u32)) -> bool {
         self.word(offset) >> bit & 1 != 0
     }
 
+    /// Returns the value of a register field.
     fn get(&self, field: Field) -> u32 {
         self.word(field.offset) >> field.shift & ((1 << field.width) - 1)
     }
@@ -110,6 +115,7 @@ impl Rcc {
         self.ready(Osc::Pll1)
     }
 
+    /// Returns whether an oscillator or PLL runs and is stable.
     fn ready(&self, osc: Osc) -> bool {
         self.states[osc as usize].ready
     }
@@ -201,6 +207,7 @@ impl Rcc {
         self.words[register as usize / 4] |= pin | self.spec.causes[cause as usize];
     }
 
+    /// Returns the nanoseconds that an oscillator or PLL needs from switching on until it is ready.
     fn start_up_ns(&self, osc: Osc) -> u64 {
         let times = &self.crystals.start_up;
         match osc {
@@ -245,6 +252,7 @@ impl Rcc {
         self.update_ready_oscillators(access);
     }
 
+    /// Returns whether the system clock comes from this oscillator, directly or through PLL1.
     fn drives_system(&self, osc: Osc) -> bool {
         let through = |pll: Osc| {
             self.system == pll && (self.spec.pll_source)(self, pll as usize - Osc::Pll1 as usize) == Some(osc)
@@ -252,6 +260,7 @@ impl Rcc {
         self.ready(self.system) && (osc == self.system || through(Osc::Pll1))
     }
 
+    /// Returns the core cycle at which a started oscillator becomes ready, or [`NEVER`].
     fn due_of(&self, osc: Osc) -> u64 {
         let state = &self.states[osc as usize];
         state.starting.as_ref().map_or(NEVER, |ns| ns.cycle_of(self.start_up_ns(osc)))
@@ -294,6 +303,7 @@ impl Rcc {
         }
     }
 
+    /// Writes a register of the ready flags' interrupts. Returns false if the offset is none of these.
     fn write_flags(&mut self, offset: u32, value: u32) -> bool {
         match self.spec.flags {
             ReadyFlags::Combined(cir) if offset == cir => {
@@ -312,6 +322,7 @@ impl Rcc {
         if offset == self.spec.backup.0 && !self.backup_open { !self.spec.backup_mask } else { u32::MAX }
     }
 
+    /// Returns the mask of the bits that firmware can write at this offset now.
     fn writable(&self, offset: u32) -> u32 {
         let masks = self.spec.read_only.iter().filter(|(at, _)| *at == offset).fold(0, |all, (_, mask)| all | mask);
         let locks = self.spec.locked.iter().filter(|(at, _, _)| *at == offset);
@@ -345,11 +356,14 @@ impl Block for Rcc {
         self.system = spec.sources[0].unwrap_or(Osc::Hsi);
     }
 
+    /// Reads a register of RCC at a byte offset. `access` holds the time in core cycles and the number of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         self.peek(offset, access)
     }
 
+    /// Writes a register of RCC at a byte offset. `access` holds the time in core cycles and takes requests to the
+    /// machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset as usize >= WORDS * 4 || self.write_flags(offset, value) {
@@ -372,24 +386,30 @@ impl Block for Rcc {
         }
     }
 
+    /// Returns the value of a register of RCC at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// the register that clears ready flags (CICR) only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(self.spec.flags, ReadyFlags::Split(base) if offset == base + 8)
     }
 
+    /// Returns the core cycle of the next oscillator or PLL to become ready, or [`NEVER`].
     fn due(&self) -> u64 {
         self.spec.oscillators.iter().map(|bits| self.due_of(bits.osc)).min().unwrap_or(NEVER)
     }
 
+    /// Makes the oscillators and PLLs ready whose start-up time is over, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.due() <= access.now {
             self.update_ready_oscillators(access);
         }
     }
 
+    /// Adapts the remaining start-up times to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         for state in &mut self.states {
             if let Some(ns) = &mut state.starting {
@@ -398,6 +418,7 @@ impl Block for Rcc {
         }
     }
 
+    /// Returns 1 while RCC requests its interrupt: an oscillator with an enabled interrupt became ready.
     fn outputs(&self) -> u32 {
         let pending = match self.spec.flags {
             ReadyFlags::Combined(cir) => self.word(cir) & self.word(cir) >> 8 & 0xff,

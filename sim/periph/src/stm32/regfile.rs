@@ -38,6 +38,7 @@ impl RegFile {
 }
 
 impl Block for RegFile {
+    /// Puts every register to its reset value: 0, or the one in the block's list of fixed registers.
     fn reset(&mut self) {
         self.words.fill(0);
         for fixed in self.fixed {
@@ -45,6 +46,7 @@ impl Block for RegFile {
         }
     }
 
+    /// Reads the register at a byte offset. If the model lacks the function of the block, `access` reports that.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         if self.inert {
             access.effects.unmodelled = Some((offset, false));
@@ -52,6 +54,7 @@ impl Block for RegFile {
         self.peek(offset, access)
     }
 
+    /// Stores a value in the register at a byte offset, except for bits that cannot be written.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let mask = self.fixed.iter().find(|fixed| fixed.offset == offset).map_or(u32::MAX, |fixed| fixed.mask);
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
@@ -62,6 +65,7 @@ impl Block for RegFile {
         }
     }
 
+    /// Returns the register at a byte offset, 0 beyond the last one.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }

@@ -28,6 +28,7 @@ pub struct Rng {
 }
 
 impl Rng {
+    /// Returns the random number generator in its reset state. `seed` determines its sequence.
     pub(super) fn new(seed: u64) -> Self {
         Self { seed, state: seed | 1, cr: 0, word: None, making: None }
     }
@@ -54,11 +55,14 @@ impl Rng {
 }
 
 impl Block for Rng {
+    /// Puts the registers of the random number generator to their reset values. The sequence of numbers goes on.
     fn reset(&mut self) {
         // The noise does not start over with a reset.
         *self = Self { state: self.state, ..Self::new(self.seed) };
     }
 
+    /// Reads a register of the random number generator at a byte offset. `access` holds the time in core cycles and the
+    /// number of bytes. A read of DR takes the number, and the next one is begun.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == 8 {
@@ -69,6 +73,8 @@ impl Block for Rng {
         self.peek(offset, access)
     }
 
+    /// Writes a register of the random number generator at a byte offset. `access` holds the time in core cycles and
+    /// takes requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset == 0 {
@@ -80,6 +86,8 @@ impl Block for Rng {
         }
     }
 
+    /// Returns the value of a register of the random number generator at a byte offset, without the side effects of a
+    /// read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0 => self.cr,
@@ -88,10 +96,12 @@ impl Block for Rng {
         }
     }
 
+    /// Returns the core cycle at which the next random number is ready, or [`NEVER`].
     fn due(&self) -> u64 {
         self.making.as_ref().map_or(NEVER, |periods| periods.cycle_of(WORD_PERIODS))
     }
 
+    /// Makes the random number ready if its time has come at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.due() <= access.now {
             self.making = None;
@@ -99,12 +109,14 @@ impl Block for Rng {
         }
     }
 
+    /// Adapts the remaining time of the number in preparation to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         if let Some(periods) = &mut self.making {
             periods.rebase(access.now, CLOCK_HZ, 1, access.core_hz);
         }
     }
 
+    /// Returns 1 while the random number generator requests its interrupt: a number is ready and the interrupt enabled.
     fn outputs(&self) -> u32 {
         u32::from(self.cr & IE != 0 && self.word.is_some())
     }

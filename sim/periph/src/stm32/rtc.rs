@@ -34,6 +34,7 @@ pub struct Rtc {
 }
 
 impl Rtc {
+    /// Returns the real-time clock after power-on.
     pub(super) fn new() -> Self {
         let mut rtc =
             Self { words: [0; 64], keys: 0, base_seconds: 0, weekday: 0, sub: RateCounter::default(), sync: None };
@@ -159,11 +160,15 @@ impl Block for Rtc {
         self.sync = None;
     }
 
+    /// Reads a register of the real-time clock at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         self.peek(offset, access)
     }
 
+    /// Writes a register of the real-time clock at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         let word = offset as usize / 4;
@@ -181,6 +186,7 @@ impl Block for Rtc {
         }
     }
 
+    /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         let per_second = self.per_second();
         match offset {
@@ -194,10 +200,12 @@ impl Block for Rtc {
         }
     }
 
+    /// Returns the core cycle at which initialisation or synchronisation ends, or [`NEVER`].
     fn due(&self) -> u64 {
         self.sync.as_ref().map_or(NEVER, |periods| periods.cycle_of(SYNC_PERIODS))
     }
 
+    /// Ends the initialisation or synchronisation of the registers if its time is over at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.due() <= access.now {
             self.sync = None;
@@ -205,6 +213,7 @@ impl Block for Rtc {
         }
     }
 
+    /// Adapts the counting of seconds to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.rate(access);
         self.sub.rebase(access.now, num, den, access.core_hz);

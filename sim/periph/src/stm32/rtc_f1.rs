@@ -25,6 +25,7 @@ pub struct RtcF1 {
 }
 
 impl RtcF1 {
+    /// Returns the real-time clock after power-on.
     pub(super) fn new() -> Self {
         Self { crh: 0, crl: RTOFF, prl: 0x8000, alarm: u32::MAX, counter: RateCounter::default(), done: 0 }
     }
@@ -69,11 +70,15 @@ impl Block for RtcF1 {
         *self = Self::new();
     }
 
+    /// Reads a register of the real-time clock at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         self.peek(offset, access)
     }
 
+    /// Writes a register of the real-time clock at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -91,6 +96,7 @@ impl Block for RtcF1 {
         }
     }
 
+    /// Returns the value of a register of the real-time clock at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         let count = self.counter.value(access.now) as u32;
         match offset {
@@ -102,12 +108,14 @@ impl Block for RtcF1 {
         }
     }
 
+    /// Returns the core cycle of the next second or alarm whose interrupt is enabled, or [`NEVER`].
     fn due(&self) -> u64 {
         let second = if self.crh & SECF & !self.crl != 0 { self.counter.cycle_of(self.done + 1) } else { NEVER };
         let alarm = if self.crh & ALRF & !self.crl != 0 { self.counter.cycle_of(self.alarm_at()) } else { NEVER };
         second.min(alarm)
     }
 
+    /// Sets the flags of seconds, alarm and overflow that have passed, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         let count = self.counter.value(access.now);
         if count > self.done {
@@ -118,6 +126,7 @@ impl Block for RtcF1 {
         }
     }
 
+    /// Adapts the counter to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         self.update_count_rate(access);
         if access.clock_hz != 0 {
@@ -125,6 +134,7 @@ impl Block for RtcF1 {
         }
     }
 
+    /// Returns 1 while the real-time clock requests its interrupt: an enabled flag (second, alarm or overflow) is set.
     fn outputs(&self) -> u32 {
         u32::from(self.crh & self.crl & 7 != 0)
     }

@@ -50,6 +50,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
+    /// Returns the state of a block after reset: `row` describes it in the chip's table, `place` is its model.
     pub fn new(row: &'static Row, place: Place) -> Self {
         let open = row.gate.is_none();
         let backup = matches!(row.device, Device::Rtc | Device::RtcF1 | Device::Backup);
@@ -102,6 +103,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// Returns the interrupt lines, all low.
     pub fn new() -> Self {
         Self { levels: [0; 5], drivers: [0; 160] }
     }

@@ -204,10 +204,13 @@ impl Spi {
 }
 
 impl Block for Spi {
+    /// Puts the registers of the SPI controller to their reset values. The attached devices stay.
     fn reset(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.layout) };
     }
 
+    /// Reads a register of the SPI controller at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes. A read of DR takes a received frame.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match offset {
@@ -221,6 +224,8 @@ impl Block for Spi {
         }
     }
 
+    /// Writes a register of the SPI controller at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -236,6 +241,7 @@ impl Block for Spi {
         self.begin(access.now, access);
     }
 
+    /// Returns the value of a register of the SPI controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
@@ -249,10 +255,12 @@ impl Block for Spi {
         }
     }
 
+    /// Returns the core cycle of the next end of a frame, or [`NEVER`].
     fn due(&self) -> u64 {
         self.end
     }
 
+    /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         while self.end <= access.now {
             let end = std::mem::replace(&mut self.end, NEVER);
@@ -267,6 +275,7 @@ impl Block for Spi {
         }
     }
 
+    /// Returns 1 while the SPI controller requests its interrupt: an enabled flag (transmit, receive or error) is set.
     fn outputs(&self) -> u32 {
         let status = self.status();
         let requests = [(CR2_TXEIE, SR_TXE), (CR2_RXNEIE, SR_RXNE), (CR2_ERRIE, SR_OVR | SR_MODF)];

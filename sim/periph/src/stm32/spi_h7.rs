@@ -295,10 +295,13 @@ impl SpiH7 {
 }
 
 impl Block for SpiH7 {
+    /// Puts the registers of the SPI controller to their reset values. The attached devices stay.
     fn reset(&mut self) {
         *self = Self { bus: std::mem::take(&mut self.bus), ..Self::new(self.fifo_bytes) };
     }
 
+    /// Reads a register of the SPI controller at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes. A read of RXDR takes received bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset != 0x30 {
@@ -309,6 +312,8 @@ impl Block for SpiH7 {
         value
     }
 
+    /// Writes a register of the SPI controller at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -333,6 +338,7 @@ impl Block for SpiH7 {
         }
     }
 
+    /// Returns the value of a register of the SPI controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
@@ -349,25 +355,31 @@ impl Block for SpiH7 {
         }
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// IFCR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x18
     }
 
+    /// Returns the core cycle of the next end of a frame, or [`NEVER`].
     fn due(&self) -> u64 {
         self.end
     }
 
+    /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         while self.end <= access.now {
             self.complete(self.end, access);
         }
     }
 
+    /// Begins a transfer that waited for the clock, with the new frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         // A master that waited for its clock.
         self.begin(access.now, 0, access);
     }
 
+    /// Returns 1 while the SPI controller requests its interrupt: an enabled flag of SR is set.
     fn outputs(&self) -> u32 {
         let of_end = if self.ier & IER_EOTIE != 0 { SR_EOT | SR_SUSP | SR_TXC } else { 0 };
         u32::from(self.status() & (self.ier & 0x7ff | of_end) != 0)

@@ -31,6 +31,7 @@ pub struct Syscfg {
 }
 
 impl Syscfg {
+    /// Returns SYSCFG, or AFIO on the F1, in its reset state.
     pub(super) fn new(kind: SyscfgKind) -> Self {
         Self { kind, words: [0; BYTES / 4] }
     }
@@ -79,14 +80,19 @@ impl Syscfg {
 }
 
 impl Block for Syscfg {
+    /// Puts the registers of SYSCFG (AFIO on the F1) to their reset values.
     fn reset(&mut self) {
         self.words.fill(0);
     }
 
+    /// Reads a register of SYSCFG (AFIO on the F1) at a byte offset. `access` holds the time in core cycles and the
+    /// number of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.peek(offset, access)
     }
 
+    /// Writes a register of SYSCFG (AFIO on the F1) at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         let (mask, remap) = (self.mask(offset), self.remap());
         if let Some(word) = self.words.get_mut(offset as usize / 4) {
@@ -95,6 +101,7 @@ impl Block for Syscfg {
         access.effects.remap |= remap != self.remap();
     }
 
+    /// Returns the value of a register of SYSCFG (AFIO on the F1) at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         let word = self.words.get(offset as usize / 4).copied().unwrap_or(0);
         match (self.kind, offset) {

@@ -76,6 +76,7 @@ pub struct Timer {
 }
 
 impl Timer {
+    /// Returns a timer of this kind in its reset state.
     pub(super) fn new(kind: TimerKind) -> Self {
         let top = if kind.wide { u32::MAX } else { 0xffff };
         Self {
@@ -107,10 +108,12 @@ impl Timer {
         (if up { position } else { u64::from(self.arr.1).wrapping_sub(position) } & mask) as u32
     }
 
+    /// Returns the largest value of the counter: 16 or 32 bits.
     fn top(&self) -> u32 {
         if self.kind.wide { u32::MAX } else { 0xffff }
     }
 
+    /// Returns DIER, the register of enabled interrupts and DMA requests.
     fn dier(&self) -> u32 {
         self.stored[0x0c / 4]
     }
@@ -143,6 +146,8 @@ impl Timer {
         self.burst = if self.burst >= self.stored[DCR] >> 8 & 0x1f { 0 } else { self.burst + 1 };
     }
 
+    /// Returns the counter's rate in Hz, as numerator and denominator. The numerator is 0 while the counter stands
+    /// still.
     fn rate(&self, access: &Access) -> (u64, u64) {
         // A counter whose auto-reload value is 0 stands still.
         let on = self.cr1 & CEN != 0 && self.arr.1 != 0 && self.listens_to().is_none() && self.is_clocked_internally();
@@ -163,6 +168,7 @@ impl Timer {
         self.done = u64::from(position);
     }
 
+    /// Writes CR1, the control register: start and stop, direction, mode.
     fn write_cr1(&mut self, value: u32, access: &Access) {
         let count = self.count(access.now);
         let remap = if self.kind.remap { UIFREMAP } else { 0 };
@@ -190,6 +196,7 @@ impl Timer {
         self.position.rebase(access.now + delay, num, den, access.core_hz);
     }
 
+    /// Writes ARR, the auto-reload value. Without preload it takes effect at once.
     fn write_arr(&mut self, value: u32, access: &Access) {
         self.arr.0 = value & self.top();
         if self.cr1 & ARPE == 0 {
@@ -200,6 +207,7 @@ impl Timer {
         }
     }
 
+    /// Writes the compare value of a channel. Channel 1 is 0. Without preload it takes effect at once.
     fn write_ccr(&mut self, channel: usize, value: u32) {
         // A capture register is read-only.
         if self.compares(channel) {
@@ -225,6 +233,7 @@ impl Timer {
         channel < usize::from(self.kind.channels) && self.channel_mode(channel) & 3 == 0
     }
 
+    /// Returns the value of CNT, the counter, at the time in `access`, with a copy of UIF if that is enabled.
     fn cnt(&self, access: &Access) -> u32 {
         let count = self.count(access.now);
         if self.cr1 & UIFREMAP != 0 { count & 0x7fff_ffff | (self.sr & UIF) << 31 } else { count }
@@ -253,6 +262,8 @@ impl Block for Timer {
         *self = Self { outputs, inputs, ..Self::new(self.kind) };
     }
 
+    /// Reads a register of the timer at a byte offset. `access` holds the time in core cycles and the number of bytes.
+    /// A read of a capture value clears its flag.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         if offset == DMAR {
@@ -267,6 +278,8 @@ impl Block for Timer {
         value
     }
 
+    /// Writes a register of the timer at a byte offset. `access` holds the time in core cycles and takes requests to
+    /// the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         if offset == DMAR {
@@ -307,6 +320,7 @@ impl Block for Timer {
         self.refresh_outputs(access.now, access);
     }
 
+    /// Returns the value of a register of the timer at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0x00 => self.cr1,
@@ -320,18 +334,24 @@ impl Block for Timer {
         }
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// EGR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x14
     }
 
+    /// Returns the core cycle of the next event: a flag whose interrupt is enabled, or a change of an output that a pin
+    /// shows, or [`NEVER`].
     fn due(&self) -> u64 {
         self.next_event().min(self.next_output_event())
     }
 
+    /// Advances the timer to the cycle in `access`: its flags and outputs.
     fn advance(&mut self, access: &mut Access) {
         self.catch_up(access);
     }
 
+    /// Adapts the counter's rate to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         self.update_count_rate(access);
     }

@@ -87,6 +87,7 @@ pub struct Usart {
     host_overruns: bool,
 }
 
+/// A frame that the transmitter sends: the idle frame after it is enabled, or a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Frame {
     Idle,
@@ -94,6 +95,8 @@ enum Frame {
 }
 
 impl Usart {
+    /// Returns a serial port in its reset state. With `host_overruns` the host does not wait until the receiver has
+    /// room.
     pub(super) fn new(number: u8, layout: UsartLayout, host_overruns: bool) -> Self {
         Self {
             number,
@@ -144,26 +147,32 @@ impl Usart {
         (self.cr3 & DMAT != 0 && status & TXE != 0, self.cr3 & DMAR != 0 && status & RXNE != 0)
     }
 
+    /// Returns whether the port has the later register layout (L0, F7, H7).
     fn later(&self) -> bool {
         matches!(self.layout, UsartLayout::V2 { .. })
     }
 
+    /// Returns whether the FIFOs exist and are enabled.
     fn fifo_on(&self) -> bool {
         matches!(self.layout, UsartLayout::V2 { fifo: true, .. }) && self.cr1 & FIFOEN != 0
     }
 
+    /// Returns the number of bytes that wait to be sent or read at most: 16 with FIFOs, else 1.
     fn depth(&self) -> usize {
         if self.fifo_on() { FIFO_DEPTH } else { 1 }
     }
 
+    /// Returns whether the port is enabled (UE).
     fn on(&self) -> bool {
         self.cr1 & if self.later() { 1 } else { 1 << 13 } != 0
     }
 
+    /// Returns whether port and transmitter are enabled.
     fn transmits(&self) -> bool {
         self.on() && self.cr1 & TE != 0
     }
 
+    /// Returns whether port and receiver are enabled.
     fn receives(&self) -> bool {
         self.on() && self.cr1 & RE != 0
     }
@@ -177,6 +186,7 @@ impl Usart {
         }
     }
 
+    /// Returns the mask of the data bits in a byte, without parity.
     fn data_mask(&self) -> u8 {
         let data = self.word_bits() - u64::from(self.cr1 >> 10 & 1);
         ((1u16 << data.min(8)) - 1) as u8
@@ -201,11 +211,13 @@ impl Usart {
         (den >= 16 || num > 2 && den != 0).then_some((num, den * prescaler))
     }
 
+    /// Returns a counter of half bits on the line, which is 0 at cycle `at`.
     fn line_counter(&self, at: u64, access: &Access) -> RateCounter {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
         RateCounter::start(at, 0, access.clock_hz * num, den, access.core_hz)
     }
 
+    /// Adapts the half-bit counters to a new clock or baud rate. Frames on the line go on.
     fn rebase(&mut self, access: &Access) {
         let (num, den) = self.half_bit_rate().unwrap_or((0, 1));
         let counters = [Some(&mut self.tx_bits), Some(&mut self.rx_bits), self.idle_bits.as_mut()];
@@ -214,10 +226,12 @@ impl Usart {
         }
     }
 
+    /// Computes the cycle of the port's next event.
     fn reschedule(&mut self) {
         self.next = self.tx_due().min(self.rx_due()).min(self.idle_due());
     }
 
+    /// Returns the cycle at which the frame being sent ends, or [`NEVER`].
     fn tx_due(&self) -> u64 {
         if self.sending.is_some() { self.tx_bits.cycle_of(self.frame_half_bits()) } else { NEVER }
     }
@@ -232,6 +246,7 @@ impl Usart {
         }
     }
 
+    /// Begins to send the next waiting byte, if the line is free.
     fn tx_start(&mut self, access: &Access) {
         if self.sending.is_none() {
             self.tx_bits = self.line_counter(access.now, access);
@@ -239,6 +254,7 @@ impl Usart {
         }
     }
 
+    /// Ends the frame being sent, reports its byte, and begins the next frame.
     fn tx_finish(&mut self, access: &mut Access) {
         let end = self.tx_due();
         let half_bits = self.frame_half_bits();
@@ -258,6 +274,7 @@ impl Usart {
         }
     }
 
+    /// Writes a byte to the transmit data register or FIFO.
     fn write_data(&mut self, value: u32, access: &Access) {
         // First layout: TC goes only if SR was read with it set.
         if self.later() || self.seen & TC != 0 {
@@ -275,6 +292,7 @@ impl Usart {
         self.tx_start(access);
     }
 
+    /// Writes CR1: enabling the transmitter begins an idle frame, disabling the port stops it at once.
     fn write_cr1(&mut self, value: u32, access: &Access) {
         let before = std::mem::replace(&mut self.cr1, value);
         let was_on = before & TE != 0 && before & self.enable_bit() != 0;
@@ -290,6 +308,7 @@ impl Usart {
         self.rx_start(access);
     }
 
+    /// Returns the mask of CR1's bit that enables the port (UE), whose place depends on the layout.
     fn enable_bit(&self) -> u32 {
         if self.later() { 1 } else { 1 << 13 }
     }
@@ -315,6 +334,8 @@ impl Usart {
 }
 
 impl Block for Usart {
+    /// Puts the registers of the serial port to their reset values. Received bytes that the firmware has not read
+    /// return to the line.
     fn reset(&mut self) {
         self.give_back();
         let line = std::mem::take(&mut self.rx_line);
@@ -322,6 +343,8 @@ impl Block for Usart {
         self.rx_line = line;
     }
 
+    /// Reads a register of the serial port at a byte offset. `access` holds the time in core cycles and the number of
+    /// bytes. Reads of data and status clear flags.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         match (self.layout, offset) {
@@ -338,6 +361,8 @@ impl Block for Usart {
         }
     }
 
+    /// Writes a register of the serial port at a byte offset. `access` holds the time in core cycles and takes requests
+    /// to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match self.layout {
@@ -347,19 +372,24 @@ impl Block for Usart {
         self.reschedule();
     }
 
+    /// Returns the value of a register of the serial port at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         self.register(offset)
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// RQR, ICR and TDR of the later layout only.
     fn is_strobe(&self, offset: u32) -> bool {
         self.later() && matches!(offset, 0x18 | 0x20 | 0x28)
     }
 
+    /// Returns the core cycle of the next end of a frame, sent or received, or of an idle line, or [`NEVER`].
     #[inline]
     fn due(&self) -> u64 {
         self.next
     }
 
+    /// Completes the frames that have ended, up to the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if self.next > access.now {
             return;
@@ -371,12 +401,14 @@ impl Block for Usart {
         self.reschedule();
     }
 
+    /// Adapts the baud rate to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         self.rebase(access);
         self.rx_start(access);
         self.reschedule();
     }
 
+    /// Returns 1 while the serial port requests its interrupt: an enabled flag is set.
     #[inline]
     fn outputs(&self) -> u32 {
         u32::from(self.interrupt_level())

@@ -61,15 +61,20 @@ impl Wwdg {
 }
 
 impl Block for Wwdg {
+    /// Puts the registers of the window watchdog to their reset values.
     fn reset(&mut self) {
         *self = Self { timebase: self.timebase, ..Self::new(false) };
     }
 
+    /// Reads a register of the window watchdog at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32 {
         self.advance(access);
         self.peek(offset, access)
     }
 
+    /// Writes a register of the window watchdog at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.advance(access);
         match offset {
@@ -86,6 +91,7 @@ impl Block for Wwdg {
         }
     }
 
+    /// Returns the value of a register of the window watchdog at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, access: &Access) -> u32 {
         match offset {
             0 => self.cr & WDGA | self.count(access.now),
@@ -95,11 +101,13 @@ impl Block for Wwdg {
         }
     }
 
+    /// Returns the core cycle of the next early warning or reset of the chip, or [`NEVER`].
     fn due(&self) -> u64 {
         let warning = if self.warned { NEVER } else { self.cycle_of(0x40) };
         warning.min(self.cycle_of(0x3f))
     }
 
+    /// Flags the early warning, or requests the chip's reset, if its time has come at the cycle in `access`.
     fn advance(&mut self, access: &mut Access) {
         if !self.warned && self.cycle_of(0x40) <= access.now {
             (self.warned, self.flag) = (true, true);
@@ -111,11 +119,14 @@ impl Block for Wwdg {
         }
     }
 
+    /// Adapts the watchdog's counter to the new clock frequencies in `access`.
     fn clocks_changed(&mut self, access: &mut Access) {
         let (num, den) = self.rate(access);
         self.ticks.rebase(access.now, num, den, access.core_hz);
     }
 
+    /// Returns 1 while the window watchdog requests its interrupt: the early warning is flagged and its interrupt
+    /// enabled.
     fn outputs(&self) -> u32 {
         u32::from(self.flag && self.cfr & EWI != 0)
     }

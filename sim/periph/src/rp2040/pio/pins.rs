@@ -21,6 +21,7 @@ impl Field {
         self.mask |= other.mask;
     }
 
+    /// Returns the word with the field's values in the bits of its mask.
     fn applied_to(self, word: u32) -> u32 {
         word & !self.mask | self.value
     }

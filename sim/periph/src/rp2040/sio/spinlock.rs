@@ -60,6 +60,7 @@ pub(super) struct Spinlocks {
 }
 
 impl Default for Spinlocks {
+    /// Returns the spinlocks after power-on: all free, without statistics.
     fn default() -> Self {
         Self {
             locked: 0,

@@ -59,6 +59,7 @@ impl Stm32 {
         }
     }
 
+    /// Advances the timers whose outputs drive pins to cycle `now`, in the order of their events.
     fn advance_driving_timers(&mut self, now: u64, effects: &mut Effects) {
         loop {
             let driving = self.timer_routes.driving;

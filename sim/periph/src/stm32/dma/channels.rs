@@ -36,10 +36,12 @@ struct Channel {
 }
 
 impl Channel {
+    /// Returns whether firmware has enabled the channel (CCR.EN).
     fn is_enabled(&self) -> bool {
         self.ccr & EN != 0
     }
 
+    /// Returns the channel's priority level (CCR.PL): 0 is low, 3 is very high.
     fn priority(&self) -> u32 {
         self.ccr >> 12 & 3
     }
@@ -83,10 +85,13 @@ impl ChannelDma {
         }
     }
 
+    /// Puts the controller's registers to their reset values.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.selection.is_some());
     }
 
+    /// Returns, for each channel, the number that its CSELR field selects (0 on the F1). `None` for a channel that
+    /// awaits no peripheral.
     pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
         let selection = self.selection.unwrap_or(0);
         std::array::from_fn(|n| {
@@ -95,6 +100,7 @@ impl ChannelDma {
         })
     }
 
+    /// Returns whether a transfer is under way or a channel is enabled.
     pub(super) fn is_active(&self) -> bool {
         self.granted.is_some() || self.channels.iter().any(Channel::is_enabled)
     }
@@ -108,6 +114,7 @@ impl ChannelDma {
         (0..CHANNELS).filter(is_ready).max_by_key(|&n| (self.channels[n].priority(), CHANNELS - n))
     }
 
+    /// Begins the transfer of the most urgent requested channel at cycle `now`, if no transfer is under way.
     pub(super) fn grant(&mut self, now: u64, view: &View) {
         if self.granted.is_some() {
             return;
@@ -122,14 +129,18 @@ impl ChannelDma {
         self.granted = Some(Grant { transfer, end });
     }
 
+    /// Removes the transfer that has ended by cycle `now` and returns it.
     pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
         self.granted.take_if(|grant| grant.end <= now).map(|grant| grant.transfer)
     }
 
+    /// Sets a flag of channel `n` in ISR, and its global flag.
     fn raise(&mut self, n: usize, flag: u32) {
         self.flags |= (flag | GIF) << (4 * n);
     }
 
+    /// Counts a transfer that was carried out. `data` is `None` after a bus error. Returns what the requesting
+    /// peripheral is told, if there is one.
     pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
         let n = transfer.stream;
         if data.is_none() {
@@ -171,6 +182,7 @@ impl ChannelDma {
         (n < CHANNELS).then_some((n, register))
     }
 
+    /// Returns the value of the controller's register at a byte offset.
     pub(super) fn register(&self, offset: u32) -> u32 {
         match (offset, Self::place(offset)) {
             (ISR, _) => self.flags,
@@ -183,6 +195,7 @@ impl ChannelDma {
         }
     }
 
+    /// Writes the controller's register at a byte offset.
     pub(super) fn set_register(&mut self, offset: u32, value: u32) {
         match (offset, Self::place(offset)) {
             (IFCR, _) => self.clear_flags(value),
@@ -228,10 +241,12 @@ impl ChannelDma {
         }
     }
 
+    /// Returns whether the register at an offset clears the flags of which 1 is written.
     pub(super) fn clears_flags(&self, offset: u32) -> bool {
         offset == IFCR
     }
 
+    /// Returns the core cycle at which the transfer under way ends, or [`NEVER`].
     pub(super) fn due(&self) -> u64 {
         self.granted.map_or(NEVER, |grant| grant.end)
     }

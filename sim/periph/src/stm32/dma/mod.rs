@@ -80,6 +80,7 @@ pub(super) struct View<'a> {
 }
 
 impl View<'_> {
+    /// Returns whether a peripheral requests a transfer of this stream.
     fn is_requested(&self, stream: usize) -> bool {
         self.requests >> stream & 1 != 0
     }
@@ -172,30 +173,40 @@ impl Dma {
 }
 
 impl Block for Dma {
+    /// Puts the registers of the DMA controller to their reset values.
     fn reset(&mut self) {
         either!(self, dma => dma.reset());
     }
 
+    /// Reads a register of the DMA controller at a byte offset. `access` holds the time in core cycles and the number
+    /// of bytes.
     fn read(&mut self, offset: u32, _access: &mut Access) -> u32 {
         either!(self, dma => dma.register(offset))
     }
 
+    /// Writes a register of the DMA controller at a byte offset. `access` holds the time in core cycles and takes
+    /// requests to the machine.
     fn write(&mut self, offset: u32, value: u32, _access: &mut Access) {
         either!(self, dma => dma.set_register(offset, value));
     }
 
+    /// Returns the value of a register of the DMA controller at a byte offset, without the side effects of a read.
     fn peek(&self, offset: u32, _access: &Access) -> u32 {
         either!(self, dma => dma.register(offset))
     }
 
+    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
+    /// the registers that clear flags only.
     fn is_strobe(&self, offset: u32) -> bool {
         either!(self, dma => dma.clears_flags(offset))
     }
 
+    /// Returns the core cycle of the next end of a transfer, or [`NEVER`].
     fn due(&self) -> u64 {
         either!(self, dma => dma.due())
     }
 
+    /// Returns the levels of the controller's interrupt outputs, a bit for each channel or stream.
     fn outputs(&self) -> u32 {
         either!(self, dma => dma.interrupts())
     }

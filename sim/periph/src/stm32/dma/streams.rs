@@ -41,10 +41,12 @@ struct Fifo {
 }
 
 impl Fifo {
+    /// Returns the number of bytes for which the FIFO has room.
     fn room(&self) -> u32 {
         FIFO_BYTES - self.len
     }
 
+    /// Appends bytes to the FIFO, which must have room for them.
     fn push(&mut self, bytes: &[u8]) {
         let end = self.len as usize;
         self.bytes[end..end + bytes.len()].copy_from_slice(bytes);
@@ -58,6 +60,7 @@ impl Fifo {
         head
     }
 
+    /// Removes the oldest `count` bytes from the FIFO, or all if it has fewer.
     fn drop_head(&mut self, count: u32) {
         let count = count.min(self.len);
         self.bytes.copy_within(count as usize..self.len as usize, 0);
@@ -107,10 +110,12 @@ impl Stream {
         stops: false,
     };
 
+    /// Returns whether firmware has enabled the stream (CR.EN).
     fn is_enabled(&self) -> bool {
         self.cr & EN != 0
     }
 
+    /// Returns the direction of the stream's transfers (CR.DIR).
     fn direction(&self) -> Direction {
         match self.cr >> 6 & 3 {
             0 => Direction::PeripheralToMemory,
@@ -119,18 +124,22 @@ impl Stream {
         }
     }
 
+    /// Returns whether the stream transfers each item at once, without waiting for the FIFO's threshold.
     fn is_direct(&self) -> bool {
         self.fcr & DMDIS == 0
     }
 
+    /// Returns whether the stream starts again after its last item, because it is circular or has two buffers.
     fn is_circular(&self) -> bool {
         self.cr & (CIRC | DBM) != 0
     }
 
+    /// Returns the stream's priority level (CR.PL): 0 is low, 3 is very high.
     fn priority(&self) -> u32 {
         self.cr >> 16 & 3
     }
 
+    /// Returns the bytes of an item at the peripheral port: 1, 2 or 4.
     fn peripheral_bytes(&self) -> u32 {
         size_of(self.cr >> 11)
     }
@@ -145,6 +154,7 @@ impl Stream {
         if self.is_direct() { 1 } else { [1, 4, 8, 16][(self.cr >> shift & 3) as usize] }
     }
 
+    /// Returns the number of bytes at which the FIFO is written to memory, or filled again.
     fn threshold(&self) -> u32 {
         4 * ((self.fcr & 3) + 1)
     }
@@ -270,10 +280,13 @@ impl StreamDma {
         Self { streams: [Stream::RESET; STREAMS], flags: [0; STREAMS], channel_mask, granted: [None; 2] }
     }
 
+    /// Puts the controller's registers to their reset values.
     pub(super) fn reset(&mut self) {
         *self = Self::new(self.channel_mask);
     }
 
+    /// Returns, for each stream, the request number that firmware selected. `None` for a stream that awaits no
+    /// peripheral.
     pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
         self.streams.map(|stream| {
             let waits = stream.is_enabled() && stream.direction() != Direction::MemoryToMemory;
@@ -281,10 +294,12 @@ impl StreamDma {
         })
     }
 
+    /// Returns whether a transfer is under way or a stream is enabled.
     pub(super) fn is_active(&self) -> bool {
         self.granted.iter().any(Option::is_some) || self.streams.iter().any(Stream::is_enabled)
     }
 
+    /// Begins a transfer at cycle `now` on each of the two ports that is free.
     pub(super) fn grant(&mut self, now: u64, view: &View) {
         for port in [Port::Peripheral, Port::Memory] {
             if self.granted[port as usize].is_none() {
@@ -313,12 +328,15 @@ impl StreamDma {
         Some(Grant { transfer: Transfer { stream: n, read, write, data }, end })
     }
 
+    /// Removes the first transfer that has ended by cycle `now` and returns it.
     pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
         let grants = self.granted.iter_mut().filter(|grant| grant.is_some_and(|grant| grant.end <= now));
         let first = grants.min_by_key(|grant| grant.map_or(NEVER, |grant| grant.end))?;
         first.take().map(|grant| grant.transfer)
     }
 
+    /// Counts a transfer that was carried out. `data` is `None` after a bus error. Returns what the requesting
+    /// peripheral is told, if there is one.
     pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
         let n = transfer.stream;
         let burst = transfer.read.or(transfer.write)?;
@@ -435,6 +453,7 @@ impl StreamDma {
         (n < STREAMS).then_some((n, register))
     }
 
+    /// Returns the value of the controller's register at a byte offset.
     pub(super) fn register(&self, offset: u32) -> u32 {
         match (offset, Self::place(offset)) {
             (0x00 | 0x04, _) => {
@@ -455,6 +474,7 @@ impl StreamDma {
         }
     }
 
+    /// Writes the controller's register at a byte offset.
     pub(super) fn set_register(&mut self, offset: u32, value: u32) {
         match (offset, Self::place(offset)) {
             (0x08 | 0x0c, _) => {
@@ -519,10 +539,12 @@ impl StreamDma {
         }
     }
 
+    /// Returns whether the register at an offset clears the flags of which 1 is written.
     pub(super) fn clears_flags(&self, offset: u32) -> bool {
         matches!(offset, 0x08 | 0x0c)
     }
 
+    /// Returns the core cycle at which the next transfer ends, or [`NEVER`].
     pub(super) fn due(&self) -> u64 {
         self.granted.iter().flatten().map(|grant| grant.end).min().unwrap_or(NEVER)
     }

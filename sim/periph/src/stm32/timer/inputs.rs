@@ -44,10 +44,12 @@ enum Slave {
 }
 
 impl Timer {
+    /// Returns the slave mode control register.
     fn smcr(&self) -> u32 {
         self.stored[2]
     }
 
+    /// Returns the slave mode that firmware selected (SMCR.SMS): what a trigger does to the counter.
     fn slave(&self) -> Slave {
         // RM0433 38.4.3: mode 1 counts the edges of input 1. The older manuals say input 2. The vendor's driver agrees
         // with the newer one.

@@ -114,6 +114,7 @@ impl Timer {
         }
     }
 
+    /// Returns the enable and polarity bits of a channel's two outputs (CCER). Channel 1 is 0.
     fn enables(&self, channel: usize) -> Enables {
         let bit = |number: usize| self.stored[CCER] >> (4 * channel + number) & 1 != 0;
         Enables {

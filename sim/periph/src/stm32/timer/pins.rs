@@ -28,10 +28,12 @@ struct Line {
     pins: &'static str,
 }
 
+/// Returns a row of the table: the pins that a timer's output reaches on these chips with this alternate function.
 const fn line(chips: u8, timer: &'static str, output: u8, function: u8, pins: &'static str) -> Line {
     Line { chips, timer, output, function, pins }
 }
 
+/// Returns a set of chips as a mask, with a bit for each chip.
 const fn set(chips: &[Chip]) -> u8 {
     let (mut mask, mut n) = (0, 0);
     while n < chips.len() {
