@@ -7,6 +7,7 @@ use rtoslab_cpu::v7m::pipeline::{Pipeline, Plain};
 use rtoslab_machine::flat::{BASE, Flat, STATE_WORDS};
 use std::time::Instant;
 
+/// Reads the arguments, and measures the image's speed on a bare core.
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();
     let image = std::fs::read(args.get(1).ok_or("give an image")?)?;
@@ -18,6 +19,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// Runs an image on a bare core until the address `until`, and prints how many instructions per second the host
+/// simulated.
 fn measure<P: Pipeline + Default>(mut flat: Flat<P>, image: &[u8], until: u32) {
     flat.write(BASE, image);
     flat.until(until);

@@ -6,6 +6,7 @@ use rtoslab_machine::board::Options;
 use rtoslab_machine::boards::board;
 use std::time::Instant;
 
+/// Reads the arguments, runs the image on a board, and prints how many instructions per second the host simulated.
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();
     let name = args.get(1).ok_or("give an image")?;

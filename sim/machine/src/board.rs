@@ -152,8 +152,8 @@ pub trait Board {
     fn warnings(&self) -> Vec<String>;
     /// Reads the board's memory without side effects. `None` outside of memory.
     fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>>;
-    /// Reads a word as privileged software of a core does, with whatever that changes: ask a board that was opened from a
-    /// snapshot. `None` where the access faults.
+    /// Reads a word of memory or a register as privileged software of a core does, with all side effects: use a board
+    /// that was opened from a snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
     /// Writes to the board's RAM. False outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool;
@@ -315,70 +315,88 @@ pub fn read_registers(copy: &mut dyn Board, core: usize, address: u32, bytes: us
 /// The methods of [`Board`] that every machine has of its own, under the same name and with the same types.
 macro_rules! as_the_machine {
     () => {
+        /// Overrides the value of a timing rule by its name.
         fn set(&mut self, key: &str, value: u64) -> Result<(), $crate::setting::SettingError> {
             self.set(key, value)
         }
 
+        /// Returns every setting: name, rule, value in force.
         fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
             self.settings()
         }
 
+        /// Loads an image into the board's memories and resets the board. `name` is for messages.
         fn load(&mut self, data: &[u8], name: &str) -> Result<(), $crate::image::ImageError> {
             self.load(data, name)
         }
 
+        /// Returns the functions and objects of the image, by address.
         fn symbols(&self) -> &[$crate::image::Symbol] {
             self.symbols()
         }
 
+        /// Runs the board up to a cycle or a time, whichever comes first.
         fn run_to(&mut self, end: $crate::stop::RunEnd) -> $crate::stop::Stop {
             self.run_to(end)
         }
 
+        /// Returns the time since power-on, by the board's cycles.
         fn elapsed_time(&self) -> &rtoslab_periph::ElapsedTime {
             self.elapsed_time()
         }
 
+        /// Returns the current cycle.
         fn cycle(&self) -> u64 {
             self.cycle()
         }
 
+        /// Returns the core clock in Hz.
         fn clock_hz(&self) -> u64 {
             self.clock_hz()
         }
 
+        /// Switches the per-instruction profile on (from zero) or off.
         fn profile(&mut self, on: bool) {
             self.profile(on);
         }
 
+        /// Sets the statistics of all cores to zero.
         fn reset_stats(&mut self) {
             self.reset_stats();
         }
 
+        /// Returns the board's present state.
         fn snapshot(&self) -> $crate::snapshot::Snapshot {
             self.snapshot()
         }
 
+        /// Restores the board's state in a snapshot. False if the snapshot is of another kind of board.
         fn restore(&mut self, snapshot: &$crate::snapshot::Snapshot) -> bool {
             self.restore(snapshot)
         }
 
+        /// Places the probes of a snapshot on this board, which has none.
         fn adopt_probes(&mut self, snapshot: &$crate::snapshot::Snapshot) {
             self.adopt_probes(snapshot);
         }
 
+        /// Schedules a stimulus from outside for a cycle. The error is one sentence.
         fn inject(&mut self, cycle: u64, stimulus: rtoslab_lab::Stimulus) -> Result<(), String> {
             self.inject(cycle, stimulus)
         }
 
+        /// Returns the observer that accounts for every cycle, if there is one.
         fn observer(&mut self) -> Option<&mut rtoslab_lab::Observer> {
             self.observer.as_deref_mut()
         }
 
+        /// Starts or ends the observation of every cycle and instruction. It costs host time only, and ends at a
+        /// restore.
         fn observe(&mut self, wanted: Option<$crate::observe::ObservationRequest>) {
             $crate::observe::ObservedMachine::start_observing(self, wanted);
         }
 
+        /// Returns the observations since the last call. `None` while nothing observes.
         fn observed(&mut self) -> Option<$crate::observe::ObservationReport> {
             $crate::observe::ObservedMachine::take_observed(self)
         }

@@ -52,12 +52,16 @@ impl Memory {
 
 // SAFETY: the ops are a vector of the memory, never resized.
 unsafe impl Bus for Memory {
+    /// Returns the cycle in which the decoder has a code word: two cycles after the address phase, as the RAM has no
+    /// wait states.
     fn fetch(&mut self, _: &mut Core, _: u32, at: u64) -> u64 {
         at + 2
     }
 
+    /// Does nothing: there is no prefetcher.
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
+    /// Loads 1, 2 or 4 bytes of RAM without wait states. Any other address faults.
     #[inline(always)]
     fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
         let Some(offset) = Memory::ram_offset(address, bytes) else { return Err(Fault::DataBus(address)) };
@@ -70,6 +74,7 @@ unsafe impl Bus for Memory {
         Ok(LoadResult { value, wait: 0 })
     }
 
+    /// Stores 1, 2 or 4 bytes to RAM without wait states. Any other address faults.
     #[inline(always)]
     fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
         let Some(offset) = Memory::ram_offset(address, bytes) else { return Err(Fault::DataBus(address)) };
@@ -80,15 +85,18 @@ unsafe impl Bus for Memory {
         Ok(0)
     }
 
+    /// Returns 0, the number of the only memory.
     fn block(&self, _: u32) -> u8 {
         0
     }
 
+    /// Returns the RAM as a region of code, if `address` is in it.
     fn region(&mut self, address: u32) -> Option<Region> {
         Memory::ram_offset(address, 2)?;
         Some(Region { base: BASE, bytes: BYTES, ops: self.ops.as_mut_ptr(), profile: std::ptr::null_mut() })
     }
 
+    /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32) {
         let offset = (address - BASE) as usize;
         let place = Place { address, region_base: BASE, region_bytes: BYTES };
@@ -101,6 +109,7 @@ unsafe impl Bus for Memory {
         unsafe { *region.ops.add((address - region.base) as usize / 2) = op };
     }
 
+    /// Returns `None`: this core has no probes.
     fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         None
     }

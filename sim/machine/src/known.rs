@@ -17,6 +17,7 @@ struct Entry<O> {
 pub struct KnownOps<O>([Entry<O>; KNOWN]);
 
 impl<O: Copy + Default> Default for KnownOps<O> {
+    /// Returns an empty cache.
     fn default() -> KnownOps<O> {
         // No instruction has an odd address.
         KnownOps([Entry { address: 1, halfwords: [0; 2], decoded: O::default(), site: 0 }; KNOWN])

@@ -46,6 +46,7 @@ impl<T: Copy> Lazy<T> {
 }
 
 impl<T> Drop for Lazy<T> {
+    /// Frees the array's memory.
     fn drop(&mut self) {
         // SAFETY: allocated with this layout in `new`.
         unsafe { dealloc(self.block.as_ptr(), self.layout) };

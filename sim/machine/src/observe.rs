@@ -32,6 +32,7 @@ pub(crate) trait ObservedCore {
 macro_rules! observed_core {
     ($version:ident) => {
         impl ObservedCore for $version::core::Core {
+            /// Returns what an observer sees of the core, between instructions.
             fn look(&self) -> CoreView {
                 use $version::core::Phase;
                 CoreView {
@@ -46,10 +47,12 @@ macro_rules! observed_core {
                 }
             }
 
+            /// Whether the core executes, and neither sleeps nor is inside an exception's entry.
             fn is_running(&self) -> bool {
                 self.phase == $version::core::Phase::Run
             }
 
+            /// Returns the steps that its executor has logged.
             fn steps(&mut self) -> &mut Vec<Step> {
                 &mut self.steps
             }
@@ -70,15 +73,16 @@ pub(crate) struct ObservedParts<'a, C> {
 
 /// A machine whose cores can be observed.
 pub(crate) trait ObservedMachine {
+    /// The type of the machine's cores.
     type Core: ObservedCore;
 
-    /// Returns its cores, its observer and the executors' mode.
+    /// Returns the machine's cores, its observer, and the mode of the executors (the interpreters of instructions).
     fn observed_parts(&mut self) -> ObservedParts<'_, Self::Core>;
 
-    /// Returns the symbols of its image, and the current cycle.
+    /// Returns the symbols of the machine's image, and the current cycle.
     fn observed_image(&self) -> (&[Symbol], u64);
 
-    /// Logs accesses to spinlocks for the observer from now on, or no longer.
+    /// Switches the log of spinlock accesses, which the observer reads, on or off.
     fn log_locks(&mut self, _on: bool) {}
 
     /// Starts the observation, or ends it.

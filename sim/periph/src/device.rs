@@ -5,27 +5,29 @@
 
 use std::fmt;
 
-/// A device that is attached to a board. A device has the methods of its own bus.
+/// A device outside of the chip that is attached to a board. It has the methods of its own bus. Times are nanoseconds
+/// since power-on.
 pub trait Device: Send + Sync {
-    /// I2C: a START with the device's address. True if it acknowledges.
+    /// Receives an I2C START with the device's address, for a read or a write by the master. Returns true if the device
+    /// acknowledges.
     fn start(&mut self, _reads: bool, _now_ns: u64) -> bool {
         false
     }
 
-    /// I2C: a byte to the device. True if it acknowledges.
+    /// Receives a byte over I2C. Returns true if the device acknowledges.
     fn write(&mut self, _byte: u8, _now_ns: u64) -> bool {
         false
     }
 
-    /// I2C: a byte from the device.
+    /// Returns the byte that the device sends over I2C.
     fn read(&mut self, _now_ns: u64) -> u8 {
         0xff
     }
 
-    /// I2C: the transfer ends.
+    /// Receives the end of an I2C transfer.
     fn stop(&mut self, _now_ns: u64) {}
 
-    /// SPI: the pin that selects the device fell (true) or rose.
+    /// Receives a change of the pin that selects the device on an SPI: true when it falls, false when it rises.
     fn select(&mut self, _selected: bool, _now_ns: u64) {}
 
     /// SPI: sends a frame of `_bits` bits to the device. Returns the frame that the device sends meanwhile.
@@ -43,7 +45,7 @@ pub trait Device: Send + Sync {
         Vec::new()
     }
 
-    /// A copy in the same state, for snapshots.
+    /// Returns a copy of the device in the same state, for snapshots.
     fn copy(&self) -> Box<dyn Device>;
 }
 
@@ -127,7 +129,7 @@ pub struct I2cBus {
 }
 
 impl I2cBus {
-    /// Attaches a device. False if its address is taken.
+    /// Attaches a device at an I2C address. Returns false if the address is taken.
     pub fn attach(&mut self, address: u16, device: Attached) -> bool {
         let is_free = self.devices.iter().all(|&(taken, _)| taken != address);
         if is_free {
@@ -136,7 +138,7 @@ impl I2cBus {
         is_free
     }
 
-    /// A START, or another one within a transfer. True if a device acknowledges its address.
+    /// Sends a START with an address, at the begin of a transfer or within it. Returns true if a device acknowledges.
     pub fn start(&mut self, address: u16, reads: bool, now_ns: u64) -> bool {
         let found = self.devices.iter().position(|&(own, _)| own == address);
         self.addressed = found.filter(|&index| self.devices[index].1.0.start(reads, now_ns));
@@ -149,7 +151,7 @@ impl I2cBus {
         Some(&mut *self.devices[index].1.0)
     }
 
-    /// A byte to the addressed device. True if it acknowledges.
+    /// Sends a byte to the addressed device. Returns true if the device acknowledges.
     pub fn write(&mut self, byte: u8, now_ns: u64) -> bool {
         self.device().is_some_and(|device| device.write(byte, now_ns))
     }

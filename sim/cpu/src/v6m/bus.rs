@@ -92,14 +92,13 @@ pub trait Fabric: Sized {
         0
     }
 
-    /// Returns the number of the memory that contains `_bytes` bytes (up to 6) of RAM at this offset. `None` if it is
-    /// not one memory, or one set of interleaved ones. This and what follows is only asked where two cores' timing is
-    /// cached, or two cores collide.
+    /// Returns the number of the memory, or of the set of interleaved memories, that contains `bytes` bytes (up to 6)
+    /// of RAM at this offset. `None` if they are in several.
     fn memory_of(_offset: u32, _bytes: u32) -> Option<u32> {
         None
     }
 
-    /// Returns some RAM address in the memory with this number.
+    /// Returns a RAM address in the memory with this number.
     fn sample_of(_memory: u32) -> u32 {
         0
     }
@@ -108,7 +107,8 @@ pub trait Fabric: Sized {
     /// returns its cycle.
     fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64;
 
-    /// Fetches a word of code: the one `words` after that which contains `ip`. Only asked under `CONTEND`.
+    /// Fetches the word of code that is `words` words after the one with `ip`, from cycle `at` on. Returns the cycle of
+    /// the transfer. Only asked under `CONTEND`.
     ///
     /// By default the word is in a bank whose slots are arbitrated.
     #[inline(always)]
@@ -130,8 +130,8 @@ pub trait Fabric: Sized {
         0
     }
 
-    /// Whether an ordered access of `core` in cycle `t` comes after the other core's instruction of the same cycle.
-    /// Asked where timing is simulated.
+    /// Returns whether an access of `core` in cycle `t` that both cores must make in order comes after the other core's
+    /// instruction of the same cycle. Only asked where timing is simulated.
     fn gives_way(&mut self, _core: &Core, _other: &Core, _t: u64) -> bool {
         false
     }
@@ -157,7 +157,7 @@ pub trait Fabric: Sized {
 ///
 /// [`Code::OutOfRegion`]: crate::v6m::op::Code::OutOfRegion
 pub unsafe trait Bus: Fabric {
-    /// How its cores execute ahead of their time.
+    /// The engine that times instructions which its cores execute speculatively.
     type Ahead: Ahead<Self>;
 
     /// False if there is one core only.
@@ -172,9 +172,9 @@ pub unsafe trait Bus: Fabric {
     /// Returns main RAM.
     fn ram(&mut self) -> Ram<'_>;
 
-    /// Loads from anywhere but plain RAM, and advances `t` by the cycles that it takes. `other` is the other core,
-    /// which may have to go first. `None` where that was settled before. `LITERAL`: an aligned word known to be in
-    /// cached flash.
+    /// Loads from anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
+    /// which may have to go first, or `None` if the order is settled. `LITERAL`: an aligned word known to be in cached
+    /// flash.
     fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
         core: &mut Core,
@@ -184,7 +184,8 @@ pub unsafe trait Bus: Fabric {
         t: &mut u64,
     ) -> Result<u32, Trap>;
 
-    /// Stores to anywhere but plain RAM, and advances `t` by the cycles that it takes. `other` as for [`Bus::load`].
+    /// Stores to anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
+    /// which may have to go first, or `None` if the order is settled.
     fn store<const CONTEND: bool>(
         &mut self,
         core: &mut Core,
@@ -198,45 +199,45 @@ pub unsafe trait Bus: Fabric {
     /// Stores to marked bytes of RAM in cycle `now`: reports it if the word is watched, and decodes anew if it is code.
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64);
 
-    /// Whether a store to this offset of RAM, which is near a mark, writes a watched word. `None` if it cannot be executed
-    /// ahead of time.
+    /// Returns whether a store to this offset of RAM writes a watched word. `None` if the store cannot be executed
+    /// speculatively.
     fn watches_store(&self, offset: u32) -> Option<bool>;
 
-    /// Reports a store to a watched word, which the core has already made and whose cycle is known now. True if the
-    /// machine must act before anything else executes.
+    /// Reports a store to a watched word, which was made speculatively and has a cycle now. Returns true if the machine
+    /// must act before anything else executes.
     fn report_store(&mut self, core: usize, store: WatchedStore, cycle: u64) -> bool;
 
-    /// Loads from constant memory before the cycle is known, or returns `None` for other addresses. `None` for other
-    /// addresses. Its timing is that of the trace or basic block. `LITERAL` as for [`Bus::load`].
+    /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for
+    /// [`Bus::load`].
     fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32>;
 
-    /// Makes an access to neither RAM nor constants before its cycle is known. A store returns 0.
+    /// Makes an access to a register before its cycle is known, if its order between the cores allows that. A store
+    /// returns 0.
     fn access_ahead(&mut self, _core: &mut Core, _address: u32, _access: Access) -> OrderedAccess<u32> {
         OrderedAccess::InTime
     }
 
-    /// Returns the region of code that contains `address`, if code can be fetched there.
+    /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region>;
 
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32);
 
-    /// Returns the instruction at this address itself, even if a stub op is in its place. Nothing else happens.
+    /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
     fn behind(&mut self, address: u32) -> Op;
 
-    /// Fills the cache line of an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend), and advances `t`
-    /// by what that takes. False if it does not stay there: then only the core has it.
+    /// Fills the cache line of an instruction in whose place is [`Code::Attend`](crate::v6m::op::Code::Attend), and
+    /// advances `t` by the cycles that this takes. Returns false if the cache does not keep the line.
     fn fill_code_line<const CONTEND: bool>(&mut self, _core: &mut Core, _address: u32, _t: &mut u64) -> bool {
         true
     }
 
-    /// Fires the probes on an instruction behind [`Code::Attend`](crate::v6m::op::Code::Attend) in cycle `t`, and returns
-    /// it. `None`: stop before it.
+    /// Fires the probes on an instruction in cycle `t`, and returns the instruction, in whose place is
+    /// [`Code::Attend`](crate::v6m::op::Code::Attend). `None`: the run stops before it.
     fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op>;
 
-    /// Fires the probes on an instruction at the begin of a trace or block, before its cycle is known, and returns it.
-    /// This concerns a trace at `core.t`, whose bytes [`Core::retried`] confirms, in case it should not be executed
-    /// then.
+    /// Fires the probes on the first instruction of a trace or block, before its cycle is known, and returns the
+    /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op>;
 
     /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
@@ -252,8 +253,8 @@ pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> 
     (0..words).all(|word| bus.watches_store(offset + 4 * word) == Some(false))
 }
 
-/// The timing of speculative execution, and its native code, for one kind of machine. The interpreter calls these
-/// functions directly. The machine has no part in them.
+/// The engine that times speculatively executed instructions, and runs native code, for one kind of machine. The
+/// interpreter calls its functions directly.
 ///
 /// # Safety
 /// [`Ahead::logs`] gives two logs, which live as long as the bus.
@@ -261,26 +262,26 @@ pub unsafe trait Ahead<B: Bus> {
     /// True if a lone core that executes in time calls native code: see [`native_path`](crate::v6m::native_path).
     const HAS_NATIVE_PATHS: bool = false;
 
-    /// Looks up the cycles of a trace that was executed without time, and adds them to `core.t`. False if no other
-    /// trace must follow now.
+    /// Looks up the cycles of a trace that was executed speculatively, and adds them to `core.t`. Returns false if no
+    /// other trace may follow now.
     fn time_trace(_bus: &mut B, _core: &mut Core, _trace: Trace) -> bool {
         false
     }
 
-    /// Returns the cycle of the last store of the trace that [`Ahead::time_trace`] had last, which began in cycle
-    /// `_began`.
+    /// Returns the cycle of the last store in the trace that [`Ahead::time_trace`] timed last, which began in cycle
+    /// `began`.
     fn last_store_cycle(_bus: &mut B, began: u64) -> u64 {
         began
     }
 
-    /// Executes the JIT-compiled traces that begin at `core.ip`. False if no trace must follow now.
+    /// Executes the JIT-compiled traces that begin at `core.ip`. Returns false if no trace may follow now.
     #[inline(always)]
     fn run_native_traces(_bus: &mut B, _core: &mut Core) -> bool {
         true
     }
 
-    /// Whether native code, or a path that became hot, begins at this address, to which a core that executes alone has
-    /// jumped.
+    /// Returns whether native code, or a path that became hot, begins at this address. A core that executes alone has
+    /// jumped there.
     #[inline(always)]
     fn has_native_path(_bus: &mut B, _address: u32) -> bool {
         false
@@ -297,7 +298,7 @@ pub unsafe trait Ahead<B: Bus> {
         [std::ptr::null_mut(); 2]
     }
 
-    /// Looks up the cycles of a basic block, which the first of these cores has executed without time. Returns which
+    /// Looks up the cycles of a basic block that the first of these cores has executed speculatively. Returns which
     /// core executes next.
     ///
     /// # Safety

@@ -97,7 +97,7 @@ pub struct Core {
     pub fetch_ready: u64,
     /// Multiple transfer in progress.
     pub transfer: Transfer,
-    /// The flagged instruction at `ip` had its attention and then gave way to the other core.
+    /// The probes on the instruction at `ip` have fired. The core then gave way to the other core, before executing it.
     pub retried: bool,
     /// Address of the next instruction, if it was brought to the core and to no cache.
     pub brought: Option<u32>,

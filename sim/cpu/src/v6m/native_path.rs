@@ -17,7 +17,8 @@ pub trait NativePathBus: NativeTrace {
     /// Returns the state of the native execution of a single core.
     fn native_paths(&mut self) -> &mut NativePaths;
 
-    /// Whether one core executes alone now, and not only to undo instructions.
+    /// Returns whether one core executes alone now. While it only repeats instructions that were rolled back, it does
+    /// not count as alone.
     fn is_single_core(&self) -> bool;
 
     /// Begins or ends the simulation of a trace's timing. What its fetches and accesses do to the bus in between must

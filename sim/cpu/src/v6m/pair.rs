@@ -141,47 +141,48 @@ struct Node {
     other: Place,
 }
 
-/// A bus of two cores whose arbitration can be cached.
+/// A bus of two cores whose timing, with the arbitration between them, can be cached.
 pub trait PairedBus: NativeTrace {
-    /// Returns the timing cache of two cores.
+    /// Returns the timing cache of the two cores.
     fn pairs(&mut self) -> &mut Pairs;
 
-    /// Returns the bank of main RAM with this number: see [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of).
+    /// Returns the bank of main RAM with a number of [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of). `None`
+    /// if it is no RAM.
     fn ram_bank(&self, memory: u32) -> Option<Bank>;
 
     /// The address of the register that reads as the core's number, which is in order at any time.
     const OWN_NUMBER: u32;
 
-    /// Whether both cores may have to access this address in the order of their cycles.
+    /// Returns whether accesses of both cores to this address may have to be made in the order of their cycles.
     fn may_be_ordered(address: u32) -> bool;
 
     /// Returns the word of constant memory at this address, if there is one.
     fn word_of_code(&self, address: u32) -> Option<u32>;
 
-    /// Returns how many lines the cache of the code has lost so far.
+    /// Returns how many lines the cache of code in flash has dropped so far.
     fn lines_lost(&self) -> u64;
 
     /// Returns the current state of the cores' timing, between instructions. `None` if it is too unusual to be cached.
     fn state(&self, first: &Core, other: &Core) -> Option<State>;
 
-    /// Whether the instruction at this address may execute before or after the other core's ordered access of the same
-    /// cycle, with the same result.
+    /// Returns whether the instruction at this address has the same result before and after an access of the other core
+    /// in the same cycle.
     fn is_order_irrelevant(&self, address: u32) -> bool;
 
     /// Whether a spinlock is taken now.
     fn is_locked(&self, lock: u8) -> bool;
 
-    /// Counts that this core read the spinlock as taken `times` times more.
+    /// Adds to the lock's statistics that this core read it as taken `times` more times.
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64);
 
     /// Returns the probes on the instruction at this address.
     fn probe_at(&self, address: u32) -> Probe;
 
-    /// Fires these probes on the instruction that the core is before, in this cycle. False if that cannot be done ahead
-    /// of time.
+    /// Fires these probes on the core's next instruction, in this cycle. Returns false if a probe stops the run, so
+    /// that it cannot fire ahead of time.
     fn fire(&mut self, core: &Core, probe: Probe, cycle: u64) -> bool;
 
-    /// Returns the transfer slots of the memories that are part of a state.
+    /// Returns the table of the memories' transfer slots, which is a part of the timing state of two cores.
     fn memory_slots(&mut self) -> &mut [u64];
 
     /// Returns the settings of exception timing. `None` if exceptions cannot be taken while timing is cached.

@@ -47,8 +47,8 @@ pub unsafe trait Bus {
     /// Stores 1, 2 or 4 bytes of data to an aligned address. Returns the data phase's extra cycles.
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault>;
 
-    /// Whether an instruction may execute now: not one that may have consequences beyond registers and plain memory, or
-    /// fail half-way.
+    /// Returns whether an instruction may execute now. Not so if it may fail half-way, or act on more than registers
+    /// and plain memory.
     #[inline(always)]
     fn admits(&mut self, _: &Core, _: Op) -> bool {
         true
@@ -64,7 +64,7 @@ pub unsafe trait Bus {
     /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     fn decode(&mut self, core: &Core, address: u32);
 
-    /// Returns the instruction behind a stub op, and fires its probes unless `served` says that they have fired.
-    /// `None`: stop before it.
+    /// Returns the instruction in whose place is a stub op, and fires its probes unless `served` says that they have
+    /// fired. `None`: the run stops before it.
     fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op>;
 }

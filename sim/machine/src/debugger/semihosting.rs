@@ -191,6 +191,7 @@ impl Debugger {
 }
 
 impl From<u32> for Answer {
+    /// Returns the answer that puts this value into R0.
     fn from(value: u32) -> Answer {
         Answer::Value(value)
     }

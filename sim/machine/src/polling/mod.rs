@@ -84,11 +84,11 @@ impl Polling {
     }
 }
 
-/// The parts of a machine and its one active core that skipping a busy wait needs.
+/// A machine with one active core that may be in a busy wait: what is needed to skip the wait's repetitions.
 pub trait Waiting {
     /// The age in cycles from which on events are equal for every state.
     const ANCIENT_CYCLES: u64;
-    /// All that future timing depends on beside registers, as distances from now.
+    /// The state besides core registers on which future timing depends. Times are relative to now.
     type State: Copy + PartialEq;
 
     /// Returns the detector of busy waits.
@@ -103,25 +103,27 @@ pub trait Waiting {
     /// Returns R0 to R14.
     fn registers(&self) -> [u32; 15];
 
-    /// Returns the flags and all else of the program's state.
+    /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
     fn flags(&self) -> u32;
 
-    /// Returns the state of pipeline, buses and memories. `None` if it is not known.
+    /// Returns the state of pipeline, buses and memories. `None` if it cannot be compared.
     fn state(&self) -> Option<Self::State>;
 
     /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
     fn phases(&self) -> u64;
 
-    /// Returns the numbers that only count: instructions, cycles lost in several ways.
+    /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
+    /// missed cache lines.
     fn counts(&self) -> [u64; 4];
 
     /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code(&self, address: u32) -> Option<u16>;
 
-    /// Executes the next instruction, or the next two if they issue together. False if something else happened.
+    /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
+    /// something else happened too, such as a request to the machine.
     fn step(&mut self) -> bool;
 
-    /// Advances the time by `cycles` cycles, in this state, and the counts by these numbers.
+    /// Skips `cycles` cycles of a busy wait: advances time and the four counters, and restores the state.
     fn pass(&mut self, cycles: u64, counts: [u64; 4], state: &Self::State);
 
     /// Sets a core register by its number.

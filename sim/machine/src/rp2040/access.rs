@@ -427,10 +427,12 @@ impl System {
 }
 
 impl PrivateBus for System {
+    /// Returns the cycle of the chip's next event, to be changed: that of [`Bus::due`].
     fn due_mut(&mut self) -> &mut u64 {
         &mut self.due
     }
 
+    /// Warns once of a missing register at an address, and stops a strict run.
     fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, now: u64) {
         self.warn_of_address(core, address, what, now);
     }

@@ -112,6 +112,7 @@ impl System {
 }
 
 impl Fabric for System {
+    /// Returns the first transfer slot of the bank that contains this RAM offset.
     #[inline(always)]
     fn row(offset: u32) -> usize {
         if offset < STRIPED_BYTES {
@@ -121,6 +122,8 @@ impl Fabric for System {
         System::row_of(bank_of(offset))
     }
 
+    /// Returns the number of the memory, or of the set of interleaved memories, that contains `bytes` bytes (up to 6)
+    /// of RAM at this offset. `None` if they are in several.
     #[inline(always)]
     fn memory_of(offset: u32, bytes: u32) -> Option<u32> {
         let last = offset + bytes - 1;
@@ -130,12 +133,15 @@ impl Fabric for System {
         (offset >> 12 == last >> 12).then(|| bank_of(offset) as u32)
     }
 
+    /// Returns a RAM address in the memory with this number.
     #[inline(always)]
     fn sample_of(memory: u32) -> u32 {
         let bank = memory % slave::SRAM4 as u32;
         SRAM_BASE + if memory == bank { 4 * bank } else { STRIPED_BYTES + 0x1000 * bank }
     }
 
+    /// Claims the first free transfer slot at or after `at` and `core.bus_free` in the row that begins with slot `row`,
+    /// and returns its cycle.
     #[inline(always)]
     fn claim(&mut self, core: &mut Core, row: usize, at: u64, stalls: bool) -> u64 {
         if at < core.bus_free {
@@ -163,16 +169,20 @@ impl Fabric for System {
         slot
     }
 
+    /// Returns the first cycle in which the memory of `core`'s code is not busy with a long transfer.
     #[inline]
     fn region_free(&self, core: &Core) -> u64 {
         if core.region.cached { self.busy[slave::XIP] } else { 0 }
     }
 
+    /// Returns the number of the core that goes first when both issue in the same cycle.
     #[inline(always)]
     fn tie_winner(&self) -> usize {
         self.first
     }
 
+    /// Returns whether an access of `core` in cycle `t` that both cores must make in order comes after the other core's
+    /// instruction of the same cycle. Only asked where timing is simulated.
     #[inline(never)]
     fn gives_way(&mut self, core: &Core, other: &Core, t: u64) -> bool {
         // A core that stacks for an exception leaves the other one alone.
@@ -185,6 +195,7 @@ impl Fabric for System {
         gives_way
     }
 
+    /// Charges a load from constant memory at cycle `t`. Returns the cycle in which it is complete.
     #[inline(never)]
     fn time_constant(&mut self, core: &mut Core, t: u64) -> u64 {
         self.claim_data(core, slave::XIP, t) + 2
@@ -194,6 +205,8 @@ impl Fabric for System {
 impl PairedBus for System {
     const OWN_NUMBER: u32 = CPUID;
 
+    /// Returns the bank of main RAM with a number of [`Fabric::memory_of`](crate::v6m::bus::Fabric::memory_of). `None`
+    /// if it is no RAM.
     fn ram_bank(&self, memory: u32) -> Option<Bank> {
         match memory as usize {
             ..slave::SRAM4 => Some(Bank { first: 0, bytes: STRIPED_BYTES, is_interleaved: true }),
@@ -204,20 +217,25 @@ impl PairedBus for System {
         }
     }
 
+    /// Returns whether accesses of both cores to this address may have to be made in the order of their cycles.
     #[inline(always)]
     fn may_be_ordered(address: u32) -> bool {
         address >> 28 == SIO
     }
 
+    /// Returns the word of constant memory at this address, if there is one.
     fn word_of_code(&self, address: u32) -> Option<u32> {
         let is_present = address >> 24 == FLASH_BASE >> 24 && address.is_multiple_of(4);
         is_present.then(|| get(self.periph.ssi.flash.bytes(), self.flash_offset(address), 4))
     }
 
+    /// Returns the probes on the instruction at this address.
     fn probe_at(&self, address: u32) -> Probe {
         Probe { address, number: self.probes.number(address) }
     }
 
+    /// Fires these probes on the core's next instruction, in this cycle. Returns false if a probe stops the run, so
+    /// that it cannot fire ahead of time.
     #[inline(always)]
     fn fire(&mut self, core: &Core, Probe { address, number }: Probe, cycle: u64) -> bool {
         if self.probes.stops_at(address) {
@@ -228,16 +246,19 @@ impl PairedBus for System {
         true
     }
 
+    /// Returns how many lines the cache of code in flash has dropped so far.
     #[inline(always)]
     fn lines_lost(&self) -> u64 {
         self.xip.lost_count()
     }
 
+    /// Returns the timing cache of the two cores.
     #[inline(always)]
     fn pairs(&mut self) -> &mut Pairs {
         &mut self.pairs
     }
 
+    /// Returns the current state of the cores' timing, between instructions. `None` if it is too unusual to be cached.
     fn state(&self, first: &Core, other: &Core) -> Option<State> {
         let now = first.t.min(other.t);
         if self.busy.iter().any(|&free| free > now) {
@@ -271,22 +292,28 @@ impl PairedBus for System {
         Some(state)
     }
 
+    /// Returns whether the instruction at this address has the same result before and after an access of the other core
+    /// in the same cycle.
     fn is_order_irrelevant(&self, address: u32) -> bool {
         self.is_local_at(address)
     }
 
+    /// Whether a spinlock is taken now.
     fn is_locked(&self, lock: u8) -> bool {
         self.periph.sio.is_locked(lock)
     }
 
+    /// Adds to the lock's statistics that this core read it as taken `times` more times.
     fn read_as_locked(&mut self, lock: u8, core: usize, times: u64) {
         self.periph.sio.read_as_locked(lock, core, times);
     }
 
+    /// Returns the table of the memories' transfer slots, which is a part of the timing state of two cores.
     fn memory_slots(&mut self) -> &mut [u64] {
         &mut self.slots[..MEMORIES * SLOTS]
     }
 
+    /// Returns the settings of exception timing. `None` if exceptions cannot be taken while timing is cached.
     fn exception_timing(&self) -> Option<ExceptionTiming> {
         let timing = self.timing.exception();
         // The frame is through before the core continues.
@@ -294,10 +321,12 @@ impl PairedBus for System {
         (shortest > FRAME_CYCLES).then_some(timing)
     }
 
+    /// Reports the outcome of an exception step that a core made since cycle `before`.
     fn pass(&mut self, core: &Core, outcome: ExceptionOutcome, before: u64) {
         record_outcome(&mut self.probes, core.id, (face::pc(core), core.t), outcome, before);
     }
 
+    /// Sets bus and cores to a cached state at cycle `now`.
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core) {
         self.slots[..MEMORIES * SLOTS].fill(NEVER);
         for (half, mut taken) in state.slots.into_iter().enumerate() {

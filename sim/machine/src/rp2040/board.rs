@@ -33,116 +33,145 @@ pub fn board(options: &board::Options) -> Result<Box<dyn Board>, SettingError> {
 impl Board for Machine {
     crate::board::as_the_machine!();
 
+    /// Returns 2, the number of cores in an RP2040.
     fn cores(&self) -> usize {
         2
     }
 
+    /// Returns 2, the number of serial ports.
     fn ports(&self) -> usize {
         2
     }
 
+    /// Returns the probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at
+    /// [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.probes
     }
 
+    /// Decodes the instruction at an address again, after probes on it changed.
     fn refresh(&mut self, address: u32) {
         self.system.refresh(address);
     }
 
+    /// Makes the board report writes to a word or register from now on. False if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool {
         self.system.mark_watch(address)
     }
 
+    /// Returns the console of a serial port.
     fn console(&mut self, port: usize) -> &mut Console {
         &mut self.system.consoles[port]
     }
 
+    /// Records an event at each pin edge, or no longer. An STM32's pins are numbered port by port, 16 to a port.
     fn trace_pins(&mut self, on: bool) {
         self.system.probes.trace_pins = on;
         self.system.sample_pins(0, 0);
     }
 
+    /// Removes a core's profile and returns it.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
         self.system.take_profile(core)
     }
 
+    /// Types text into a console at line speed.
     fn type_uart(&mut self, port: usize, text: &[u8]) {
         self.system.type_text(port, text);
     }
 
+    /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn passed_over(&self) -> u64 {
         self.system.polling.fast_forward_cycles()
     }
 
+    /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts {
         self.system.pairs.counts() + self.system.alone.translations.counts()
     }
 
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, executions: u32) {
         self.system.alone.translations.translate_after(executions);
         self.system.pairs.translate_after(executions);
     }
 
+    /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
     fn stats(&self, core: usize) -> Stats {
         self.core_stats(core)
     }
 
+    /// Returns the statistics of hardware spinlocks, by lock and core. Empty without any.
     fn lock_stats(&mut self) -> Vec<[LockStats; 2]> {
         self.system.periph.sio.lock_stats().to_vec()
     }
 
+    /// Returns one sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&self) -> Vec<String> {
         self.system.warnings.warning_texts().to_vec()
     }
 
+    /// Reads the board's memory without side effects. `None` outside of memory.
     fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.system.bytes_at(address, bytes).map(<[u8]>::to_vec)
     }
 
+    /// Reads a word of memory or a register as privileged software of a core does, with all side effects: use a board
+    /// that was opened from a snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
         let mut at = self.cores[core].t;
         self.cores[core].unprivileged = false;
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
+    /// Writes to the board's RAM. False outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.write_sram(address, data)
     }
 
+    /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.program(address, data)
     }
 
+    /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
     fn reset(&mut self) {
         self.system.stop = None;
         self.system.held.clear();
         self.restart();
     }
 
+    /// Whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool {
         self.system.region(address & !1).is_some()
     }
 
+    /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
     fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         self.system.periph.attach(connection, device)
     }
 
+    /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         self.system.periph.set_analog(pin, millivolts)
     }
 
+    /// Returns the attached debugger: what it answers and collects.
     fn debugger(&mut self) -> &mut Debugger {
         &mut self.system.debugger
     }
 
+    /// Returns the position of a core.
     fn position(&self, core: usize) -> Position {
         face::position(&self.cores[core])
     }
 
+    /// Returns the registers of a core, by name.
     fn registers(&self, core: usize) -> Vec<(String, u32)> {
         face::registers(&self.cores[core])
     }
 
+    /// Sets a register of a core by name. False if that cannot be.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
         self.set_register(core, name, value)
     }

@@ -20,6 +20,7 @@ struct Memories<'a> {
 }
 
 impl DmaBus for Memories<'_> {
+    /// Reads 1, 2 or 4 bytes of SRAM, flash or ROM for the DMA controller, zero-extended. Other addresses read as 0.
     fn read(&mut self, address: u32, bytes: u32) -> u32 {
         let mut value = 0;
         for index in 0..bytes {
@@ -34,6 +35,7 @@ impl DmaBus for Memories<'_> {
         value
     }
 
+    /// Writes the low 1, 2 or 4 bytes of `value` to SRAM for the DMA controller. Other addresses are ignored.
     fn write(&mut self, address: u32, bytes: u32, value: u32) {
         let offset = address.wrapping_sub(SRAM_BASE);
         if offset < SRAM_BYTES && offset + bytes <= SRAM_BYTES {

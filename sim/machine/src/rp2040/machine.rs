@@ -43,12 +43,14 @@ pub struct Options {
 }
 
 impl Default for Options {
+    /// Returns the options of a Raspberry Pi Pico: two cores, 2 MiB of flash, a crystal of 12 MHz.
     fn default() -> Options {
         Options { cores: 2, flash_bytes: 2 << 20, crystal_hz: 12_000_000, strict: false }
     }
 }
 
 impl Default for Machine {
+    /// Returns a Raspberry Pi Pico with both cores in use.
     fn default() -> Machine {
         Machine::new(Options::default())
     }

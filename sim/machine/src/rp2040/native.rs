@@ -19,11 +19,14 @@ impl System {
 }
 
 impl NativeTrace for System {
+    /// Returns the JIT-compiled traces.
     #[inline(always)]
     fn translations(&mut self) -> &mut Translations {
         &mut self.alone.translations
     }
 
+    /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
+    /// is not called.
     #[inline(always)]
     fn quick(&mut self) -> Quick<'_> {
         const _: () = assert!(MARKED == MARKED_BYTES && xip::FILL_BYTES == translate::LINE_BYTES);
@@ -38,10 +41,13 @@ impl NativeTrace for System {
 }
 
 impl NativePathBus for System {
+    /// Returns the state of the native execution of a single core.
     fn native_paths(&mut self) -> &mut NativePaths {
         &mut self.alone.native_paths
     }
 
+    /// Returns whether one core executes alone now. While it only repeats instructions that were rolled back, it does
+    /// not count as alone.
     #[inline(always)]
     fn is_single_core(&self) -> bool {
         self.alone.is_now

@@ -9,17 +9,21 @@ use crate::image::Symbol;
 use crate::observe::{ObservedMachine, ObservedParts};
 
 impl ObservedMachine for Machine {
+    /// The type of the machine's cores.
     type Core = Core;
 
+    /// Returns the machine's cores, its observer, and the mode of the executors (the interpreters of instructions).
     fn observed_parts(&mut self) -> ObservedParts<'_, Core> {
         let Machine { cores, observer, watch, .. } = self;
         ObservedParts { cores: &mut cores[..], observer, watch }
     }
 
+    /// Returns the symbols of the machine's image, and the current cycle.
     fn observed_image(&self) -> (&[Symbol], u64) {
         (self.symbols(), self.cycle())
     }
 
+    /// Switches the log of spinlock accesses, which the observer reads, on or off.
     fn log_locks(&mut self, on: bool) {
         self.system.periph.sio.log_lock_accesses(on);
     }

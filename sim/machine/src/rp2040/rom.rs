@@ -16,37 +16,45 @@ struct Host<'a> {
 }
 
 impl RomHost for Host<'_> {
+    /// Returns core register `n` (0 to 14).
     fn reg(&self, n: usize) -> u32 {
         self.core.r[n]
     }
 
+    /// Sets core register `n`.
     fn set_reg(&mut self, n: usize, value: u32) {
         self.core.r[n] = value;
     }
 
+    /// Sets the condition flags, as the ROM's `*_cmp_fast_flags` functions do.
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool) {
         let bits = u32::from(n) << 31 | u32::from(z) << 30 | u32::from(c) << 29 | u32::from(v) << 28;
         self.core.set_apsr(bits);
     }
 
+    /// Reads a byte.
     fn read8(&mut self, address: u32) -> u8 {
         let mut unused = self.core.t;
         self.system.load_plain(self.core, address, 1, &mut unused) as u8
     }
 
+    /// Reads an aligned word.
     fn read32(&mut self, address: u32) -> u32 {
         let mut unused = self.core.t;
         self.system.load_plain(self.core, address, 4, &mut unused)
     }
 
+    /// Writes a byte.
     fn write8(&mut self, address: u32, value: u8) {
         self.system.store_plain(self.core, address, 1, u32::from(value));
     }
 
+    /// Writes an aligned word.
     fn write32(&mut self, address: u32, value: u32) {
         self.system.store_plain(self.core, address, 4, value);
     }
 
+    /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
     fn flash(&mut self, command: FlashCommand) {
         let system = &mut *self.system;
         system.periph.rom_flash(&command, self.core.t, &mut system.effects);

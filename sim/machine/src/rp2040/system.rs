@@ -255,15 +255,18 @@ impl System {
 
 // SAFETY: the SRAM is an array of so many bytes, the ops are those of the code tables.
 unsafe impl Bus for System {
+    /// The engine that times instructions which its cores execute speculatively.
     type Ahead = TwoCores;
     const TWO_CORES: bool = true;
     const RAM_BASE: u32 = SRAM_BASE;
 
+    /// Returns main RAM.
     #[inline(always)]
     fn ram(&mut self) -> Ram<'_> {
         Ram { bytes: &mut self.sram, marks: &self.marks }
     }
 
+    /// Stores to marked bytes of RAM in cycle `now`: reports it if the word is watched, and decodes anew if it is code.
     #[cold]
     #[inline(never)]
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
@@ -276,6 +279,9 @@ unsafe impl Bus for System {
         }
     }
 
+    /// Loads from anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
+    /// which may have to go first, or `None` if the order is settled. `LITERAL`: an aligned word known to be in cached
+    /// flash.
     #[inline(always)]
     fn load<const CONTEND: bool, const LITERAL: bool>(
         &mut self,
@@ -294,6 +300,8 @@ unsafe impl Bus for System {
         self.load_elsewhere::<CONTEND>(core, other, address, bytes, t)
     }
 
+    /// Stores to anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
+    /// which may have to go first, or `None` if the order is settled.
     #[inline(always)]
     fn store<const CONTEND: bool>(
         &mut self,
@@ -307,6 +315,7 @@ unsafe impl Bus for System {
         self.store_elsewhere::<CONTEND>(core, other, address, bytes, value, t)
     }
 
+    /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     #[cold]
     #[inline(never)]
     fn region(&mut self, address: u32) -> Option<Region> {
@@ -321,6 +330,7 @@ unsafe impl Bus for System {
         }
     }
 
+    /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     #[cold]
     #[inline(never)]
     fn decode(&mut self, _: &Core, address: u32) {
@@ -337,6 +347,8 @@ unsafe impl Bus for System {
         }
     }
 
+    /// Fills the cache line of an instruction in whose place is [`Code::Attend`](crate::v6m::op::Code::Attend), and
+    /// advances `t` by the cycles that this takes. Returns false if the cache does not keep the line.
     #[cold]
     #[inline(never)]
     fn fill_code_line<const CONTEND: bool>(&mut self, core: &mut Core, address: u32, t: &mut u64) -> bool {
@@ -350,6 +362,8 @@ unsafe impl Bus for System {
         self.xip.enabled
     }
 
+    /// Fires the probes on an instruction in cycle `t`, and returns the instruction, in whose place is
+    /// [`Code::Attend`](crate::v6m::op::Code::Attend). `None`: the run stops before it.
     #[cold]
     #[inline(never)]
     fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
@@ -369,16 +383,21 @@ unsafe impl Bus for System {
         Some(instruction)
     }
 
+    /// Fires the probes on the first instruction of a trace or block, before its cycle is known, and returns the
+    /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[inline(never)]
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.alone.native_paths.is_ahead() { OrderedAccess::InTime } else { self.attend_in_order(core, address) }
     }
 
+    /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
     #[inline(never)]
     fn behind(&mut self, address: u32) -> Op {
         self.probe_at(address).0
     }
 
+    /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for
+    /// [`Bus::load`].
     #[inline(always)]
     fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
         if LITERAL {
@@ -392,6 +411,8 @@ unsafe impl Bus for System {
         self.xip.is_cached(offset / FILL_BYTES).then(|| get(self.periph.ssi.flash.bytes(), offset, bytes))
     }
 
+    /// Makes an access to a register before its cycle is known, if its order between the cores allows that. A store
+    /// returns 0.
     #[inline(always)]
     fn access_ahead(&mut self, core: &mut Core, address: u32, access: Access) -> OrderedAccess<u32> {
         match access {
@@ -401,6 +422,8 @@ unsafe impl Bus for System {
         }
     }
 
+    /// Returns whether a store to this offset of RAM writes a watched word. `None` if the store cannot be executed
+    /// speculatively.
     #[inline(never)]
     fn watches_store(&self, offset: u32) -> Option<bool> {
         if self.marks[(offset >> 8) as usize] & MARK_CODE != 0 {
@@ -410,6 +433,8 @@ unsafe impl Bus for System {
         if self.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
+    /// Reports a store to a watched word, which was made speculatively and has a cycle now. Returns true if the machine
+    /// must act before anything else executes.
     #[cold]
     #[inline(never)]
     fn report_store(&mut self, core: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
@@ -418,6 +443,8 @@ unsafe impl Bus for System {
         stops
     }
 
+    /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
+    /// executes. The interpreter sets it to 0 to ask for that.
     #[inline(always)]
     fn due(&mut self) -> &mut u64 {
         &mut self.due

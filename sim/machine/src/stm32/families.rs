@@ -13,9 +13,9 @@ use super::m7::Port;
 use super::runner::Runner;
 use super::system::System;
 
-/// A family whose core a machine runs.
+/// A family of chips with the type that executes its core.
 pub trait Run: Family {
-    /// How.
+    /// The type that executes the core.
     type Runner: Runner<Self::Pipe, System<Self>>;
 }
 
@@ -24,25 +24,31 @@ pub trait Run: Family {
 pub struct F1;
 
 impl Family for F1 {
+    /// The model of the core's pipeline.
     type Pipe = CortexM3;
+    /// The model of the flash interface.
     type Flash = FlashF1;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M3;
     const RULES: &'static [&'static [Setting]] = &[&cortex_m3::SETTINGS];
 
+    /// Returns the fields of a chip's FLASH_ACR that a setting can override.
     fn acr(_: &Map) -> &'static [AcrBit] {
         const { &[bit("wait_states", 7, "LATENCY"), bit("prefetch", 1 << 4, "PRFTBE: the prefetch buffer")] }
     }
 
+    /// Returns the model of the core's pipeline, with the timing rules in force.
     fn timed_pipeline(rules: Rules) -> CortexM3 {
         CortexM3::new(values(&cortex_m3::SETTINGS, rules))
     }
 
+    /// Returns the model of the flash interface, with the timing rules in force.
     fn flash(_: &Map, _: Rules) -> FlashF1 {
         FlashF1::new()
     }
 }
 
 impl Run for F1 {
+    /// The type that executes the core.
     type Runner = TimingCache<CortexM3, System<F1>>;
 }
 
@@ -51,11 +57,14 @@ impl Run for F1 {
 pub struct F4;
 
 impl Family for F4 {
+    /// The model of the core's pipeline.
     type Pipe = CortexM4;
+    /// The model of the flash interface.
     type Flash = FlashF4;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M4;
     const RULES: &'static [&'static [Setting]] = &[&cortex_m4::SETTINGS];
 
+    /// Returns the fields of a chip's FLASH_ACR that a setting can override.
     fn acr(_: &Map) -> &'static [AcrBit] {
         const {
             &[
@@ -67,16 +76,19 @@ impl Family for F4 {
         }
     }
 
+    /// Returns the model of the core's pipeline, with the timing rules in force.
     fn timed_pipeline(rules: Rules) -> CortexM4 {
         CortexM4::new(values(&cortex_m4::SETTINGS, rules))
     }
 
+    /// Returns the model of the flash interface, with the timing rules in force.
     fn flash(map: &Map, _: Rules) -> FlashF4 {
         FlashF4::new(FLASH_BASE, map.flash_bytes)
     }
 }
 
 impl Run for F4 {
+    /// The type that executes the core.
     type Runner = TimingCache<CortexM4, System<F4>>;
 }
 
@@ -86,12 +98,15 @@ impl Run for F4 {
 pub struct F7H7;
 
 impl Family for F7H7 {
+    /// The model of the core's pipeline.
     type Pipe = M7;
+    /// The model of the flash interface.
     type Flash = Port;
     const EXCEPTIONS: ExceptionTiming = ExceptionTiming::CORTEX_M7;
     const RULES: &'static [&'static [Setting]] = &[&cortex_m7::SETTINGS, &stm32_flash::SETTINGS];
     const CACHES: bool = true;
 
+    /// Returns the fields of a chip's FLASH_ACR that a setting can override.
     fn acr(map: &Map) -> &'static [AcrBit] {
         const F7: &[AcrBit] = &[
             bit("wait_states", 15, "LATENCY"),
@@ -102,10 +117,12 @@ impl Family for F7H7 {
         if map.domains { H7 } else { F7 }
     }
 
+    /// Returns the model of the core's pipeline, with the timing rules in force.
     fn timed_pipeline(rules: Rules) -> M7 {
         M7::new(values(&cortex_m7::SETTINGS, rules))
     }
 
+    /// Returns the model of the flash interface, with the timing rules in force.
     fn flash(map: &Map, rules: Rules) -> Port {
         let (flash, bus) = (values(&stm32_flash::SETTINGS, rules), values(&stm32_bus::SETTINGS, rules));
         if map.domains { Port::h7(flash, bus) } else { Port::f7(map, flash, bus) }
@@ -113,5 +130,6 @@ impl Family for F7H7 {
 }
 
 impl Run for F7H7 {
+    /// The type that executes the core.
     type Runner = TimingCache<M7, System<F7H7>>;
 }

@@ -26,11 +26,11 @@ pub(super) const fn bit(name: &'static str, mask: u32, about: &'static str) -> A
 /// The rules of a core and of its family's flash, as values by their place in the timing crate's tables.
 pub type Rules<'a> = &'a dyn Fn(&str) -> u64;
 
-/// A family of chips with an ARMv7-M core.
+/// A family of STM32 chips with an ARMv7-M core: the parts of the machine in which families differ.
 pub trait Family: Clone + Send + Sync + 'static {
-    /// The core's pipeline.
+    /// The model of the core's pipeline.
     type Pipe: Pipeline + Clone + Send + Sync;
-    /// The flash interface.
+    /// The model of the flash interface.
     type Flash: FlashPort + Clone + Send + Sync;
     /// Exception timing.
     const EXCEPTIONS: ExceptionTiming;
@@ -39,11 +39,11 @@ pub trait Family: Clone + Send + Sync + 'static {
     /// The core has caches of its own (M7).
     const CACHES: bool = false;
 
-    /// The fields of a chip's FLASH_ACR that can be overridden.
+    /// Returns the fields of a chip's FLASH_ACR that a setting can override.
     fn acr(map: &Map) -> &'static [AcrBit];
-    /// The pipeline under the rules in force.
+    /// Returns the model of the core's pipeline, with the timing rules in force.
     fn timed_pipeline(rules: Rules) -> Self::Pipe;
-    /// The flash interface under the rules in force.
+    /// Returns the model of the flash interface, with the timing rules in force.
     fn flash(map: &Map, rules: Rules) -> Self::Flash;
 }
 

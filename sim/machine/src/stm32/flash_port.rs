@@ -6,75 +6,85 @@ use rtoslab_cpu::v7m::core::Core;
 use super::chip::{FLASH_BASE, Kind};
 use super::flash::{FlashF1, FlashF4};
 
-/// A flash interface. Addresses are those of the main flash at [`FLASH_BASE`].
+/// The interface between core and flash, with the core's caches on the M7. Addresses are those of the main flash at
+/// [`FLASH_BASE`], times are core cycles.
 pub trait FlashPort: Clone {
-    /// First cycle in which the decoder can have the code word whose address phase is in cycle `at`.
+    /// Returns the first cycle in which the decoder can have a code word of the flash. Its address phase is in cycle
+    /// `at`.
     fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64;
-    /// Extra cycles of a data read.
+    /// Returns the wait states of a data read from the flash in cycle `at`.
     fn read(&mut self, core: &Core, address: u32, at: u64) -> u64;
-    /// FLASH_ACR was written, or an override of it changed.
+    /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
     fn set_acr(&mut self, acr: u32);
-    /// Whether a fetch can wait at all.
+    /// Returns whether fetches from the flash may have to wait.
     fn waits(&self) -> bool;
 
-    /// [`FlashPort::fetch`] through the flash's other address, at this offset in it.
+    /// Returns what [`FlashPort::fetch`] returns, for a fetch through the flash's other address, at a byte offset in
+    /// it.
     fn fetch_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
         self.fetch(core, FLASH_BASE + offset, at)
     }
 
-    /// [`FlashPort::read`] through the flash's other address.
+    /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
     fn read_alias(&mut self, core: &Core, offset: u32, at: u64) -> u64 {
         self.read(core, FLASH_BASE + offset, at)
     }
 
-    /// [`FlashPort::fetch`] from a RAM.
+    /// Returns the first cycle in which the decoder can have a code word from a RAM.
     fn fetch_ram(&mut self, _: &Core, _: Kind, _: u32, at: u64) -> u64 {
         at + 2
     }
 
-    /// Extra cycles of a load from a RAM.
+    /// Returns the wait states of a load from a RAM.
     fn read_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
         0
     }
 
-    /// Extra cycles of a store to a RAM.
+    /// Returns the wait states of a store to a RAM.
     fn write_ram(&mut self, _: &Core, _: Kind, _: u32, _: u64) -> u64 {
         0
     }
 
-    /// The core's caches: switched on (instructions, data).
+    /// Switches the core's instruction cache and its data cache on or off.
     fn switch_caches(&mut self, _: bool, _: bool) {}
 
-    /// The core's caches: a maintenance operation.
+    /// Carries out a maintenance operation on the core's caches.
     fn maintain(&mut self, _: Operation) {}
 
-    /// Takes up the state of a snapshot. The numbers that distinguish cache contents continue: a number that was in
-    /// use may not come back with another content.
+    /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
+    /// content.
     fn restore(&mut self, saved: &Self);
 }
 
 macro_rules! port {
     ($name:ty) => {
         impl FlashPort for $name {
+            /// Returns the first cycle in which the decoder can have a code word of the flash. Its address phase is in
+            /// cycle `at`.
             #[inline(always)]
             fn fetch(&mut self, _: &Core, address: u32, at: u64) -> u64 {
                 self.fetch(address, at)
             }
 
+            /// Returns the wait states of a data read from the flash in cycle `at`.
             #[inline(always)]
             fn read(&mut self, _: &Core, address: u32, at: u64) -> u64 {
                 self.read(address, at)
             }
 
+            /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
             fn set_acr(&mut self, acr: u32) {
                 self.set_acr(acr);
             }
 
+            /// Returns whether fetches from the flash may have to wait.
             #[inline(always)]
             fn waits(&self) -> bool {
                 self.waits()
             }
 
+            /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
+            /// content.
             fn restore(&mut self, saved: &Self) {
                 self.restore(saved);
             }

@@ -87,6 +87,8 @@ impl Port {
         Port::new(FlashAxi::h7(&flash), None, bus)
     }
 
+    /// Returns the interface with all caches off. `itcm` is the second path to the flash with its base address, `bus`
+    /// has the settings of the bus.
     fn new(axi: FlashAxi, itcm: Option<(u32, FlashF7Itcm)>, bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
         let ram_wait = bus[stm32_bus::key::M7_AXI_RAM];
         Port {
@@ -155,16 +157,20 @@ impl Port {
 }
 
 impl FlashPort for Port {
+    /// Returns the first cycle in which the decoder can have a code word of the flash. Its address phase is in cycle
+    /// `at`.
     #[inline(always)]
     fn fetch(&mut self, core: &Core, address: u32, at: u64) -> u64 {
         self.fetch_through(core, address, at, |port| port.axi.read(address - FLASH_BASE, at))
     }
 
+    /// Returns the wait states of a data read from the flash in cycle `at`.
     #[inline(always)]
     fn read(&mut self, core: &Core, address: u32, at: u64) -> u64 {
         self.read_through(core, address, |port| port.axi.read(address - FLASH_BASE, at))
     }
 
+    /// Applies FLASH_ACR (wait states, prefetch, caches), after firmware or a setting has changed it.
     fn set_acr(&mut self, acr: u32) {
         self.axi.set_acr(acr);
         if let Some((_, itcm)) = &mut self.itcm {
@@ -172,20 +178,25 @@ impl FlashPort for Port {
         }
     }
 
+    /// Returns true: fetches over AXI may have to wait.
     #[inline(always)]
     fn waits(&self) -> bool {
         true
     }
 
+    /// Returns what [`FlashPort::fetch`] returns, for a fetch through the flash's other address, at a byte offset in
+    /// it.
     fn fetch_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
         self.fetches.spoiled = true;
         self.itcm.as_mut().map_or(at + 2, |(base, itcm)| itcm.fetch(*base + offset, at))
     }
 
+    /// Returns the wait states of a data read through the flash's other address, at a byte offset in it.
     fn read_alias(&mut self, _: &Core, offset: u32, at: u64) -> u64 {
         self.itcm.as_mut().map_or(0, |(base, itcm)| itcm.read(*base + offset, at))
     }
 
+    /// Returns the first cycle in which the decoder can have a code word from a RAM.
     fn fetch_ram(&mut self, core: &Core, kind: Kind, address: u32, at: u64) -> u64 {
         if kind != Kind::Axi {
             return at + 2;
@@ -193,10 +204,12 @@ impl FlashPort for Port {
         self.fetch_through(core, address, at, |port| port.ram_wait)
     }
 
+    /// Returns the wait states of a load from a RAM.
     fn read_ram(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
         if kind == Kind::Axi { self.read_through(core, address, |port| port.ram_wait) } else { 0 }
     }
 
+    /// Returns the wait states of a store to a RAM.
     fn write_ram(&mut self, core: &Core, kind: Kind, address: u32, _: u64) -> u64 {
         if kind != Kind::Axi {
             return 0;
@@ -217,14 +230,18 @@ impl FlashPort for Port {
         self.ram_wait
     }
 
+    /// Switches the core's instruction cache and its data cache on or off.
     fn switch_caches(&mut self, instructions: bool, data: bool) {
         (self.instructions_on, self.data_on) = (instructions, data);
     }
 
+    /// Carries out a maintenance operation on the core's caches.
     fn maintain(&mut self, operation: Operation) {
         self.caches.operate(operation);
     }
 
+    /// Restores the state in a snapshot. The version numbers of cache contents go on: none returns with another
+    /// content.
     fn restore(&mut self, saved: &Port) {
         let version = self.caches.instruction.version();
         self.clone_from(saved);
@@ -234,15 +251,21 @@ impl FlashPort for Port {
 
 /// Only what answers at once is cached, so that the state of the paths to memory does not matter.
 impl CacheableFlash for Port {
+    /// Nothing: no cycle depends on the interface's state but for the caches.
     type State = ();
+    /// The look-ups of a trace's fetches in the interface's caches, with their answers.
     type Lookups = Lines;
 
+    /// Returns `()`, as no cycle depends on the interface's state but for the caches.
     fn state(&self, _: u64) -> Option<()> {
         Some(())
     }
 
+    /// Does nothing, as no cycle depends on the interface's state but for the caches.
     fn resume(&mut self, (): &(), _: u64) {}
 
+    /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
+    /// `None`.
     #[inline(always)]
     fn quick_read(&mut self, address: u32) -> Option<Home> {
         (self.data_on && self.caches.data.lookup(address)).then_some(Home::Cached)
@@ -250,24 +273,29 @@ impl CacheableFlash for Port {
 
     const CONSTANTS: Option<(u32, u32)> = Some((CACHE_LINE_BYTES, DATA_CACHE_SETS as u32));
 
+    /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
     #[inline(always)]
     fn lines_hit(&self) -> u64 {
         if self.data_on { self.caches.data.lines_hit() } else { no_lines() }
     }
 
+    /// Returns whether fetches from the flash go through a cache of the core.
     fn fetches_cached(&self) -> bool {
         self.instructions_on
     }
 
+    /// Begins to record the cache look-ups of fetches.
     fn record(&mut self) {
         self.fetches = Recorder { on: true, ..Recorder::default() };
     }
 
+    /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
     fn recorded(&mut self) -> Option<Lines> {
         self.fetches.on = false;
         (!self.fetches.spoiled).then_some(self.fetches.lines)
     }
 
+    /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
     fn repeat(&mut self, lines: &mut Lines) -> bool {
         lines.held_in == self.caches.instruction.version() || self.holds(lines)
@@ -275,6 +303,7 @@ impl CacheableFlash for Port {
 
     const REPEATS: Repeats = Repeats::Held { version: offset_of!(Lines, held_in) };
 
+    /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
     fn repeating(&mut self) -> Repeating {
         Repeating { version: self.caches.instruction.version(), ..Repeating::default() }

@@ -20,36 +20,45 @@ where
     F::Pipe: CacheableTiming,
     F::Flash: CacheableFlash,
 {
+    /// Executes instructions until `core.t` reaches `core.limit` or the core requests something of the machine. Logs no
+    /// steps for observers, and checks no MPU.
     unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
         debug_assert!(core.request == Request::None);
         // SAFETY: the caller's promise.
         unsafe { TimingCache::run::<WATCH>(self, core, pipe, bus) };
     }
 
+    /// The state on which the future timing of pipeline and memories depends. Times are relative to now.
     type State = (<F::Pipe as CacheableTiming>::State, <System<F> as QuickBus>::State);
 
+    /// Returns the state before the core's next instruction. `None` if it cannot be cached.
     fn state(core: &Core, pipe: &F::Pipe, bus: &System<F>) -> Option<Self::State> {
         let state = || pipe.state(core).zip(QuickBus::state(bus, core.t));
         bus.caches_at(core.address_of(core.ip)).then(state)?
     }
 
+    /// Sets pipeline and bus to a state, before the core's next instruction and at the core's time.
     fn resume(state: &Self::State, core: &mut Core, pipe: &mut F::Pipe, bus: &mut System<F>) {
         pipe.resume(&state.0, core);
         QuickBus::resume(bus, &state.1, core.t);
     }
 
+    /// Removes the profile of instructions with cached timing and returns it, as addresses and their cycles.
     fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
         TimingCache::take_profile(self)
     }
 
+    /// Empties the timing cache, because timing rules changed.
     fn clear(&mut self) {
         TimingCache::clear(self);
     }
 
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, executions: u32) {
         TimingCache::translate_after(self, executions);
     }
 
+    /// Returns how often cached timing was used, and what native code did.
     fn counts(&self) -> Counts {
         TimingCache::counts(self)
     }
@@ -59,26 +68,35 @@ impl<F: Family> QuickBus for System<F>
 where
     F::Flash: CacheableFlash,
 {
+    /// The state on which the timing of future fetches depends, without caches. Times are relative to now.
     type State = <F::Flash as CacheableFlash>::State;
+    /// The look-ups of a trace's fetches in caches, with their answers.
     type Lookups = <F::Flash as CacheableFlash>::Lookups;
 
+    /// Returns a number that changes with opcodes and timing rules. Timing that was cached under another number is
+    /// void.
     fn epoch(&self) -> u64 {
         self.epoch
     }
 
+    /// Returns whether to cache the timing of code at this address.
     #[inline(always)]
     fn caches_at(&self, address: u32) -> bool {
         !F::CACHES || self.fetches_by_rule(address)
     }
 
+    /// Returns the bus state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<Self::State> {
         self.flash_port.state(t)
     }
 
+    /// Sets the bus to a cached state at cycle `t`.
     fn resume(&mut self, state: &Self::State, t: u64) {
         self.flash_port.resume(state, t);
     }
 
+    /// Returns main RAM, if native code may access it directly, to the same effect as [`QuickBus::ram_load`] and
+    /// [`QuickBus::ram_store`].
     #[inline(always)]
     fn ram(&mut self) -> Option<QuickRam<'_>> {
         const _: () = assert!(1 << MARK_SHIFT == timing_cache::MARKED_BYTES);
@@ -86,16 +104,19 @@ where
         Some(QuickRam { bytes: &mut self.ram, marks: &self.marks, layout })
     }
 
+    /// Returns the constant memory whose loads are answered by a cache at once, if native code can read it by itself.
     fn constants(&self) -> Option<Constants> {
         let (line_bytes, sets) = F::Flash::CONSTANTS?;
         Some(Constants { base: FLASH_BASE, bytes: self.map.flash_bytes, line_bytes, sets })
     }
 
+    /// Returns the current host address of the constant memory, and of the table of its cache lines.
     #[inline(always)]
     fn constants_at(&mut self) -> ConstantsAt {
         ConstantsAt { bytes: self.flash.as_ptr() as u64, found: self.flash_port.lines_hit() }
     }
 
+    /// Loads from main RAM. Returns the value and the part of RAM that answers, or `None` for other addresses.
     #[inline(always)]
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, timing_cache::Home)> {
         let offset = address.wrapping_sub(RAM_BASE);
@@ -107,6 +128,8 @@ where
         Some((value, self.home_in_ram(offset)))
     }
 
+    /// Loads from RAM or flash, if the timing follows a fixed rule. Returns the value and the memory that answers, or
+    /// `None`.
     #[inline(always)]
     fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, timing_cache::Home)> {
         let loaded = self.ram_load(address, bytes);
@@ -122,6 +145,8 @@ where
         None
     }
 
+    /// Stores to main RAM and returns the part of RAM that was written. `None`, without a store, at other addresses,
+    /// and if the store would change code or a watched word.
     #[inline(always)]
     fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<timing_cache::Home> {
         let offset = address.wrapping_sub(RAM_BASE);
@@ -138,6 +163,7 @@ where
         Some(self.home_in_ram(offset))
     }
 
+    /// Returns whether all loads (or stores) in this range of addresses succeed and reach the same memory.
     #[inline(always)]
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool {
         let first = address.wrapping_sub(RAM_BASE);
@@ -148,6 +174,9 @@ where
         !store || !self.is_marked(first) && !self.is_marked(last) || self.is_plain(first, bytes)
     }
 
+    /// Stores to main RAM and returns the part of RAM that was written, and whether the word is watched. `None`,
+    /// without a store, at other addresses, and if the store would change code, or a watched word while `watched` is
+    /// false.
     fn quick_store(
         &mut self,
         address: u32,
@@ -171,14 +200,17 @@ where
         Some((self.home_in_ram(offset), watch))
     }
 
+    /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
     fn tell_watched(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
         self.tell_watch(core, address, pc, at);
     }
 
+    /// Returns the instruction behind a stub op, without firing its probes.
     fn behind(&mut self, core: &Core, address: u32) -> Op {
         self.probe_at(core.features, address).0
     }
 
+    /// Returns an address in this memory.
     fn address_in(&self, home: timing_cache::Home) -> u32 {
         match home {
             timing_cache::Home::First => RAM_BASE,
@@ -187,14 +219,17 @@ where
         }
     }
 
+    /// Begins to record the look-ups of fetches in caches.
     fn record(&mut self) {
         self.flash_port.record();
     }
 
+    /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
     fn recorded(&mut self) -> Option<Self::Lookups> {
         self.flash_port.recorded()
     }
 
+    /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool {
         self.flash_port.repeat(lookups)
@@ -202,6 +237,7 @@ where
 
     const REPEATS: Repeats = <F::Flash as CacheableFlash>::REPEATS;
 
+    /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
     #[inline(always)]
     fn repeating(&mut self) -> Repeating {
         self.flash_port.repeating()

@@ -5,32 +5,33 @@ use rtoslab_cpu::timing_store::Counts;
 use rtoslab_cpu::v7m::core::Core;
 use rtoslab_cpu::v7m::pipeline::Pipeline;
 
-/// How a family's machine runs its core.
+/// The execution of a machine's core, with cached timing.
 pub trait Runner<P: Pipeline, B>: Default {
-    /// Executes until `core.t` reaches `core.limit` or something is requested. No steps, no MPU.
+    /// Executes instructions until `core.t` reaches `core.limit` or the core requests something of the machine. Logs no
+    /// steps for observers, and checks no MPU.
     ///
     /// # Safety
     /// As for [`exec::run`](rtoslab_cpu::v7m::exec::run).
     unsafe fn run<const WATCH: u8>(&mut self, core: &mut Core, pipe: &mut P, bus: &mut B);
 
-    /// All that future timing of pipeline and memories depends on, as distances from now.
+    /// The state on which the future timing of pipeline and memories depends. Times are relative to now.
     type State: Copy + PartialEq;
 
-    /// The state before the core's next instruction. `None` if it is unknown.
+    /// Returns the state before the core's next instruction. `None` if it cannot be cached.
     fn state(core: &Core, pipe: &P, bus: &B) -> Option<Self::State>;
 
-    /// Restores a state before the core's next instruction, at its time.
+    /// Sets pipeline and bus to a state, before the core's next instruction and at the core's time.
     fn resume(state: &Self::State, core: &mut Core, pipe: &mut P, bus: &mut B);
 
-    /// Takes what of the profile is in no cell.
+    /// Removes the profile of instructions with cached timing and returns it, as addresses and their cycles.
     fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)>;
 
-    /// Forgets cached timing, because timing rules changed.
+    /// Empties the timing cache, because timing rules changed.
     fn clear(&mut self) {}
 
-    /// When traces are translated to native code.
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, _executions: u32) {}
 
-    /// How often cached timing was used.
+    /// Returns how often cached timing was used, and what native code did.
     fn counts(&self) -> Counts;
 }

@@ -333,6 +333,8 @@ impl<F: Family> System<F> {
         }
     }
 
+    /// Records a write of a watched word or register by the instruction at `pc` in cycle `at`. Stops the run if a probe
+    /// asks for it.
     fn note_store(&mut self, core: &mut Core, address: u32, word: u32, pc: u32, at: u64) {
         if self.probes.note_write(address, word, 0, at, pc) {
             core.limit = 0;
@@ -461,6 +463,8 @@ pub(super) unsafe fn put(memory: *mut u8, bytes: u32, value: u32) {
 
 // SAFETY: the ops are those of the code tables, which the system keeps.
 unsafe impl<F: Family> Bus for System<F> {
+    /// Fetches the code word (M7: doubleword) at `address`, address phase in cycle `at`. Returns the first cycle in
+    /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     #[inline(always)]
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         if address.wrapping_sub(FLASH_BASE) < self.map.flash_bytes {
@@ -469,14 +473,20 @@ unsafe impl<F: Family> Bus for System<F> {
         self.fetch_elsewhere(core, address, at)
     }
 
+    /// Whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot delay
+    /// anything.
     #[inline(always)]
     fn fetch_waits(&self) -> bool {
         self.flash_port.waits()
     }
 
+    /// Does nothing: the flash interface notices a branch by the address of its fetch.
     #[inline(always)]
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
+    /// Loads 1, 2 or 4 bytes of data from an aligned address. Implementations test their plain RAM first, inline.
+    /// Protection ([`super::mpu::check`]) is the caller's business. The private peripheral bus is [`super::scs`]. The
+    /// result is [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
     #[inline(always)]
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
@@ -488,6 +498,7 @@ unsafe impl<F: Family> Bus for System<F> {
         self.load_elsewhere(core, address, bytes, at)
     }
 
+    /// Stores 1, 2 or 4 bytes of data to an aligned address. Returns the data phase's extra cycles.
     #[inline(always)]
     fn store(&mut self, core: &mut Core, address: u32, bytes: u32, value: u32, at: u64) -> Result<u64, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
@@ -505,6 +516,8 @@ unsafe impl<F: Family> Bus for System<F> {
         self.store_elsewhere(core, address, bytes, value, at)
     }
 
+    /// Returns the number of the memory block that serves a data address. Loads and stores pipeline only within one
+    /// block.
     #[inline(always)]
     fn block(&self, address: u32) -> u8 {
         match address >> 28 {
@@ -516,6 +529,7 @@ unsafe impl<F: Family> Bus for System<F> {
         }
     }
 
+    /// Returns the region of code that contains `address`, if code can be fetched there.
     #[cold]
     #[inline(never)]
     fn region(&mut self, address: u32) -> Option<Region> {
@@ -523,6 +537,7 @@ unsafe impl<F: Family> Bus for System<F> {
         self.table(address).map(CodeTable::region)
     }
 
+    /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     #[cold]
     #[inline(never)]
     fn decode(&mut self, core: &Core, address: u32) {
@@ -538,6 +553,8 @@ unsafe impl<F: Family> Bus for System<F> {
         }
     }
 
+    /// Returns the instruction in whose place is a stub op, and fires its probes unless `served` says that they have
+    /// fired. `None`: the run stops before it.
     #[cold]
     #[inline(never)]
     fn attend(&mut self, core: &mut Core, address: u32, served: bool) -> Option<Op> {

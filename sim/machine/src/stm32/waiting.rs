@@ -11,47 +11,60 @@ use crate::polling::{Polling, Waiting};
 
 impl<F: Run> Waiting for Machine<F> {
     const ANCIENT_CYCLES: u64 = 128;
+    /// The state besides core registers on which future timing depends. Times are relative to now.
     type State = <F::Runner as Runner<F::Pipe, super::system::System<F>>>::State;
 
+    /// Returns the detector of busy waits.
     fn polling(&mut self) -> &mut Polling {
         &mut self.system.polling
     }
 
+    /// Returns the core's time in cycles.
     fn time(&self) -> u64 {
         self.core.t
     }
 
+    /// Returns the address of the core's next instruction.
     fn place(&self) -> u32 {
         self.core.pc()
     }
 
+    /// Returns R0 to R14.
     fn registers(&self) -> [u32; 15] {
         self.core.r[..15].try_into().expect("fifteen of them")
     }
 
+    /// Returns the condition flags and the rest of the program's state that no register holds, as one number.
     fn flags(&self) -> u32 {
         let core = &self.core;
         let nzcv = [core.nz < 0, core.nz as u32 == 0, core.c, core.v, core.q];
         nzcv.into_iter().fold(u32::from(core.it), |flags, flag| flags << 1 | u32::from(flag))
     }
 
+    /// Returns the state of pipeline, buses and memories. `None` if it cannot be compared.
     fn state(&self) -> Option<Self::State> {
         F::Runner::state(&self.core, &self.pipe, &self.system)
     }
 
+    /// Returns the number of cycles after which the clocks of all buses are in the same phase again.
     fn phases(&self) -> u64 {
         self.system.periph.clocks().phases()
     }
 
+    /// Returns four counters of the core: instructions, cycles of waiting for buses, cycles of waiting for flash,
+    /// missed cache lines.
     fn counts(&self) -> [u64; 4] {
         [self.core.instructions, self.core.bus_wait, self.core.flash_wait, 0]
     }
 
+    /// Returns the halfword of code at an address. `None` if there is none, or if a probe is there.
     fn code(&self, address: u32) -> Option<u16> {
         let bytes = self.system.bytes_at(address, 2).filter(|_| !self.system.probes.watches_code(address))?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))
     }
 
+    /// Executes the next instruction of the busy wait, or the next two if they issue together. Returns false if
+    /// something else happened too, such as a request to the machine.
     fn step(&mut self) -> bool {
         self.core.limit = self.core.t + 1;
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
@@ -60,6 +73,7 @@ impl<F: Run> Waiting for Machine<F> {
         core.request == Request::None && core.phase == Phase::Run && system.stop.is_none()
     }
 
+    /// Skips `cycles` cycles of a busy wait: advances time and the four counters, and restores the state.
     fn pass(&mut self, cycles: u64, [instructions, bus, flash, _]: [u64; 4], state: &Self::State) {
         let (core, pipe, system) = (&mut *self.core, &mut self.pipe, &mut *self.system);
         core.t += cycles;
@@ -69,6 +83,7 @@ impl<F: Run> Waiting for Machine<F> {
         F::Runner::resume(state, core, pipe, system);
     }
 
+    /// Sets a core register by its number.
     fn set_register(&mut self, number: usize, value: u32) {
         self.core.r[number] = value;
     }

@@ -3,11 +3,11 @@
 use super::*;
 use crate::{Access, NEVER};
 
-/// The memories as the DMA reaches them (ROM, XIP, SRAM). Addresses are aligned to `bytes`.
+/// The memories (ROM, XIP, SRAM) that a DMA controller accesses. Addresses are aligned to `bytes`.
 pub trait DmaBus {
-    /// Reads 1, 2 or 4 bytes, zero-extended.
+    /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended.
     fn read(&mut self, address: u32, bytes: u32) -> u32;
-    /// Writes the low 1, 2 or 4 bytes of `value`.
+    /// Writes the low 1, 2 or 4 bytes of `value` to memory for the DMA controller.
     fn write(&mut self, address: u32, bytes: u32, value: u32);
 }
 

@@ -30,29 +30,30 @@ pub trait Block {
     /// Reads a register with its side effects.
     fn read(&mut self, offset: u32, access: &mut Access) -> u32;
 
-    /// Writes a whole register.
+    /// Writes a register with its side effects.
     fn write(&mut self, offset: u32, value: u32, access: &mut Access);
 
-    /// Value without side effects: what the other bytes of the word keep when AHB writes some of them.
+    /// Returns a register's value without the side effects of a read. A narrow write keeps the other bytes of this
+    /// value.
     fn peek(&self, offset: u32, access: &Access) -> u32;
 
-    /// True where a written 1 acts and a written 0 does nothing: the bytes that a narrow write leaves out are 0.
+    /// Returns whether written 0 bits do nothing in a register, so that a narrow write adds 0 bytes.
     fn is_strobe(&self, _offset: u32) -> bool {
         false
     }
 
-    /// Core cycle at which [`Block::advance`] must be called next, or [`NEVER`].
+    /// Returns the core cycle at which [`Block::advance`] must be called next, or [`NEVER`].
     fn due(&self) -> u64 {
         NEVER
     }
 
-    /// Brings the block up to `access.now`.
+    /// Advances the block to the cycle `access.now`.
     fn advance(&mut self, _access: &mut Access) {}
 
-    /// The core's or the block's clock changed. `access` has the new ones. The block was advanced just before.
+    /// Adapts the block to changed clocks of core or block, which `access` has. The block was advanced just before.
     fn clocks_changed(&mut self, _access: &mut Access) {}
 
-    /// Levels of the block's interrupt outputs. The chip's table says which NVIC line each reaches.
+    /// Returns the levels of the block's interrupt outputs, a bit each. The chip's table assigns NVIC lines to them.
     fn outputs(&self) -> u32 {
         0
     }

@@ -17,13 +17,14 @@ use crate::v7m::pipeline::Pipeline;
 /// it may look into memories of its own that have nothing to do with time, and keeps them up to date. In a replay it
 /// takes the same out of the log (`recall_*`) and leaves those memories alone.
 pub trait CacheableTiming: Pipeline {
-    /// All that future timing depends on, times as distances from now. Ancient ones are alike.
+    /// The state on which the pipeline's future timing depends. Times are relative to now, and all that are long past
+    /// are equal.
     type State: Copy + Eq + Hash;
 
     /// The inputs of its log. `None`: it logs the home of an access, and of a branch nothing.
     const FORESIGHT: Option<Foresight> = None;
 
-    /// Whether the pipeline logs only what it predicts (`predict_*`).
+    /// Returns whether the pipeline logs only what its `predict_*` functions find out.
     #[inline(always)]
     fn logs_by_foresight(_core: &Core) -> bool {
         true
@@ -41,15 +42,15 @@ pub trait CacheableTiming: Pipeline {
     /// Sets the cycles of the current instruction that `operand_cycles` returned.
     fn set_cycles(&mut self, op: Op, cycles: u64);
 
-    /// Logs what the timing of a load depends on, whose first word is at `_address`. False if the log has no room for
-    /// it.
+    /// Appends what a load's timing depends on to the trace's log. Its first word is at `_address`. Returns false if
+    /// the log has no room for it.
     #[inline(always)]
     fn predict_load(&mut self, log: &mut Log, home: Home, _address: u32) -> bool {
         log.push(home as u64, HOME_BITS);
         true
     }
 
-    /// Logs what the timing of one word of a store depends on. `index` counts the words.
+    /// Appends what the timing of one word of a store depends on to the trace's log. `index` counts the store's words.
     #[inline(always)]
     fn predict_store(&mut self, log: &mut Log, home: Home, _address: u32, index: u32) {
         if index == 0 {
@@ -57,83 +58,90 @@ pub trait CacheableTiming: Pipeline {
         }
     }
 
-    /// Logs whether the branch at `_from`, to `_target` or not taken, was predicted right.
+    /// Appends to the trace's log whether a branch was predicted right. It is at `_from`, and goes to `_target` or is
+    /// not taken.
     #[inline(always)]
     fn predict_branch(&mut self, _core: &Core, _log: &mut Log, _from: u32, _target: Option<u32>) {}
 
-    /// Logs what the timing of a predicated instruction at `_from` that did not execute depends on.
+    /// Appends what the timing of a skipped instruction depends on to the trace's log. It is at `_from`, and its
+    /// condition in an IT block failed.
     #[inline(always)]
     fn predict_skip(&mut self, _core: &Core, _log: &mut Log, _op: Op, _from: u32) {}
 
-    /// Removes the entry of the accesses of `_op` from a log, `_left` instructions before the end of the longest trace,
-    /// and returns which memory they reached.
+    /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
+    /// `_left` instructions could still follow in the longest trace.
     fn log_entry_of_access(&self, log: &mut Log, _op: Op, _left: u32) -> Home {
         Home::of(log.take_oldest(HOME_BITS))
     }
 
-    /// Removes the entry of a branch from a log.
+    /// Removes the entry of a branch from a trace's log.
     fn log_entry_of_branch(_log: &mut Log) {}
 
-    /// Removes the entry of a predicated instruction that did not execute from a log.
+    /// Removes the entry of a skipped instruction of an IT block from a trace's log.
     fn log_entry_of_skip(_log: &mut Log, _op: Op) {}
 
-    /// Removes the entry of the accesses of `op` from a log during a replay. Returns which memory they reached, and an
-    /// address that stands for that of the first.
+    /// Removes the entry of an instruction's accesses from the log of a trace that is timed by replay. Returns the
+    /// memory that they reached, and an address in place of the first one's.
     fn recall_access<B: QuickBus>(&mut self, bus: &B, log: &mut Log, op: Op) -> (Home, u32) {
         let home = self.log_entry_of_access(log, op, 0);
         (home, bus.address_in(home))
     }
 
-    /// Removes the logged outcome of a branch during a replay, for the pipeline to use.
+    /// Moves the logged prediction of a branch to the pipeline, which times the trace by replaying its log.
     fn recall_branch(&mut self, _log: &mut Log) {}
 
-    /// Removes the entry of a predicated instruction that did not execute during a replay, for the pipeline to use.
+    /// Moves the log entry of a skipped instruction of an IT block to the pipeline, which times the trace by replaying
+    /// its log.
     fn recall_skip(&mut self, _log: &mut Log, _op: Op) {}
 
-    /// Tells the pipeline that a replay begins or ends.
+    /// Tells the pipeline that the replay of a trace's log, by which the trace gets its cycles, begins or ends.
     fn set_replaying(&mut self, _on: bool) {}
 }
 
 /// A bus with memories whose timing does not depend on addresses, so that it can be cached.
 pub trait QuickBus: Bus {
-    /// The state that the timing of future fetches depends on, without caches. Times as distances from `t`.
+    /// The state on which the timing of future fetches depends, without caches. Times are relative to now.
     type State: Copy + Eq + Hash;
-    /// The lookups of a run of fetches in caches, and their answers.
+    /// The look-ups of a trace's fetches in caches, with their answers.
     type Lookups: Copy + Default;
 
-    /// Returns a number that changes when opcodes or timing rules do. Everything cached before is void then.
+    /// Returns a number that changes with opcodes and timing rules. Timing that was cached under another number is
+    /// void.
     fn epoch(&self) -> u64;
 
-    /// Whether the timing of traces is worth caching for code at this address.
+    /// Returns whether to cache the timing of code at this address.
     fn caches_at(&self, address: u32) -> bool;
 
-    /// Returns the state of the bus at time `t`. `None` if it cannot be cached.
+    /// Returns the bus state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<Self::State>;
 
-    /// Sets the bus to a cached state at time `t`.
+    /// Sets the bus to a cached state at cycle `t`.
     fn resume(&mut self, state: &Self::State, t: u64);
 
-    /// Returns main RAM, if it may be accessed without [`QuickBus::ram_load`] and [`QuickBus::ram_store`], to the same
-    /// effect.
+    /// Returns main RAM, if native code may access it directly, to the same effect as [`QuickBus::ram_load`] and
+    /// [`QuickBus::ram_store`].
     fn ram(&mut self) -> Option<QuickRam<'_>>;
 
-    /// Loads from main RAM. `None` for other addresses.
+    /// Loads from main RAM. Returns the value and the part of RAM that answers, or `None` for other addresses.
     fn ram_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
-    /// Returns the constant memory that [`Home::Cached`] loads read, if native code can read it by itself.
+    /// Returns the constant memory from which loads get [`Home::Cached`], if native code can read it by itself.
     fn constants(&self) -> Option<Constants>;
 
-    /// Returns the current host address of the constant memory.
+    /// Returns the current host address of the constant memory, and of the table of its cache lines.
     fn constants_at(&mut self) -> ConstantsAt;
 
-    /// Loads from any memory that answers without a peripheral. `None` for other addresses.
+    /// Loads from RAM or flash, if the timing follows a fixed rule. Returns the value and the memory that answers, or
+    /// `None`.
     fn quick_load(&mut self, address: u32, bytes: u32) -> Option<(u32, Home)>;
 
-    /// Stores to main RAM, if that has no consequences. `None` otherwise.
+    /// Stores to main RAM and returns the part of RAM that was written. `None`, without a store, at other addresses,
+    /// and if the store would change code or a watched word.
     fn ram_store(&mut self, address: u32, bytes: u32, value: u32) -> Option<Home>;
 
-    /// Stores to any memory, if that has no consequences other than that somebody may watch the word. Only where a
-    /// `watched` one is in order.
+    /// Stores to main RAM and returns the part of RAM that was written, and whether the word is watched. `None`,
+    /// without a store, at other addresses, and if the store would change code, or a watched word while `watched` is
+    /// false.
     fn quick_store(&mut self, address: u32, bytes: u32, value: u32, watched: bool) -> Option<(Home, WatchedCore)>;
 
     /// Reports a store to a watched word, made in cycle `at` by the instruction at `pc` ([`QuickBus::quick_store`]).
@@ -142,30 +150,29 @@ pub trait QuickBus: Bus {
     /// Returns the instruction behind a stub op, without firing its probes.
     fn behind(&mut self, core: &Core, address: u32) -> Op;
 
-    /// Whether all loads (or stores) in this range would succeed and reach the same kind of memory.
+    /// Returns whether all loads (or stores) in this range of addresses succeed and reach the same memory.
     fn quick_range(&self, address: u32, bytes: u32, store: bool) -> bool;
 
-    /// Returns some address in this kind of memory.
+    /// Returns an address in this memory.
     fn address_in(&self, home: Home) -> u32;
 
-    /// Begins to record the lookups in the flash interface's caches.
+    /// Begins to record the look-ups of fetches in caches.
     fn record(&mut self);
 
-    /// Returns the recorded lookups, if they can be repeated.
+    /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
     fn recorded(&mut self) -> Option<Self::Lookups>;
 
-    /// Repeats recorded lookups. True if the answers were the same. If not, nothing was changed.
+    /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
 
-    /// How code does that, where it is simple.
+    /// The way in which native code repeats cache look-ups.
     const REPEATS: Repeats;
 
-    /// Returns what native code needs to repeat lookups by itself. It holds until something else is looked up, or
-    /// fetched.
+    /// Returns what native code needs to repeat cache look-ups by itself, until the next look-up or fetch.
     fn repeating(&mut self) -> Repeating;
 }
 
-/// Whether somebody watches a word that was written.
+/// Whether a written word is watched by a probe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchedCore {
     /// Nobody.

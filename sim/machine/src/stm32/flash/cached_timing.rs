@@ -7,38 +7,39 @@ use super::{FlashF1, FlashF4};
 use rtoslab_cpu::v7m::timing_cache::{Distances, Home, Repeating, Repeats, cycle_at};
 use std::mem::offset_of;
 
-/// A flash interface whose timing can be cached.
+/// A flash interface whose timing can be cached: its state and its look-ups are part of what the timing cache stores.
 pub trait CacheableFlash: FlashPort {
-    /// The state that future fetches depend on, without caches. Times as distances.
+    /// The state on which the timing of future fetches depends, without caches. Times are relative to now.
     type State: Copy + Eq + std::hash::Hash;
-    /// The lookups of fetches in caches.
+    /// The look-ups of a trace's fetches in the interface's caches, with their answers.
     type Lookups: Copy + Default;
 
-    /// The state at time `t`.
+    /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<Self::State>;
-    /// Takes a state up at time `t`.
+    /// Sets the interface to a cached state at cycle `t`.
     fn resume(&mut self, state: &Self::State, t: u64);
-    /// How a data read at an address answers, if by a fixed rule.
+    /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
+    /// `None`.
     fn quick_read(&mut self, address: u32) -> Option<Home>;
     /// Bytes of a line and sets of the cache, whose lines [`CacheableFlash::quick_read`] only checks for presence.
     const CONSTANTS: Option<(u32, u32)> = None;
-    /// The address of the table of the last lines hit.
+    /// Returns the host address of the table of the cache lines that were hit last, for native code. 0 without a cache.
     fn lines_hit(&self) -> u64 {
         0
     }
-    /// Fetches from this memory go through a cache of the core.
+    /// Returns whether fetches from the flash go through a cache of the core.
     fn fetches_cached(&self) -> bool {
         false
     }
-    /// Records lookups from now on.
+    /// Begins to record the cache look-ups of fetches.
     fn record(&mut self);
-    /// Takes the recorded lookups. `None` if they cannot be repeated.
+    /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
     fn recorded(&mut self) -> Option<Self::Lookups>;
-    /// Looks the same things up again. True if the answers were the same, else nothing was changed.
+    /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     fn repeat(&mut self, lookups: &mut Self::Lookups) -> bool;
-    /// How code does that.
+    /// The way in which native code repeats cache look-ups.
     const REPEATS: Repeats;
-    /// Returns the repeated lookups.
+    /// Returns what native code needs to repeat cache look-ups by itself.
     fn repeating(&mut self) -> Repeating;
 }
 
@@ -54,9 +55,12 @@ pub struct StateF1 {
 }
 
 impl CacheableFlash for FlashF1 {
+    /// The state on which the timing of future fetches depends, without caches. Times are relative to now.
     type State = StateF1;
+    /// The look-ups of a trace's fetches in the interface's caches, with their answers.
     type Lookups = ();
 
+    /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<StateF1> {
         let distances = Distances::from(t);
         distances.all_in(StateF1 {
@@ -69,6 +73,7 @@ impl CacheableFlash for FlashF1 {
         })
     }
 
+    /// Sets the interface to a cached state at cycle `t`.
     fn resume(&mut self, state: &StateF1, t: u64) {
         (self.line, self.there) = (state.line, cycle_at(state.there, t));
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
@@ -82,12 +87,15 @@ impl CacheableFlash for FlashF1 {
         Some(Home::Waiting)
     }
 
+    /// Does nothing: the interface of the F1 has no caches.
     fn record(&mut self) {}
 
+    /// Returns `()`, the look-ups of an interface without caches.
     fn recorded(&mut self) -> Option<()> {
         Some(())
     }
 
+    /// Returns true: without caches there is nothing to repeat.
     #[inline(always)]
     fn repeat(&mut self, (): &mut ()) -> bool {
         true
@@ -95,6 +103,7 @@ impl CacheableFlash for FlashF1 {
 
     const REPEATS: Repeats = Repeats::Nothing;
 
+    /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
     fn repeating(&mut self) -> Repeating {
         Repeating::default()
@@ -115,9 +124,12 @@ pub struct StateF4 {
 }
 
 impl CacheableFlash for FlashF4 {
+    /// The state on which the timing of future fetches depends, without caches. Times are relative to now.
     type State = StateF4;
+    /// The look-ups of a trace's fetches in the interface's caches, with their answers.
     type Lookups = Lookups;
 
+    /// Returns the interface's state at cycle `t`, for a node of the timing cache. `None` if it cannot be cached.
     fn state(&self, t: u64) -> Option<StateF4> {
         let distances = Distances::from(t);
         distances.all_in(StateF4 {
@@ -132,6 +144,7 @@ impl CacheableFlash for FlashF4 {
         })
     }
 
+    /// Sets the interface to a cached state at cycle `t`.
     fn resume(&mut self, state: &StateF4, t: u64) {
         (self.line, self.there) = (state.line, cycle_at(state.there, t));
         (self.next, self.next_there) = (state.next, cycle_at(state.next_there, t));
@@ -140,21 +153,26 @@ impl CacheableFlash for FlashF4 {
         self.array.set_free(cycle_at(state.array_free, t));
     }
 
+    /// Returns which memory answers a data read at an address, if its wait states follow a fixed rule. Otherwise
+    /// `None`.
     #[inline(always)]
     fn quick_read(&mut self, address: u32) -> Option<Home> {
         let line = self.number(address);
         (self.control.data_cache && self.data.hit(line)).then_some(Home::Cached)
     }
 
+    /// Begins to record the cache look-ups of fetches.
     fn record(&mut self) {
         self.recorder = Recorder { on: true, ..Recorder::default() };
     }
 
+    /// Ends the recording and returns the look-ups. `None` if they cannot be repeated.
     fn recorded(&mut self) -> Option<Lookups> {
         self.recorder.on = false;
         (!self.recorder.too_many).then_some(self.recorder.lookups)
     }
 
+    /// Repeats recorded cache look-ups. Returns true if the answers are the same as before. If not, nothing is changed.
     #[inline(always)]
     fn repeat(&mut self, lookups: &mut Lookups) -> bool {
         lookups.repeat(&mut self.instructions)
@@ -162,6 +180,7 @@ impl CacheableFlash for FlashF4 {
 
     const REPEATS: Repeats = lru::touch(offset_of!(Lookups, same_in), offset_of!(Lookups, used));
 
+    /// Returns what native code needs to repeat cache look-ups by itself.
     #[inline(always)]
     fn repeating(&mut self) -> Repeating {
         self.instructions.repeating()

@@ -33,6 +33,7 @@ pub struct FlashF1 {
 }
 
 impl Default for FlashF1 {
+    /// Returns the interface with empty buffers, after reset.
     fn default() -> FlashF1 {
         FlashF1::new()
     }

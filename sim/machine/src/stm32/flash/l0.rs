@@ -97,6 +97,7 @@ pub struct FlashL0 {
 }
 
 impl Default for FlashL0 {
+    /// Returns the interface with empty buffers, after reset.
     fn default() -> FlashL0 {
         FlashL0::new()
     }

@@ -14,22 +14,28 @@ use crate::m0plus::face;
 impl Board for Machine {
     crate::board::as_the_machine!();
 
+    /// Returns 1, the number of cores.
     fn cores(&self) -> usize {
         1
     }
 
+    /// Returns 1: the board has one console.
     fn ports(&self) -> usize {
         1
     }
 
+    /// Returns the probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at
+    /// [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.devices.probes
     }
 
+    /// Decodes the instruction at an address again, after probes on it changed.
     fn refresh(&mut self, address: u32) {
         self.system.memories.refresh(address);
     }
 
+    /// Makes the board report writes to a word or register from now on. False if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool {
         let devices = &mut self.system.devices;
         let is_register = address >> 20 == 0xe00 || devices.periph.bus(address).is_some();
@@ -42,82 +48,102 @@ impl Board for Machine {
         &mut self.system.devices.console
     }
 
+    /// Removes a core's profile and returns it.
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
         let System { memories, timing_cache, .. } = &mut *self.system;
         timing_cache.take_profile().for_each(|(address, cell)| memories.add_to_profile(address, cell));
         memories.take_profile()
     }
 
+    /// Types text into a console at line speed.
     fn type_uart(&mut self, _: usize, text: &[u8]) {
         self.system.devices.type_uart(text);
     }
 
+    /// Returns how many cycles of busy waits for a register were skipped without executing them.
     fn passed_over(&self) -> u64 {
         self.system.polling.fast_forward_cycles()
     }
 
+    /// Returns how often cached timing was used, and what native code did.
     fn timing_counts(&self) -> Counts {
         self.system.timing_cache.counts()
     }
 
+    /// Sets after how many executions traces are JIT-compiled. 0: never.
     fn translate_after(&mut self, executions: u32) {
         self.system.timing_cache.translations().translate_after(executions);
     }
 
+    /// Returns the statistics of a core since the start or the last [`Board::reset_stats`].
     fn stats(&self, _: usize) -> Stats {
         self.core_stats()
     }
 
+    /// Returns one sentence for each use of unmodelled hardware, and for each fault.
     fn warnings(&self) -> Vec<String> {
         self.system.devices.warnings.warning_texts().to_vec()
     }
 
+    /// Reads the board's memory without side effects. `None` outside of memory.
     fn read_memory(&mut self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         self.system.memories.read(address, bytes)
     }
 
+    /// Reads a word of memory or a register as privileged software of a core does, with all side effects: use a board
+    /// that was opened from a snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32> {
         let mut at = self.cores[core].t;
         self.cores[core].unprivileged = false;
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
+    /// Writes to the board's RAM. False outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.memories.write_ram(address, data)
     }
 
+    /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.memories.program(address, data)
     }
 
+    /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
     fn reset(&mut self) {
         self.restart();
     }
 
+    /// Whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool {
         self.system.memories.executable(address)
     }
 
+    /// Attaches a device to a bus, a serial port or the pins. The error is one sentence.
     fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         self.system.devices.periph.attach(connection, device)
     }
 
+    /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String> {
         self.system.devices.periph.set_analog(pin, millivolts)
     }
 
+    /// Returns the attached debugger: what it answers and collects.
     fn debugger(&mut self) -> &mut Debugger {
         &mut self.system.devices.debugger
     }
 
+    /// Returns the position of a core.
     fn position(&self, _: usize) -> Position {
         face::position(&self.cores[0])
     }
 
+    /// Returns the registers of a core, by name.
     fn registers(&self, _: usize) -> Vec<(String, u32)> {
         face::registers(&self.cores[0])
     }
 
+    /// Sets a register of a core by name. False if that cannot be.
     fn set_register(&mut self, _: usize, name: &str, value: u32) -> bool {
         self.set_register(name, value)
     }

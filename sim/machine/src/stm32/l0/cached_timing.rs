@@ -67,11 +67,13 @@ impl System {
 }
 
 impl CacheableBus for System {
+    /// Returns the timing cache of the core.
     #[inline(always)]
     fn timing_cache(&mut self) -> &mut TimingCache {
         &mut self.timing_cache
     }
 
+    /// Returns the state of the bus before the next instruction. `None` if it is too unusual to be cached.
     fn state(&self, core: &Core) -> Option<State> {
         let [first, second, third] = self.flash.state(core.t)?;
         let port = core.bus_free.saturating_sub(core.t);
@@ -79,6 +81,7 @@ impl CacheableBus for System {
         (port <= 0xff && fetch <= 0xff).then_some([first, second, third | port << 48 | fetch << 56])
     }
 
+    /// Sets the bus to a cached state, before the instruction at `core.t`.
     fn resume(&mut self, core: &mut Core, state: &State) {
         self.flash.resume(state, core.t);
         core.bus_free = core.t + (state[2] >> 48 & 0xff);
@@ -87,11 +90,14 @@ impl CacheableBus for System {
 }
 
 impl NativeTrace for System {
+    /// Returns the JIT-compiled traces.
     #[inline(always)]
     fn translations(&mut self) -> &mut Translations {
         self.timing_cache.translations()
     }
 
+    /// Returns the memories that native code accesses by itself. They stay the same as long as [`Translations::clear`]
+    /// is not called.
     #[inline(always)]
     fn quick(&mut self) -> Quick<'_> {
         const _: () = assert!(1 << MARK_SHIFT == MARKED_BYTES);

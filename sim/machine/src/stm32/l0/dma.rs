@@ -15,12 +15,15 @@ struct LentMemories<'a> {
 }
 
 impl DmaBus for LentMemories<'_> {
+    /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
     fn read(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let (window, offset) = self.memories.find(address, bytes)?;
         let (memory, offset) = self.memories.place(window, offset);
         Some(self.memories.all[memory].get(offset, bytes))
     }
 
+    /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
+    /// read-only, `None` where there is no memory.
     fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool> {
         let (window, offset) = self.memories.find(address, bytes)?;
         let (memory, offset) = self.memories.place(window, offset);

@@ -225,6 +225,7 @@ impl Machine {
         self.reset(ResetCause::Software);
     }
 
+    /// Resets the chip for this cause and starts the core again.
     fn reset(&mut self, cause: ResetCause) {
         self.now = self.now.max(self.cores[0].t);
         let devices = &mut self.system.devices;

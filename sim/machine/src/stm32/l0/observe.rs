@@ -7,13 +7,16 @@ use crate::image::Symbol;
 use crate::observe::{ObservedMachine, ObservedParts};
 
 impl ObservedMachine for Machine {
+    /// The type of the machine's cores.
     type Core = Core;
 
+    /// Returns the machine's cores, its observer, and the mode of the executors (the interpreters of instructions).
     fn observed_parts(&mut self) -> ObservedParts<'_, Core> {
         let Machine { cores, observer, watch, .. } = self;
         ObservedParts { cores: &mut cores[..1], observer, watch }
     }
 
+    /// Returns the symbols of the machine's image, and the current cycle.
     fn observed_image(&self) -> (&[Symbol], u64) {
         (self.symbols(), self.cycle())
     }

@@ -179,6 +179,8 @@ impl Fabric for System {
         core.bus_free
     }
 
+    /// Fetches the word of code that is `words` words after the one with `ip`, from cycle `at` on. Returns the cycle of
+    /// the transfer. Only asked under `CONTEND`.
     #[inline(always)]
     fn fetch(&mut self, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
         let address = (core.address_of(ip) & !3).wrapping_add(4 * words as u32);
@@ -199,10 +201,12 @@ impl Fabric for System {
 
 // SAFETY: the RAM and the ops are allocations of their own, the tables of `Memories`.
 unsafe impl Bus for System {
+    /// The engine that times instructions which its cores execute speculatively.
     type Ahead = SingleCoreEngine;
     const TWO_CORES: bool = false;
     const RAM_BASE: u32 = RAM_BASE;
 
+    /// Returns main RAM.
     #[inline(always)]
     fn ram(&mut self) -> Ram<'_> {
         const { assert!(1 << MARK_SHIFT == MARKED_BYTES) };
@@ -210,6 +214,7 @@ unsafe impl Bus for System {
         Ram { bytes: &mut memory.bytes, marks: &memory.marks }
     }
 
+    /// Stores to marked bytes of RAM in cycle `now`: reports it if the word is watched, and decodes anew if it is code.
     #[cold]
     #[inline(never)]
     fn store_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, value: u32, now: u64) {
@@ -226,6 +231,9 @@ unsafe impl Bus for System {
         }
     }
 
+    /// Loads from anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
+    /// which may have to go first, or `None` if the order is settled. `LITERAL`: an aligned word known to be in cached
+    /// flash.
     #[cold]
     #[inline(never)]
     fn load<const CONTEND: bool, const LITERAL: bool>(
@@ -262,6 +270,8 @@ unsafe impl Bus for System {
         }
     }
 
+    /// Stores to anywhere but plain RAM, and advances `t` by the cycles that this takes. `other` is the other core,
+    /// which may have to go first, or `None` if the order is settled.
     #[cold]
     #[inline(never)]
     fn store<const CONTEND: bool>(
@@ -303,6 +313,8 @@ unsafe impl Bus for System {
         self.store_register::<CONTEND>(core, address, bytes, value, t)
     }
 
+    /// Loads from constant memory before the cycle is known. Returns `None` for other addresses. `LITERAL` as for
+    /// [`Bus::load`].
     #[inline(always)]
     fn constant<const LITERAL: bool>(&mut self, address: u32, bytes: u32) -> Option<u32> {
         let flash = &self.memories.all[0];
@@ -313,6 +325,8 @@ unsafe impl Bus for System {
         self.remapped_constant(address, bytes)
     }
 
+    /// Returns whether a store to this offset of RAM writes a watched word. `None` if the store cannot be executed
+    /// speculatively.
     #[cold]
     #[inline(never)]
     fn watches_store(&self, offset: u32) -> Option<bool> {
@@ -324,12 +338,16 @@ unsafe impl Bus for System {
         if ram.is_watched(offset) { (!stops()).then_some(true) } else { Some(false) }
     }
 
+    /// Reports a store to a watched word, which was made speculatively and has a cycle now. Returns true if the machine
+    /// must act before anything else executes.
     #[cold]
     #[inline(never)]
     fn report_store(&mut self, _: usize, WatchedStore { pc, offset, word }: WatchedStore, cycle: u64) -> bool {
         self.devices.note_watched_store(RAM_BASE + offset, word, cycle, pc)
     }
 
+    /// Fires the probes on the first instruction of a trace or block, before its cycle is known, and returns the
+    /// instruction. [`Core::retried`] says that the probes have fired, in case the instruction is only executed later.
     #[cold]
     #[inline(never)]
     fn attend_ahead(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
@@ -342,12 +360,14 @@ unsafe impl Bus for System {
         OrderedAccess::Now(instruction)
     }
 
+    /// Returns the instruction at this address, even if a stub op is in its place, without firing its probes.
     #[cold]
     #[inline(never)]
     fn behind(&mut self, address: u32) -> Op {
         self.probe_at(address).map_or(Op::default(), |(instruction, _)| instruction)
     }
 
+    /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     #[cold]
     #[inline(never)]
     fn region(&mut self, address: u32) -> Option<Region> {
@@ -365,6 +385,7 @@ unsafe impl Bus for System {
         })
     }
 
+    /// Decodes the instruction at this address and puts it into its place among the ops of `core.region`.
     #[cold]
     #[inline(never)]
     fn decode(&mut self, _: &Core, address: u32) {
@@ -380,6 +401,8 @@ unsafe impl Bus for System {
         }
     }
 
+    /// Fires the probes on an instruction in cycle `t`, and returns the instruction, in whose place is
+    /// [`Code::Attend`](crate::v6m::op::Code::Attend). `None`: the run stops before it.
     #[cold]
     #[inline(never)]
     fn attend(&mut self, core: &mut Core, address: u32, t: u64) -> Option<Op> {
@@ -387,6 +410,8 @@ unsafe impl Bus for System {
         (!self.devices.attend(site, address, t, ProbedRegisters::of(&core.r))).then_some(instruction)
     }
 
+    /// Returns the cycle of the chip's next event. It is 0 when the machine must look at the cores before anything else
+    /// executes. The interpreter sets it to 0 to ask for that.
     #[inline(always)]
     fn due(&mut self) -> &mut u64 {
         &mut self.due

@@ -14,7 +14,7 @@ mod tests;
 
 pub use image::{CORE1_WAIT, DEAD_LOOP, DEBUG_TRAMPOLINE, ROM_BYTES, ROM_VERSION, image, stub_address};
 
-/// The parts of the machine that a ROM function may use. Memory is plain: no timing, no faults.
+/// The parts of the machine that a function of the boot ROM uses. Its accesses to memory take no time and never fault.
 pub trait RomHost {
     /// Returns core register `n` (0 to 14).
     fn reg(&self, n: usize) -> u32;
@@ -28,7 +28,7 @@ pub trait RomHost {
     fn write8(&mut self, address: u32, value: u8);
     /// Writes an aligned word.
     fn write32(&mut self, address: u32, value: u32);
-    /// Sets the condition flags (the `*_cmp_fast_flags` entries).
+    /// Sets the condition flags, as the ROM's `*_cmp_fast_flags` functions do.
     fn set_flags(&mut self, n: bool, z: bool, c: bool, v: bool);
     /// Applies a command to the flash chip and its interface. See [`super::Rp2040Peripherals::rom_flash`].
     fn flash(&mut self, command: FlashCommand);

@@ -23,11 +23,12 @@ use streams::StreamDma;
 /// Streams of a controller at most. A channel of F1 and L0 counts as a stream.
 pub(super) const STREAMS: usize = 8;
 
-/// The memories, as DMA reaches them. Addresses are aligned to `bytes`.
+/// The memories that a DMA controller accesses. Addresses are aligned to `bytes`.
 pub trait DmaBus {
-    /// Reads 1, 2 or 4 bytes, zero-extended. `None` where there is no memory.
+    /// Reads 1, 2 or 4 bytes of memory for the DMA controller, zero-extended. `None` where there is no memory.
     fn read(&mut self, address: u32, bytes: u32) -> Option<u32>;
-    /// Writes the low 1, 2 or 4 bytes of a value. False where nothing can be written. `None` where there is no memory.
+    /// Writes the low 1, 2 or 4 bytes of a value to memory for the DMA controller. Returns false if the memory is
+    /// read-only, `None` where there is no memory.
     fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool>;
 }
 
