@@ -15,6 +15,7 @@ pub struct ProfileCell {
 }
 
 impl AddAssign for ProfileCell {
+    /// Adds the executions and cycles of another cell to this one.
     fn add_assign(&mut self, more: ProfileCell) {
         self.cycles += more.cycles;
         self.executions += more.executions;

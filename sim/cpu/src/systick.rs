@@ -187,6 +187,7 @@ impl SysTick {
 }
 
 impl Default for SysTick {
+    /// Returns a SysTick in its reset state.
     fn default() -> SysTick {
         SysTick::new()
     }

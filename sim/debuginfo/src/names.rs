@@ -39,6 +39,7 @@ fn demangle_cpp(mangled: &str) -> Option<String> {
 struct BoundedText(String);
 
 impl Write for BoundedText {
+    /// Appends a piece of text. Fails if the text becomes too long.
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         if self.0.len() + piece.len() > LONGEST {
             return Err(fmt::Error);

@@ -9,6 +9,7 @@ use gimli::{
 
 use crate::DamagedInfo;
 
+/// The bytes of a section with debug information, in the byte order of the board.
 pub type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
 /// The place of an entry in the debug information: its unit and its offset there.

@@ -95,22 +95,27 @@ impl<'h> GdbStream<'h> {
 }
 
 impl Connection for GdbStream<'_> {
+    /// The error of the socket.
     type Error = io::Error;
 
+    /// Sends a byte to gdb.
     fn write(&mut self, byte: u8) -> io::Result<()> {
         Write::write_all(&mut self.stream, &[byte])
     }
 
+    /// Sends bytes to gdb.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         Write::write_all(&mut self.stream, bytes)
     }
 
+    /// Sends what is buffered to gdb.
     fn flush(&mut self) -> io::Result<()> {
         Write::flush(&mut self.stream)
     }
 }
 
 impl ConnectionExt for GdbStream<'_> {
+    /// Returns the next byte from gdb. Fails if the host ends the session meanwhile.
     fn read(&mut self) -> io::Result<u8> {
         loop {
             if let Some(byte) = self.take()? {
@@ -127,6 +132,7 @@ impl ConnectionExt for GdbStream<'_> {
         }
     }
 
+    /// Returns the next byte from gdb without taking it, or `None` if none has arrived.
     fn peek(&mut self) -> io::Result<Option<u8>> {
         if self.received.is_empty() {
             self.stream.set_nonblocking(true)?;

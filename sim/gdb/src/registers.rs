@@ -21,9 +21,13 @@ const DOUBLES: usize = 16;
 pub struct CortexM;
 
 impl Arch for CortexM {
+    /// The type of an address.
     type Usize = u32;
+    /// The type of all registers of a core.
     type Registers = RegisterValues;
+    /// The length of an instruction, as gdb gives it with a breakpoint.
     type BreakpointKind = usize;
+    /// The type that names a single register.
     type RegId = NoRegisterId;
 }
 
@@ -32,6 +36,7 @@ impl Arch for CortexM {
 pub struct NoRegisterId;
 
 impl RegId for NoRegisterId {
+    /// Returns `None`: registers are read and written all at once.
     fn from_raw_id(_: usize) -> Option<(NoRegisterId, Option<NonZeroUsize>)> {
         None
     }
@@ -42,12 +47,15 @@ impl RegId for NoRegisterId {
 pub struct RegisterValues(pub Vec<Option<u32>>);
 
 impl Registers for RegisterValues {
+    /// The type of the program counter.
     type ProgramCounter = u32;
 
+    /// Returns the program counter, 0 if it is unknown.
     fn pc(&self) -> u32 {
         self.0.get(PC).copied().flatten().unwrap_or(0)
     }
 
+    /// Writes the registers' bytes in gdb's order. `None` stands for an unknown byte.
     fn gdb_serialize(&self, mut write_byte: impl FnMut(Option<u8>)) {
         for word in &self.0 {
             let bytes = word.map_or([None; 4], |word| word.to_le_bytes().map(Some));
@@ -55,6 +63,7 @@ impl Registers for RegisterValues {
         }
     }
 
+    /// Reads the registers from bytes in gdb's order. Fails if they are no whole words.
     fn gdb_deserialize(&mut self, bytes: &[u8]) -> Result<(), ()> {
         let words = bytes.chunks(4).map(|word| word.try_into().map(|word| Some(u32::from_le_bytes(word))));
         self.0 = words.collect::<Result<_, _>>().map_err(drop)?;

@@ -180,31 +180,40 @@ fn tid_of(core: usize) -> Tid {
 }
 
 impl Target for DebugTarget<'_> {
+    /// The architecture of the board's cores.
     type Arch = CortexM;
+    /// A sentence about what could not be done.
     type Error = &'static str;
 
+    /// Returns the operations of a target with threads.
     fn base_ops(&mut self) -> BaseOps<'_, CortexM, &'static str> {
         BaseOps::MultiThread(self)
     }
 
+    /// Returns the operations of breakpoints and watchpoints.
     fn support_breakpoints(&mut self) -> Option<BreakpointsOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operations of gdb's extended mode: restarting and attaching.
     fn support_extended_mode(&mut self) -> Option<ExtendedModeOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operation of gdb's `monitor` commands.
     fn support_monitor_cmd(&mut self) -> Option<MonitorCmdOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operation that describes the registers to gdb.
     fn support_target_description_xml_override(&mut self) -> Option<TargetDescriptionXmlOverrideOps<'_, Self>> {
         Some(self)
     }
 }
 
 impl TargetDescriptionXmlOverride for DebugTarget<'_> {
+    /// Copies a part of the XML description of the registers into `buffer`, and returns its length. Fails for another
+    /// `annex` (file name) than `target.xml`.
     fn target_description_xml(
         &self,
         annex: &[u8],
@@ -224,6 +233,7 @@ impl TargetDescriptionXmlOverride for DebugTarget<'_> {
 }
 
 impl MultiThreadBase for DebugTarget<'_> {
+    /// Reads the registers of a thread: of a core, or those that a waiting task's stack holds.
     fn read_registers(&mut self, registers: &mut RegisterValues, tid: Tid) -> TargetResult<(), Self> {
         if let Some(task) = self.waiting_task(tid) {
             let held = task.registers.clone();
@@ -235,6 +245,7 @@ impl MultiThreadBase for DebugTarget<'_> {
         Ok(())
     }
 
+    /// Writes the registers of a core. Fails for a waiting task.
     fn write_registers(&mut self, registers: &RegisterValues, tid: Tid) -> TargetResult<(), Self> {
         if self.waiting_task(tid).is_some() {
             return Err(TargetError::NonFatal);
@@ -256,6 +267,7 @@ impl MultiThreadBase for DebugTarget<'_> {
         if changed { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
+    /// Reads memory, or registers of peripherals, as a core sees them. Returns the number of bytes that could be read.
     fn read_addrs(&mut self, start: u32, data: &mut [u8], tid: Tid) -> TargetResult<usize, Self> {
         let core = self.focus_on(tid).ok_or(TargetError::NonFatal)?;
         if let Some(found) = self.timeline.registers_or_memory(core, start, data.len()) {
@@ -274,6 +286,7 @@ impl MultiThreadBase for DebugTarget<'_> {
         Err(TargetError::NonFatal)
     }
 
+    /// Writes to RAM, or programs flash. Fails elsewhere.
     fn write_addrs(&mut self, start: u32, data: &[u8], tid: Tid) -> TargetResult<(), Self> {
         self.focus_on(tid).ok_or(TargetError::NonFatal)?;
         let written = self.change_board(|board| board.write_memory(start, data) || board.program(start, data));
@@ -290,48 +303,58 @@ impl MultiThreadBase for DebugTarget<'_> {
         Ok(())
     }
 
+    /// Returns the operation that describes a thread to gdb.
     fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operations that continue the execution.
     fn support_resume(&mut self) -> Option<MultiThreadResumeOps<'_, Self>> {
         Some(self)
     }
 }
 
 impl MultiThreadResume for DebugTarget<'_> {
+    /// Does nothing: the event loop executes the action that was set.
     fn resume(&mut self) -> Result<(), &'static str> {
         Ok(())
     }
 
+    /// Sets the action to continuing all cores, before gdb sets another one.
     fn clear_resume_actions(&mut self) -> Result<(), &'static str> {
         self.action = Action::Run;
         self.tasks = None;
         Ok(())
     }
 
+    /// Does nothing: all cores continue together.
     fn set_resume_action_continue(&mut self, _: Tid, _: Option<Signal>) -> Result<(), &'static str> {
         Ok(())
     }
 
+    /// Returns the operation of single steps.
     fn support_single_step(&mut self) -> Option<MultiThreadSingleStepOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operation that lets only one thread continue.
     fn support_scheduler_locking(&mut self) -> Option<MultiThreadSchedulerLockingOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operation of steps back in time.
     fn support_reverse_step(&mut self) -> Option<ReverseStepOps<'_, Tid, Self>> {
         Some(self)
     }
 
+    /// Returns the operation that continues back in time.
     fn support_reverse_cont(&mut self) -> Option<ReverseContOps<'_, Tid, Self>> {
         Some(self)
     }
 }
 
 impl MultiThreadSingleStep for DebugTarget<'_> {
+    /// Sets the action to one step of a thread's core.
     fn set_resume_action_step(&mut self, tid: Tid, _: Option<Signal>) -> Result<(), &'static str> {
         self.action = Action::Step(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
@@ -347,6 +370,7 @@ impl MultiThreadSchedulerLocking for DebugTarget<'_> {
 }
 
 impl ReverseStep<Tid> for DebugTarget<'_> {
+    /// Sets the action to one step of a thread's core back in time.
     fn reverse_step(&mut self, tid: Tid) -> Result<(), &'static str> {
         self.action = Action::StepBack(self.focus_on(tid).ok_or(NO_SUCH_THREAD)?);
         Ok(())
@@ -354,6 +378,7 @@ impl ReverseStep<Tid> for DebugTarget<'_> {
 }
 
 impl ReverseCont<Tid> for DebugTarget<'_> {
+    /// Sets the action to continuing back in time.
     fn reverse_cont(&mut self) -> Result<(), &'static str> {
         self.action = Action::Back;
         Ok(())
@@ -361,51 +386,61 @@ impl ReverseCont<Tid> for DebugTarget<'_> {
 }
 
 impl Breakpoints for DebugTarget<'_> {
+    /// Returns the operations of software breakpoints.
     fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operations of hardware breakpoints.
     fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
         Some(self)
     }
 
+    /// Returns the operations of watchpoints.
     fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
         Some(self)
     }
 }
 
 impl SwBreakpoint for DebugTarget<'_> {
+    /// Sets a breakpoint at an address. Returns false if no code can execute there.
     fn add_sw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         Ok(self.timeline.add_breakpoint(address))
     }
 
+    /// Removes a breakpoint at an address. Returns false if there was none.
     fn remove_sw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         Ok(self.timeline.remove_breakpoint(address))
     }
 }
 
 impl HwBreakpoint for DebugTarget<'_> {
+    /// Sets a breakpoint at an address. Returns false if no code can execute there.
     fn add_hw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         Ok(self.timeline.add_breakpoint(address))
     }
 
+    /// Removes a breakpoint at an address. Returns false if there was none.
     fn remove_hw_breakpoint(&mut self, address: u32, _: usize) -> TargetResult<bool, Self> {
         Ok(self.timeline.remove_breakpoint(address))
     }
 }
 
 impl HwWatchpoint for DebugTarget<'_> {
+    /// Sets a watchpoint on bytes at an address. Returns false if accesses of this kind cannot be watched there.
     fn add_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
         // Reads of memory are not told, which refusing says.
         Ok(self.timeline.add_watch(address, bytes, access_of(kind)))
     }
 
+    /// Removes a watchpoint on bytes at an address. Returns false if there was none.
     fn remove_hw_watchpoint(&mut self, address: u32, bytes: u32, kind: WatchKind) -> TargetResult<bool, Self> {
         Ok(self.timeline.remove_watch(address, bytes, access_of(kind)))
     }
 }
 
 impl ThreadExtraInfo for DebugTarget<'_> {
+    /// Copies a description of the thread, its core and its task, into `buffer`, and returns its length.
     fn thread_extra_info(&self, tid: Tid, buffer: &mut [u8]) -> Result<usize, &'static str> {
         let tasks = self.tasks.as_deref().unwrap_or_default();
         let core = tid.get() - 1;
@@ -432,11 +467,13 @@ impl ExtendedMode for DebugTarget<'_> {
         Ok(BOARD)
     }
 
+    /// Begins to debug the board again, after gdb has ended its session.
     fn attach(&mut self, _: Pid) -> TargetResult<(), Self> {
         self.killed = false;
         Ok(())
     }
 
+    /// Returns that gdb was attached to a running board.
     fn query_if_attached(&mut self, _: Pid) -> TargetResult<AttachKind, Self> {
         Ok(AttachKind::Attach)
     }
@@ -448,6 +485,7 @@ impl ExtendedMode for DebugTarget<'_> {
         Ok(if pid.is_some() { ShouldTerminate::No } else { ShouldTerminate::Yes })
     }
 
+    /// Resets the board.
     fn restart(&mut self) -> Result<(), &'static str> {
         self.reset();
         Ok(())
@@ -455,6 +493,7 @@ impl ExtendedMode for DebugTarget<'_> {
 }
 
 impl MonitorCmd for DebugTarget<'_> {
+    /// Executes a `monitor` command of gdb and sends the text of its answer.
     fn handle_monitor_cmd(&mut self, command: &[u8], mut out: ConsoleOutput<'_>) -> Result<(), &'static str> {
         self.tasks = None;
         let text = monitor::answer_monitor(&mut self.timeline, &String::from_utf8_lossy(command));
@@ -467,10 +506,14 @@ impl MonitorCmd for DebugTarget<'_> {
 pub struct Events<'h>(PhantomData<&'h ()>);
 
 impl<'h> BlockingEventLoop for Events<'h> {
+    /// The debugged board.
     type Target = DebugTarget<'h>;
+    /// The connection to gdb.
     type Connection = GdbStream<'h>;
+    /// The reason for a stop, as gdb is told.
     type StopReason = MultiThreadStopReason<u32>;
 
+    /// Executes the action that gdb has set, until the board stops or gdb sends something.
     fn wait_for_stop_reason(
         target: &mut DebugTarget<'h>,
         line: &mut GdbStream<'h>,
@@ -495,6 +538,7 @@ impl<'h> BlockingEventLoop for Events<'h> {
         Ok(Event::TargetStopped(target.stop_reason(halt)))
     }
 
+    /// Returns the reason for a stop after the user has pressed Ctrl-C in gdb.
     fn on_interrupt(target: &mut DebugTarget<'h>) -> Result<Option<MultiThreadStopReason<u32>>, &'static str> {
         Ok(Some(signal_stop(target.focus, Signal::SIGINT)))
     }

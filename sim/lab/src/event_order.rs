@@ -8,6 +8,7 @@ use crate::event::{Event, Kind};
 const ID_AT: usize = 16;
 const KIND_AT: usize = 18;
 
+/// The bytes of one event.
 type PackedEvent = [u8; Event::BYTES];
 
 /// Returns packed events in the order of time, without those of the identity `other_than`. A handler that ends with a tail
@@ -28,6 +29,7 @@ pub fn latest_events(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
     events.concat()
 }
 
+/// Returns packed events in the order of their cycles, without those of the identity `other_than`.
 fn sorted(records: &[u8], other_than: Option<u16>) -> Vec<PackedEvent> {
     let (records, _) = records.as_chunks::<{ Event::BYTES }>();
     let id = |event: &PackedEvent| u16::from_le_bytes([event[ID_AT], event[ID_AT + 1]]);

@@ -46,16 +46,19 @@ impl Listener<'_> {
 }
 
 impl Host for Listener<'_> {
+    /// Calls Python's function for text that the firmware wrote, with the name of its channel.
     fn print(&mut self, channel: &str, text: &[u8]) {
         let result = self.print.call1((channel, PyBytes::new(self.py, text))).map(drop);
         self.store_exception(result);
     }
 
+    /// Calls Python's function for messages about the session. The message is one sentence.
     fn show_message(&mut self, sentence: &str) {
         let result = self.note.call1((sentence,)).map(drop);
         self.store_exception(result);
     }
 
+    /// Calls Python's function that finds the tasks of a board in this state. Returns none if it raises an exception.
     fn tasks(&mut self, now: &rtoslab_machine::Snapshot) -> Vec<Task> {
         let snapshot = Snapshot { make: self.make.clone(), inner: now.clone() };
         match self.tasks.call1((snapshot,)).and_then(|tasks| tasks.extract::<Vec<TaskRow>>()) {
@@ -67,6 +70,7 @@ impl Host for Listener<'_> {
         }
     }
 
+    /// Returns whether the session continues: no function has raised an exception, and no signal (Ctrl-C) has come.
     fn goes_on(&mut self) -> bool {
         let signals = self.py.check_signals();
         self.store_exception(signals);

@@ -58,38 +58,48 @@ impl PythonDevice {
 }
 
 impl Device for PythonDevice {
+    /// Receives an I2C START with the device's address, for a read or a write by the master. Returns true if the device
+    /// acknowledges.
     fn start(&mut self, reads: bool, now_ns: u64) -> bool {
         self.call("start", (reads, now_ns), true)
     }
 
+    /// Receives a byte over I2C. Returns true if the device acknowledges.
     fn write(&mut self, byte: u8, now_ns: u64) -> bool {
         self.call("write", (byte, now_ns), true)
     }
 
+    /// Returns the byte that the device sends over I2C.
     fn read(&mut self, now_ns: u64) -> u8 {
         self.call("read", (now_ns,), 0xff)
     }
 
+    /// Receives the end of an I2C transfer.
     fn stop(&mut self, now_ns: u64) {
         self.call("stop", (now_ns,), false);
     }
 
+    /// Receives a change of the pin that selects the device on an SPI: true when it falls, false when it rises.
     fn select(&mut self, selected: bool, now_ns: u64) {
         self.call("select", (selected, now_ns), false);
     }
 
+    /// SPI: sends a frame of `_bits` bits to the device. Returns the frame that the device sends meanwhile.
     fn exchange_frame(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
         self.call("exchange", (frame, bits, now_ns), 0)
     }
 
+    /// Serial port: sends a byte to the device. Returns the bytes that the device sends then.
     fn receive_byte(&mut self, byte: u8, now_ns: u64) -> Vec<u8> {
         self.call("receive", (byte, now_ns), Vec::new())
     }
 
+    /// Pins: reports a pin's new level to the device. Returns the pins that the device drives from now on, with levels.
     fn change_pin(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
         self.call("change", (pin, level, now_ns), Vec::new())
     }
 
+    /// Returns a copy of the device in the same state, for snapshots.
     fn copy(&self) -> Box<dyn Device> {
         let object = Python::attach(|py| {
             let copied = || py.import("copy")?.call_method1("deepcopy", (self.object.bind(py),));

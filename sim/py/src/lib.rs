@@ -109,6 +109,7 @@ impl Machine {
         self.run_in_slices(py, RunEnd { cycle: self.inner.cycle().saturating_add(cycles), ns: None })
     }
 
+    /// Runs until `ns` nanoseconds after power-on, without the GIL. Returns why the run stopped.
     fn run_to_time<'py>(&mut self, py: Python<'py>, ns: u64) -> PyResult<Bound<'py, PyDict>> {
         self.run_in_slices(py, RunEnd { cycle: u64::MAX, ns: Some(ns) })
     }

@@ -77,6 +77,7 @@ impl Values {
 pub struct TableError(pub String);
 
 impl From<parquet::errors::ParquetError> for TableError {
+    /// Returns the error of the Parquet library as a text.
     fn from(error: parquet::errors::ParquetError) -> Self {
         TableError(error.to_string())
     }

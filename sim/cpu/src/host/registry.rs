@@ -190,20 +190,24 @@ impl<const UNIT: usize> Head for PathHead<UNIT> {
     /// No place is odd.
     const NONE: PathHead<UNIT> = PathHead { place: 1, way: Way::NONE };
 
+    /// Creates the entry of a place from which nothing was executed yet.
     fn at(place: u64) -> PathHead<UNIT> {
         PathHead { place, way: Way::NONE }
     }
 
+    /// Returns the place at which this entry's paths begin.
     #[inline(always)]
     fn place(&self) -> u64 {
         self.place
     }
 
+    /// Whether native code executes a path from this entry's place.
     #[inline(always)]
     fn is_translated(&self) -> bool {
         matches!(self.way, Way::Translated(_))
     }
 
+    /// Returns the counter of the interpreter's executions of paths from this entry's place.
     #[inline(always)]
     fn execution_counter(&mut self) -> &mut Executions {
         match &mut self.way {

@@ -16,8 +16,10 @@ pub struct Counts {
 }
 
 impl Add for Counts {
+    /// The sum has the same type.
     type Output = Counts;
 
+    /// Returns the sum of two caches' counts.
     fn add(self, more: Counts) -> Counts {
         Counts {
             hits: self.hits + more.hits,

@@ -11,10 +11,12 @@ pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
 pub(super) struct Multiply(u64);
 
 impl Hasher for Multiply {
+    /// Returns the hash of what was written.
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 32
     }
 
+    /// Adds bytes to the hash, eight at a time.
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
@@ -23,18 +25,22 @@ impl Hasher for Multiply {
         }
     }
 
+    /// Adds a byte to the hash.
     fn write_u8(&mut self, value: u8) {
         self.write_u64(value.into());
     }
 
+    /// Adds a 16-bit number to the hash.
     fn write_u16(&mut self, value: u16) {
         self.write_u64(value.into());
     }
 
+    /// Adds a 32-bit number to the hash.
     fn write_u32(&mut self, value: u32) {
         self.write_u64(value.into());
     }
 
+    /// Adds a 64-bit number to the hash.
     fn write_u64(&mut self, value: u64) {
         self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
@@ -53,6 +59,7 @@ pub(super) struct States<S, const ROOM: usize> {
 const PLACES: usize = 1 << 10;
 
 impl<S, const ROOM: usize> Default for States<S, ROOM> {
+    /// Returns an empty store.
     fn default() -> Self {
         States { all: Vec::new(), numbers: QuickMap::default(), last: vec![0; PLACES] }
     }

@@ -31,6 +31,7 @@ pub(crate) struct TimingTable<N, R, const ROWS: usize, const NODES: usize> {
 }
 
 impl<N, R: Row, const ROWS: usize, const NODES: usize> Default for TimingTable<N, R, ROWS, NODES> {
+    /// Returns an empty table.
     fn default() -> Self {
         // Never on the stack.
         let rows = vec![R::default(); ROWS].into_boxed_slice().try_into();

@@ -15,15 +15,20 @@ pub struct SingleCoreEngine;
 
 // SAFETY: it gives no logs.
 unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
+    /// Looks up the cycles of a trace that was executed speculatively, and adds them to `core.t`. Returns false if no
+    /// other trace may follow now.
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
         timing_cache::time_trace::<_, false>(bus, core, trace)
     }
 
+    /// Returns the cycle of the last store in the trace that [`Ahead::time_trace`] timed last, which began in cycle
+    /// `began`.
     fn last_store_cycle(bus: &mut B, began: u64) -> u64 {
         bus.timing_cache().stored_at(began)
     }
 
+    /// Executes the JIT-compiled traces that begin at `core.ip`. Returns false if no trace may follow now.
     #[inline(always)]
     fn run_native_traces(bus: &mut B, core: &mut Core) -> bool {
         timing_cache::run_native(bus, core)
@@ -39,54 +44,73 @@ pub struct TwoCores;
 unsafe impl<B: PairedBus + NativePathBus> Ahead<B> for TwoCores {
     const HAS_NATIVE_PATHS: bool = true;
 
+    /// Looks up the cycles of a trace that was executed speculatively, and adds them to `core.t`. Returns false if no
+    /// other trace may follow now.
     #[inline(always)]
     fn time_trace(bus: &mut B, core: &mut Core, trace: Trace) -> bool {
         native_path::time_trace(bus, core, trace)
     }
 
+    /// Returns the cycle of the last store in the trace that [`Ahead::time_trace`] timed last, which began in cycle
+    /// `began`.
     fn last_store_cycle(bus: &mut B, _: u64) -> u64 {
         bus.native_paths().stored_at()
     }
 
+    /// Returns whether native code, or a path that became hot, begins at this address. A core that executes alone has
+    /// jumped there.
     #[inline(always)]
     fn has_native_path(bus: &mut B, address: u32) -> bool {
         bus.is_single_core() && native_path::has_native_path(bus, address)
     }
 
+    /// Executes native code, with its cycles, from `core.ip` on, as far as it goes.
     unsafe fn run_native_paths(bus: &mut B, core: &mut Core, other: &mut Core) {
         // SAFETY: the caller's promise.
         unsafe { native_path::run(bus, core, other) };
     }
 
+    /// Returns the speculation logs of this core and of the other one.
     #[inline(always)]
     fn logs(bus: &mut B, core: usize) -> [*mut SpeculationLog; 2] {
         bus.pairs().logs(core)
     }
 
+    /// Looks up the cycles of a basic block that the first of these cores has executed speculatively. Returns which
+    /// core executes next.
     #[inline(always)]
     unsafe fn time_block(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2], block: Block) -> Turn {
         // SAFETY: the caller's promise.
         unsafe { pair::time_block(bus, cores, logs, block) }
     }
 
+    /// Executes the JIT-compiled basic blocks that begin where the first of these cores is. Returns which core executes
+    /// next, or `None` if there are none.
     #[inline(always)]
     unsafe fn run_native_blocks(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Option<Turn> {
         // SAFETY: the caller's promise.
         unsafe { pair::run_native(bus, cores, logs) }
     }
 
+    /// Decides which core executes next, when the first of these is before an instruction that said
+    /// [`OrderedAccess::NotYet`]. Returns who continues. If it is that core, the instruction is executed next.
     #[inline(never)]
     unsafe fn wait_for_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
         unsafe { pair::wait_for_turn(bus, cores, log) }
     }
 
+    /// Decides which core executes next, when the first of these has executed an instruction that said
+    /// [`OrderedAccess::Now`]. Returns who continues.
     #[inline(always)]
     unsafe fn end_turn(bus: &mut B, cores: [*mut Core; 2], log: *mut SpeculationLog) -> Turn {
         // SAFETY: the caller's promise.
         unsafe { pair::end_turn(bus, cores, log) }
     }
 
+    /// Takes an exception if one is due, when the first of these cores is after a basic block whose log says
+    /// [`SpeculationLog::summons`]. Returns who continues. If it is that core, and the log says so no more, its next
+    /// instruction does.
     #[inline(never)]
     unsafe fn take_exception(bus: &mut B, cores: [*mut Core; 2], logs: [*mut SpeculationLog; 2]) -> Turn {
         // SAFETY: the caller's promise.

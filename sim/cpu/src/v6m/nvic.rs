@@ -242,6 +242,7 @@ impl Nvic {
 }
 
 impl Default for Nvic {
+    /// Returns an NVIC in its reset state.
     fn default() -> Nvic {
         Nvic::new()
     }

@@ -59,6 +59,7 @@ pub struct State {
 }
 
 impl std::hash::Hash for State {
+    /// Adds the taken transfer slots and the times to a hash.
     fn hash<H: std::hash::Hasher>(&self, hasher: &mut H) {
         // As an array the slots would be hashed as bytes.
         [self.slots[0], self.slots[1], self.times].into_iter().for_each(|word| hasher.write_u64(word));

@@ -49,6 +49,7 @@ pub struct SpeculationLog {
 }
 
 impl Default for SpeculationLog {
+    /// Returns an empty log.
     fn default() -> SpeculationLog {
         SpeculationLog {
             start: [MaybeUninit::uninit(); offset_of!(Core, t) / size_of::<u64>()],
@@ -76,12 +77,14 @@ impl Default for SpeculationLog {
 pub(in crate::v6m) struct SpeculationLogs(*mut [SpeculationLog; 2]);
 
 impl Default for SpeculationLogs {
+    /// Returns an empty log for each of the two cores.
     fn default() -> SpeculationLogs {
         SpeculationLogs(Box::into_raw(Box::default()))
     }
 }
 
 impl Drop for SpeculationLogs {
+    /// Frees the memory of the logs.
     fn drop(&mut self) {
         // SAFETY: it comes from a box, and nothing uses a log of a bus that is gone.
         drop(unsafe { Box::from_raw(self.0) });

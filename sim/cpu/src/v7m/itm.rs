@@ -29,6 +29,7 @@ pub struct Itm {
 }
 
 impl Default for Itm {
+    /// Returns an ITM in its reset state: disabled and locked.
     fn default() -> Itm {
         Itm { ports: 0, privileged: 0, control: 0, locked: true, asked_in_vain: false }
     }

@@ -185,6 +185,7 @@ pub struct Caches {
 }
 
 impl Default for Caches {
+    /// Returns two empty caches.
     fn default() -> Caches {
         Caches { instruction: Cache::instruction(), data: Cache::data() }
     }

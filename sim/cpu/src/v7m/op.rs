@@ -173,6 +173,7 @@ impl PackedOp {
 }
 
 impl From<Op> for PackedOp {
+    /// Returns an op with its fields packed into words.
     fn from(op: Op) -> PackedOp {
         // SAFETY: it points to an op.
         unsafe { PackedOp::read(&op) }

@@ -69,6 +69,7 @@ pub(super) struct ProfileWatch {
 }
 
 impl Default for ProfileWatch {
+    /// Returns notes without an instruction.
     fn default() -> ProfileWatch {
         ProfileWatch { cell: std::ptr::null_mut(), t: 0, waits: 0, retired: 0 }
     }

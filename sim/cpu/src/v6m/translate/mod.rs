@@ -131,6 +131,7 @@ pub(super) struct Exit {
 }
 
 impl Default for Translations {
+    /// Returns a registry without translations.
     fn default() -> Translations {
         Translations { paths: Paths::new(TRANSLATED_AFTER), begun: 0, cells: None }
     }

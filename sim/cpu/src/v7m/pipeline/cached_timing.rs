@@ -19,8 +19,11 @@ pub struct State {
 }
 
 impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
+    /// The state on which the pipeline's future timing depends. Times are relative to now, and all that are long past
+    /// are equal.
     type State = State;
 
+    /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn state(&self, core: &Core) -> Option<State> {
         let distances = Distances::from(core.t);
         distances.all_in(State {
@@ -32,6 +35,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
         })
     }
 
+    /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
     fn resume(&mut self, state: &State, core: &Core) {
         self.fetch.resume(&state.queue, core.address_of(core.ip), core.t);
         self.float.resume(state.float, core.t);
@@ -40,6 +44,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
         self.store_ends = cycle_at(state.store_ends, core.t);
     }
 
+    /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         match op.class {
             Class::Divide => operands::divide(first, second),
@@ -48,6 +53,7 @@ impl<const M4: bool> CacheableTiming for ThreeStage<M4> {
         }
     }
 
+    /// Sets the cycles of the current instruction that `operand_cycles` returned.
     fn set_cycles(&mut self, _: Op, cycles: u64) {
         self.busy = cycles;
     }

@@ -248,6 +248,8 @@ impl<const M4: bool> ThreeStage<M4> {
 }
 
 impl<const M4: bool> Pipeline for ThreeStage<M4> {
+    /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
+    /// cycle.
     #[inline(always)]
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let from = if Self::PLAIN >> op.class as u32 & 1 != 0 {
@@ -266,12 +268,15 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         }
     }
 
+    /// Issues and ends an instruction of an IT block whose condition fails.
     #[inline(always)]
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         core.t = self.fetch.enter(core, bus, op.has_flag(flag::WIDE), core.t) + 1;
         self.leave(Op { writes: 0, ..op });
     }
 
+    /// Makes one aligned load of an instruction, with its timing. `index` counts the accesses of this instruction from
+    /// 0.
     #[inline(always)]
     fn load<B: Bus>(
         &mut self,
@@ -289,6 +294,8 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         Ok(loaded.value)
     }
 
+    /// Makes one aligned store of an instruction, with its timing. `index` counts the accesses of this instruction from
+    /// 0.
     #[inline(always)]
     fn store<B: Bus>(
         &mut self,
@@ -311,6 +318,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         Ok(())
     }
 
+    /// Ends an instruction that does not branch, and advances `core.t` past it.
     #[inline(always)]
     fn finish(&mut self, core: &mut Core, op: Op) {
         if Self::PLAIN >> op.class as u32 & 1 != 0 {
@@ -343,10 +351,12 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         }
     }
 
+    /// Ends what the instruction before had left to do, because the instruction that was issued last has faulted.
     fn end_after_fault(&mut self, core: &mut Core) {
         core.t = core.t.max(std::mem::take(&mut self.overlapped_until));
     }
 
+    /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         if self.settings[key::SPECULATION] != 0 && op.class != Class::CompareBranch {
             let target = match op.code {
@@ -359,6 +369,7 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         self.leave(op);
     }
 
+    /// Ends a branch that goes to `target`, and charges the refill.
     #[inline(always)]
     fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let t = core.t;
@@ -376,11 +387,15 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         self.wake = Wake::default();
     }
 
+    /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
+    /// another class takes.
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         self.busy = Self::operand_cycles(op, first, second);
         self.busy
     }
 
+    /// Empties the pipeline: after reset, exception entry and return, or when a debugger moves execution. The next
+    /// instruction is fetched from `target` with its address phase in cycle `at`.
     fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
         core.t = self.fetch.redirect(core, bus, target, at, at + Self::REFILL);
         self.wake = Wake::default();

@@ -112,12 +112,15 @@ pub struct Plain;
 impl Pipeline for Plain {
     const REFILL: u64 = 0;
 
+    /// Does nothing: an instruction issues at once.
     fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
+    /// Takes one cycle for an instruction of an IT block whose condition fails.
     fn skip<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
         core.t += 1;
     }
 
+    /// Makes one aligned load, which takes the wait states of the memory.
     fn load<B: Bus>(
         &mut self,
         core: &mut Core,
@@ -132,6 +135,7 @@ impl Pipeline for Plain {
         Ok(loaded.value)
     }
 
+    /// Makes one aligned store, which takes the wait states of the memory.
     fn store<B: Bus>(
         &mut self,
         core: &mut Core,
@@ -146,22 +150,27 @@ impl Pipeline for Plain {
         Ok(())
     }
 
+    /// Takes one cycle for an instruction that does not branch.
     fn finish(&mut self, core: &mut Core, _: Op) {
         core.t += 1;
     }
 
+    /// Takes one cycle for a branch that is not taken.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op) {
         core.t += 1;
     }
 
+    /// Takes one cycle for a branch, without a refill.
     fn take_branch<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {
         core.t += 1;
     }
 
+    /// Returns 1, the cycles of every instruction.
     fn cycles(&mut self, _: Op, _: u32, _: u32) -> u64 {
         1
     }
 
+    /// Continues in cycle `at`, without a refill.
     fn flush<B: Bus>(&mut self, core: &mut Core, _: &mut B, _: u32, at: u64) {
         core.t = at;
     }

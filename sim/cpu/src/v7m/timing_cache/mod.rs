@@ -101,6 +101,7 @@ pub struct TimingCache<P: CacheableTiming, B: QuickBus> {
 }
 
 impl<P: CacheableTiming, B: QuickBus> Default for TimingCache<P, B> {
+    /// Returns an empty timing cache.
     fn default() -> TimingCache<P, B> {
         TimingCache {
             table: Table::default(),

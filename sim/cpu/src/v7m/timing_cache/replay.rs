@@ -46,10 +46,13 @@ struct Replay<'a, B> {
 
 // SAFETY: it gives no region and decodes nothing.
 unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
+    /// Fetches a code word from the real bus, because a replay repeats the fetches. Returns the cycle in which the
+    /// decoder can have it.
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         self.bus.fetch(core, address, at)
     }
 
+    /// Returns whether fetches from the real bus may have to wait.
     fn fetch_waits(&self) -> bool {
         self.bus.fetch_waits()
     }
@@ -59,6 +62,8 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
         self.bus.redirect(core, target, at);
     }
 
+    /// Returns the wait states of a load, with 0 for its value: the trace has the real value already. Only flash whose
+    /// interface answers by time is asked again.
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         match self.home {
             Home::Waiting => self.bus.load(core, address, bytes, at),
@@ -66,23 +71,28 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
         }
     }
 
+    /// Notes the cycle of a store that the trace has made already.
     fn store(&mut self, _: &mut Core, _: u32, _: u32, _: u32, at: u64) -> Result<u64, Fault> {
         self.stored_at = at;
         Ok(0)
     }
 
+    /// Returns the number of the memory block that serves a data address.
     fn block(&self, address: u32) -> u8 {
         self.bus.block(address)
     }
 
+    /// Panics: a replay enters no region of code.
     fn region(&mut self, _: u32) -> Option<Region> {
         unreachable!("a replay enters no region");
     }
 
+    /// Panics: a replay decodes nothing.
     fn decode(&mut self, _: &Core, _: u32) {
         unreachable!("a replay decodes nothing");
     }
 
+    /// Panics: a replay fires no probe.
     fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         unreachable!("a replay fires no probe");
     }

@@ -125,6 +125,7 @@ pub(super) struct Transition<L> {
 impl<L: Copy + Default> Row for Transition<L> {
     const WAYS: usize = 1;
 
+    /// Returns how often the row's transition was taken since the last call.
     #[inline(always)]
     fn take_count(&mut self) -> u64 {
         std::mem::take(&mut self.taken)

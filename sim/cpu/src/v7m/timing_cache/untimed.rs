@@ -43,12 +43,15 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
     const SPLITS: bool = false;
     const IN_LINE: bool = true;
 
+    /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
     fn issue<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
+    /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
     fn skip<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
+    /// Makes one aligned load of a trace without time, and logs what its timing will depend on.
     #[inline(always)]
     fn load<B: Bus>(
         &mut self,
@@ -67,6 +70,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         Ok(loaded.value)
     }
 
+    /// Makes one aligned store of a trace without time, and logs what its timing will depend on.
     #[inline(always)]
     fn store<B: Bus>(
         &mut self,
@@ -86,15 +90,20 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         Ok(())
     }
 
+    /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
     fn finish(&mut self, _: &mut Core, _: Op) {}
 
+    /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
     fn not_taken<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op) {}
 
+    /// Does nothing: while a trace executes speculatively, no time passes.
     #[inline(always)]
     fn take_branch<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: Op, _: Jump, _: u32) {}
 
+    /// Logs and returns the cycles that a division or long multiplication takes with these operands. Returns [`NEVER`]
+    /// if the log is full.
     #[inline(always)]
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         if !self.log.has_room(CYCLES_BITS) {
@@ -106,6 +115,7 @@ impl<P: CacheableTiming> Pipeline for NoPipeline<'_, P> {
         cycles
     }
 
+    /// Panics: the pipeline is not flushed inside a trace.
     fn flush<B: Bus>(&mut self, _: &mut Core, _: &mut B, _: u32, _: u64) {
         unreachable!("nothing is flushed inside a trace");
     }
@@ -146,12 +156,16 @@ const NOT_HERE: Fault = Fault::Undefined;
 
 // SAFETY: regions are those of the bus inside; it decodes nothing.
 unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
+    /// Panics: a trace executes speculatively, without fetches.
     fn fetch(&mut self, _: &mut Core, _: u32, _: u64) -> u64 {
         unreachable!("nothing is fetched inside a trace");
     }
 
+    /// Does nothing: a trace executes speculatively, without fetches.
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
+    /// Loads 1, 2 or 4 bytes from a memory that answers without a peripheral. Returns the value, and the memory in
+    /// place of the wait states, or the fault [`NOT_HERE`].
     #[inline(always)]
     fn load(&mut self, _: &mut Core, address: u32, bytes: u32, _: u64) -> Result<LoadResult, Fault> {
         let loaded =
@@ -160,6 +174,8 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
         Ok(LoadResult { value, wait: home as u64 })
     }
 
+    /// Stores 1, 2 or 4 bytes to RAM. Returns the memory in place of the wait states, with [`WATCHED`] for a watched
+    /// word, or the fault [`NOT_HERE`].
     #[inline(always)]
     fn store(&mut self, _: &mut Core, address: u32, bytes: u32, value: u32, _: u64) -> Result<u64, Fault> {
         if REACH == reach::RAM {
@@ -172,6 +188,7 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
         }
     }
 
+    /// Returns whether a trace may contain this instruction.
     #[inline(always)]
     fn admits(&mut self, core: &Core, op: Op) -> bool {
         match OpKind::of(op.code as u8) {
@@ -181,18 +198,22 @@ unsafe impl<B: QuickBus, const REACH: u8> Bus for Quick<B, REACH> {
         }
     }
 
+    /// Returns the number of the memory block that serves a data address.
     fn block(&self, address: u32) -> u8 {
         self.0.block(address)
     }
 
+    /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     fn region(&mut self, address: u32) -> Option<Region> {
         self.0.region(address)
     }
 
+    /// Panics: a trace ends before an instruction that is not decoded.
     fn decode(&mut self, _: &Core, _: u32) {
         unreachable!("a trace ends before what is not decoded");
     }
 
+    /// Panics: a trace ends before an instruction with a probe.
     fn attend(&mut self, _: &mut Core, _: u32, _: bool) -> Option<Op> {
         unreachable!("a trace ends before what needs attention");
     }

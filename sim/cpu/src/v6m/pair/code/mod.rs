@@ -81,20 +81,24 @@ impl Head for BlockHead {
         retranslations: 0,
     };
 
+    /// Creates the entry of a place from which nothing was executed yet.
     fn at(place: u64) -> BlockHead {
         BlockHead { ip: place as *mut Op, ..BlockHead::NONE }
     }
 
+    /// Returns the place at which this entry's paths begin.
     #[inline(always)]
     fn place(&self) -> u64 {
         self.ip as u64
     }
 
+    /// Whether native code executes a path from this entry's place.
     #[inline(always)]
     fn is_translated(&self) -> bool {
         !self.translation.is_null() || !self.probed.is_null()
     }
 
+    /// Returns the counter of the interpreter's executions of paths from this entry's place.
     #[inline(always)]
     fn execution_counter(&mut self) -> &mut Executions {
         &mut self.executions
@@ -131,6 +135,7 @@ enum ReturnReason {
 }
 
 impl Default for Blocks {
+    /// Returns a registry without translations.
     fn default() -> Blocks {
         Blocks { registry: Registry::new(TRANSLATED_AFTER), entry_points: None }
     }

@@ -79,6 +79,8 @@ fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
 }
 
 impl CacheableTiming for M7 {
+    /// The state on which the pipeline's future timing depends. Times are relative to now, and all that are long past
+    /// are equal.
     type State = State;
     const FORESIGHT: Option<Foresight> = Some(Foresight {
         numbers: (offset_of!(M7, stored) + Doublewords::NUMBERS) as i32,
@@ -103,6 +105,7 @@ impl CacheableTiming for M7 {
         core.scb.actlr & (DISBTACREAD | DISBTACALLOC) == 0
     }
 
+    /// Returns the pipeline's state before the instruction at `core.ip`. `None` if it cannot be cached.
     fn state(&self, core: &Core) -> Option<State> {
         let now = core.t;
         let narrow = self.narrow_so_far(core);
@@ -134,6 +137,7 @@ impl CacheableTiming for M7 {
         })
     }
 
+    /// Sets the pipeline to a cached state, before the instruction at `core.ip`, at time `core.t`.
     fn resume(&mut self, state: &State, core: &Core) {
         let (now, pc) = (core.t, core.address_of(core.ip));
         for (time, &distance) in self.ready.iter_mut().zip(&state.ready) {
@@ -159,14 +163,18 @@ impl CacheableTiming for M7 {
         self.floats.resume(&state.floats, now);
     }
 
+    /// Returns the cycles that depend on the operands, as [`Pipeline::cycles`] does.
     fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
         operand_cycles(op, first, second)
     }
 
+    /// Sets the cycles of the current instruction that `operand_cycles` returned.
     fn set_cycles(&mut self, op: Op, cycles: u64) {
         self.take_cycles(op, cycles);
     }
 
+    /// Appends the RAM bank of a load's address to the trace's log, and how many stores ago the loaded doubleword was
+    /// written. Returns false if the log has no room for it.
     #[inline(always)]
     fn predict_load(&mut self, log: &mut Log, home: Home, address: u32) -> bool {
         let bit = 1 << log.instructions_left();
@@ -185,6 +193,7 @@ impl CacheableTiming for M7 {
         fits
     }
 
+    /// Appends the RAM bank of a store's first word to the trace's log, and notes each stored address for later loads.
     #[inline(always)]
     fn predict_store(&mut self, log: &mut Log, _: Home, address: u32, index: u32) {
         self.stored.push(address);
@@ -193,12 +202,16 @@ impl CacheableTiming for M7 {
         }
     }
 
+    /// Appends to the trace's log whether a branch was predicted right. It is at `_from`, and goes to `_target` or is
+    /// not taken.
     #[inline(always)]
     fn predict_branch(&mut self, core: &Core, log: &mut Log, from: u32, target: Option<u32>) {
         let right = self.judge(core, from, target);
         log.push(right.into(), 1);
     }
 
+    /// Appends what the timing of a skipped instruction depends on to the trace's log. It is at `_from`, and its
+    /// condition in an IT block failed.
     fn predict_skip(&mut self, core: &Core, log: &mut Log, op: Op, from: u32) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
             self.predict_branch(core, log, from, None);
@@ -211,32 +224,40 @@ impl CacheableTiming for M7 {
         if !is_store(op) && self.cached >> left & 1 != 0 { Home::Cached } else { Home::First }
     }
 
+    /// Removes the entry of a branch from a trace's log.
     fn log_entry_of_branch(log: &mut Log) {
         log.take_oldest(1);
     }
 
+    /// Removes the entry of a skipped instruction of an IT block from a trace's log.
     fn log_entry_of_skip(log: &mut Log, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
             log.take_oldest(1);
         }
     }
 
+    /// Removes the entry of an instruction's accesses from the log of a trace that is timed by replay. Returns the
+    /// memory that they reached, and an address in place of the first one's.
     fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut Log, op: Op) -> (Home, u32) {
         let (bank, ago) = take_access(log, op);
         self.foreseen = Some(Foreseen { ago, right: false });
         (Home::First, 4 * bank)
     }
 
+    /// Moves the logged prediction of a branch to the pipeline, which times the trace by replaying its log.
     fn recall_branch(&mut self, log: &mut Log) {
         self.foreseen = Some(Foreseen { ago: 0, right: log.take_oldest(1) != 0 });
     }
 
+    /// Moves the log entry of a skipped instruction of an IT block to the pipeline, which times the trace by replaying
+    /// its log.
     fn recall_skip(&mut self, log: &mut Log, op: Op) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
             self.recall_branch(log);
         }
     }
 
+    /// Tells the pipeline that the replay of a trace's log, by which the trace gets its cycles, begins or ends.
     fn set_replaying(&mut self, on: bool) {
         self.foreseen = on.then(Foreseen::default);
     }

@@ -93,6 +93,7 @@ pub struct M7 {
 }
 
 impl Default for M7 {
+    /// Returns the pipeline with the default timing rules.
     fn default() -> M7 {
         M7::new(timing::SETTINGS.map(|setting| setting.default))
     }
@@ -255,6 +256,8 @@ fn operand_cycles(op: Op, first: u32, second: u32) -> u64 {
 impl Pipeline for M7 {
     const REFILL: u64 = fetch::REFILL;
 
+    /// Waits until the opcode is fetched and decoded and its operands are there: `core.t` becomes its first execute
+    /// cycle.
     #[inline(always)]
     fn issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
@@ -296,6 +299,7 @@ impl Pipeline for M7 {
         self.ready[usize::from(result | 1)] = late + u64::from(rule.forward);
     }
 
+    /// Issues and ends an instruction of an IT block whose condition fails.
     fn skip<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let rule = &RULES[op.code as usize];
         let at = self.earliest_issue(core, bus, op).max(self.flags).max(self.special_operands(core, op, rule));
@@ -316,6 +320,8 @@ impl Pipeline for M7 {
         }
     }
 
+    /// Makes one aligned load of an instruction, with its timing. `index` counts the accesses of this instruction from
+    /// 0.
     #[inline(always)]
     fn load<B: Bus>(
         &mut self,
@@ -363,6 +369,8 @@ impl Pipeline for M7 {
         Ok(loaded.value)
     }
 
+    /// Makes one aligned store of an instruction, with its timing. `index` counts the accesses of this instruction from
+    /// 0.
     #[inline]
     fn store<B: Bus>(
         &mut self,
@@ -402,6 +410,7 @@ impl Pipeline for M7 {
         Ok(())
     }
 
+    /// Ends an instruction that does not branch. A division ends the group of instructions that issue together.
     #[inline(always)]
     fn finish(&mut self, core: &mut Core, op: Op) {
         if op.class == Class::Divide {
@@ -409,20 +418,26 @@ impl Pipeline for M7 {
         }
     }
 
+    /// Ends a conditional branch that was not taken. The fetch of its target may have been useless.
     fn not_taken<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         self.fell_through(core, bus, op);
     }
 
+    /// Ends a branch that goes to `target`, and charges the refill.
     fn take_branch<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         self.redirect(core, bus, op, jump, target);
     }
 
+    /// Returns the cycles that a division or a long multiplication will take with these operands, or the most that
+    /// another class takes.
     fn cycles(&mut self, op: Op, first: u32, second: u32) -> u64 {
         let cycles = operand_cycles(op, first, second);
         self.take_cycles(op, cycles);
         cycles
     }
 
+    /// Empties the pipeline: after reset, exception entry and return, or when a debugger moves execution. The next
+    /// instruction is fetched from `target` with its address phase in cycle `at`.
     fn flush<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64) {
         self.group = at.saturating_sub(1);
         self.next_group = at;

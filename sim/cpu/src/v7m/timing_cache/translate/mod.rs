@@ -142,6 +142,7 @@ const LOGGING: Logging = Logging {
 };
 
 impl Default for Translations {
+    /// Returns a registry without translations.
     fn default() -> Translations {
         Translations { paths: Paths::new(TRANSLATED_AFTER), entry: None }
     }
