@@ -85,7 +85,7 @@ impl SysTick {
         }
     }
 
-    /// Counts SysTick down to cycle `now`. True if the counter passed from 1 to 0 with its interrupt enabled.
+    /// Counts SysTick down to cycle `now`. Returns true if the counter passed from 1 to 0 with its interrupt enabled.
     pub fn advance(&mut self, now: u64) -> bool {
         if !self.enable || now <= self.base {
             return false;
@@ -102,7 +102,7 @@ impl SysTick {
         reached_zero && self.tick_interrupt
     }
 
-    /// Counts SysTick down `counts` times. True if the counter stepped from 1 to 0 at least once.
+    /// Counts SysTick down `counts` times. Returns true if the counter stepped from 1 to 0 at least once.
     fn step(&mut self, counts: u64) -> bool {
         let value = u64::from(self.value);
         if counts < value {

@@ -147,7 +147,7 @@ impl ConnectionExt for GdbStream<'_> {
     }
 }
 
-/// Whether an error only says that no byte has arrived yet.
+/// Returns whether an error only says that no byte has arrived yet.
 fn waits(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

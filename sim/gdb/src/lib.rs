@@ -27,7 +27,7 @@ pub trait Host {
     fn print(&mut self, channel: &str, text: &[u8]);
     /// Shows the user a message about the session that gdb itself does not show. It is one sentence.
     fn show_message(&mut self, sentence: &str);
-    /// Whether the debugging session continues to wait. False ends it.
+    /// Returns whether the debugging session continues to wait. False ends it.
     fn goes_on(&mut self) -> bool;
     /// Returns the tasks of the board in this state. None if the image has no kernel that the host knows.
     fn tasks(&mut self, now: &Snapshot) -> Vec<Task>;

@@ -77,7 +77,7 @@ impl<'h> DebugTarget<'h> {
         DebugTarget { timeline, layout, action: Action::Run, focus: 0, tasks: None, killed: false, host }
     }
 
-    /// Whether gdb has killed the board for good.
+    /// Returns whether gdb has killed the board for good.
     pub fn is_killed(&self) -> bool {
         self.killed
     }

@@ -71,12 +71,12 @@ pub enum WatchedAccess {
 }
 
 impl WatchedAccess {
-    /// Whether the watchpoint stops at writes.
+    /// Returns whether the watchpoint stops at writes.
     fn writes(self) -> bool {
         self != WatchedAccess::Read
     }
 
-    /// Whether the watchpoint stops at reads.
+    /// Returns whether the watchpoint stops at reads.
     fn reads(self) -> bool {
         self != WatchedAccess::Write
     }
@@ -154,7 +154,7 @@ impl<'b> Timeline<'b> {
         self.marks[0].progress.cycle
     }
 
-    /// Makes runs stop where `address` is about to execute. False if no code can be there.
+    /// Makes runs stop where `address` is about to execute. Returns false if no code can be there.
     pub fn add_breakpoint(&mut self, address: u32) -> bool {
         let can = self.board.executable(address & !1);
         if can {
@@ -163,7 +163,7 @@ impl<'b> Timeline<'b> {
         can
     }
 
-    /// Removes the breakpoint at `address`. False if there was none.
+    /// Removes the breakpoint at `address`. Returns false if there was none.
     pub fn remove_breakpoint(&mut self, address: u32) -> bool {
         let Some(times) = self.breakpoints.get_mut(&(address & !1)) else {
             return false;
@@ -175,8 +175,8 @@ impl<'b> Timeline<'b> {
         true
     }
 
-    /// Makes runs stop at accesses to any word of `bytes` from `address`. False if one of them cannot be watched: reads
-    /// of memory are not reported.
+    /// Makes runs stop at accesses to any word of `bytes` from `address`. Returns false if one of them cannot be
+    /// watched: reads of memory are not reported.
     pub fn add_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         let words: Vec<u32> = words_of(address, bytes).collect();
         let is_told = |word: &u32| !access.reads() || self.board.read_memory(*word, 4).is_none();
@@ -191,7 +191,7 @@ impl<'b> Timeline<'b> {
         can
     }
 
-    /// Removes the watch on these words. False if there was none.
+    /// Removes the watch on these words. Returns false if there was none.
     pub fn remove_watch(&mut self, address: u32, bytes: u32, access: WatchedAccess) -> bool {
         words_of(address, bytes).fold(false, |any, word| {
             let wrote = access.writes() && self.words.remove(&word);
@@ -450,8 +450,9 @@ impl<'b> Timeline<'b> {
         self.drop_text();
     }
 
-    /// Goes to the beginning of the last cycle at which the core has executed fewer than `count` instructions. False if
-    /// that is before history begins. Found by halving: what is known to be early enough is kept as a snapshot.
+    /// Goes to the beginning of the last cycle at which the core has executed fewer than `count` instructions. Returns
+    /// false if that is before history begins. Found by halving: what is known to be early enough is kept as a
+    /// snapshot.
     fn before_instruction(&mut self, core: usize, count: u64) -> bool {
         let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {
             return false;

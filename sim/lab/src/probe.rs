@@ -28,7 +28,7 @@ enum ProbeReport {
 }
 
 impl ProbeReport {
-    /// Whether the probe reports a call.
+    /// Returns whether the probe reports a call.
     fn is_call(self) -> bool {
         self >= ProbeReport::Second
     }
@@ -62,7 +62,7 @@ impl Site {
         self.calls |= report.is_call();
     }
 
-    /// Whether a return to this address is reported.
+    /// Returns whether a return to this address is reported.
     #[inline]
     fn is_returned_to(&self) -> bool {
         self.probes.first().is_some_and(|(report, _)| *report == ProbeReport::Return)
@@ -120,7 +120,7 @@ pub struct Probes {
 }
 
 impl Probes {
-    /// Whether the instruction at `address` has a probe.
+    /// Returns whether the instruction at `address` has a probe.
     pub fn watches_code(&self, address: u32) -> bool {
         self.numbers.contains_key(&address)
     }
@@ -139,13 +139,13 @@ impl Probes {
         &mut self.sites[number]
     }
 
-    /// Whether the run stops before the instruction at `address`.
+    /// Returns whether the run stops before the instruction at `address`.
     #[inline]
     pub fn stops_at(&self, address: u32) -> bool {
         self.stops.contains(&address)
     }
 
-    /// Whether the run stops after a write to the word at `address` (aligned).
+    /// Returns whether the run stops after a write to the word at `address` (aligned).
     #[inline]
     pub fn stops_at_write(&self, address: u32) -> bool {
         self.write_stops.contains(&address)
@@ -182,7 +182,7 @@ impl Probes {
         self.read_stops.retain(|stop| *stop != address & !3);
     }
 
-    /// Whether a read of the register at `address` stops the run.
+    /// Returns whether a read of the register at `address` stops the run.
     pub fn stops_at_read(&self, address: u32) -> bool {
         self.read_stops.contains(&(address & !3))
     }
@@ -223,9 +223,9 @@ impl Probes {
         self.between.get(index)
     }
 
-    /// Fires the probes on the instruction at `address`, which issues. True if the run must stop before it. True if the
-    /// run must stop before it: intervals that end here are closed then, and `resumed` tells the second call that this
-    /// has happened.
+    /// Fires the probes on the instruction at `address`, which issues. Returns true if the run must stop before it.
+    /// Returns true if the run must stop before it: intervals that end here are closed then, and `resumed` tells the
+    /// second call that this has happened.
     pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
         self.issue_at(self.number(address), address, core, cycle, held, resumed)
     }
@@ -293,7 +293,7 @@ impl Probes {
         self.write_stops.extend(stop.then_some(address & !3));
     }
 
-    /// Reports a store that changed the word at `address` (aligned) to `word`. True if the run must stop.
+    /// Reports a store that changed the word at `address` (aligned) to `word`. Returns true if the run must stop.
     pub fn note_write(&mut self, address: u32, word: u32, core: usize, cycle: u64, pc: u32) -> bool {
         let place = self.watches.partition_point(|(word, _)| *word < address);
         let Some(&(_, watch)) = self.watches.get(place).filter(|(word, _)| *word == address) else {

@@ -122,7 +122,7 @@ pub trait Board {
     fn probes(&mut self) -> &mut Probes;
     /// Decodes the instruction at an address again, after probes on it changed.
     fn refresh(&mut self, address: u32);
-    /// Makes the board report writes to a word or register from now on. False if it cannot be watched.
+    /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool;
     /// Returns the console of a serial port.
     fn console(&mut self, port: usize) -> &mut Console;
@@ -155,17 +155,17 @@ pub trait Board {
     /// Reads a word of memory or a register as privileged software of a core does, with all side effects: use a board
     /// that was opened from a snapshot. `None` where the access faults.
     fn read_as_core(&mut self, core: usize, address: u32) -> Option<u32>;
-    /// Writes to the board's RAM. False outside of RAM.
+    /// Writes to the board's RAM. Returns false outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool;
-    /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
+    /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool;
     /// Resets the board as a debugger does, by SYSRESETREQ. Memories keep their content.
     fn reset(&mut self);
-    /// Whether code can execute at this address.
+    /// Returns whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool;
     /// Returns the board's present state.
     fn snapshot(&self) -> Snapshot;
-    /// Restores the board's state in a snapshot. False if the snapshot is of another kind of board.
+    /// Restores the board's state in a snapshot. Returns false if the snapshot is of another kind of board.
     fn restore(&mut self, snapshot: &Snapshot) -> bool;
     /// Places the probes of a snapshot on this board, which has none.
     fn adopt_probes(&mut self, snapshot: &Snapshot);
@@ -177,7 +177,7 @@ pub trait Board {
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
     /// Returns the attached debugger: what it answers and collects.
     fn debugger(&mut self) -> &mut Debugger;
-    /// Whether the firmware used the ITM, which only a debugger would have enabled.
+    /// Returns whether the firmware used the ITM, which only a debugger would have enabled.
     fn asks_for_itm(&self) -> bool {
         false
     }
@@ -185,7 +185,7 @@ pub trait Board {
     fn position(&self, core: usize) -> Position;
     /// Returns the registers of a core, by name.
     fn registers(&self, core: usize) -> Vec<(String, u32)>;
-    /// Sets a register of a core by name. False if that cannot be.
+    /// Sets a register of a core by name. Returns false if that cannot be.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 
     /// Stops the run when this address is about to execute.
@@ -213,8 +213,8 @@ pub trait Board {
         self.refresh(address & !1);
     }
 
-    /// Records an event with this `id` whenever a word is written, and stops the run then if `stop`. False if it cannot
-    /// be watched.
+    /// Records an event with this `id` whenever a word is written, and stops the run then if `stop`. Returns false if
+    /// it cannot be watched.
     fn watch_write(&mut self, address: u32, id: u16, stop: bool) -> bool {
         let offset = self.mark_watch(address);
         if offset {
@@ -223,7 +223,7 @@ pub trait Board {
         offset
     }
 
-    /// Stops the run after reads of a register. False if the address is none: reads of memory are not reported.
+    /// Stops the run after reads of a register. Returns false if the address is none: reads of memory are not reported.
     fn watch_read(&mut self, address: u32) -> bool {
         let is_register = self.read_memory(address & !3, 4).is_none() && self.mark_watch(address);
         if is_register {
@@ -370,7 +370,7 @@ macro_rules! as_the_machine {
             self.snapshot()
         }
 
-        /// Restores the board's state in a snapshot. False if the snapshot is of another kind of board.
+        /// Restores the board's state in a snapshot. Returns false if the snapshot is of another kind of board.
         fn restore(&mut self, snapshot: &$crate::snapshot::Snapshot) -> bool {
             self.restore(snapshot)
         }

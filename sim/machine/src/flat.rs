@@ -159,7 +159,7 @@ impl<P: Pipeline + Default> Flat<P> {
         self.memory.until = address;
     }
 
-    /// Copies bytes into the RAM. False if they do not fit.
+    /// Copies bytes into the RAM. Returns false if they do not fit.
     pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
         let Ok(bytes) = u32::try_from(data.len()) else { return false };
         if bytes == 0 || bytes > BYTES {

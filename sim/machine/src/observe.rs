@@ -22,7 +22,7 @@ pub(crate) trait ObservedCore {
     /// Returns what an observer sees of the core, between instructions.
     fn look(&self) -> CoreView;
 
-    /// Whether the core executes, and neither sleeps nor is inside an exception's entry.
+    /// Returns whether the core executes, and neither sleeps nor is inside an exception's entry.
     fn is_running(&self) -> bool;
 
     /// Returns the steps that its executor has logged.
@@ -47,7 +47,7 @@ macro_rules! observed_core {
                 }
             }
 
-            /// Whether the core executes, and neither sleeps nor is inside an exception's entry.
+            /// Returns whether the core executes, and neither sleeps nor is inside an exception's entry.
             fn is_running(&self) -> bool {
                 self.phase == $version::core::Phase::Run
             }

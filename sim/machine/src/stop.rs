@@ -41,8 +41,8 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Whether an instrument asked for the stop, rather than the firmware or the board. The firmware's own request ends
-    /// a run at once.
+    /// Returns whether an instrument asked for the stop, rather than the firmware or the board. The firmware's own
+    /// request ends a run at once.
     pub fn is_requested(self) -> bool {
         matches!(self, StopReason::Until | StopReason::Watch)
     }

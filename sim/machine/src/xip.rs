@@ -23,7 +23,7 @@ struct Way {
 impl Way {
     const EMPTY: Way = Way { line: 0, valid: [false; HALVES] };
 
-    /// Whether the way of the cache contains a line.
+    /// Returns whether the way of the cache contains a line.
     fn holds(&self, line: u32) -> bool {
         self.line == line && *self != Way { line, ..Way::EMPTY }
     }
@@ -64,7 +64,7 @@ impl XipCache {
         }
     }
 
-    /// Whether this half of a line is in the cache.
+    /// Returns whether this half of a line is in the cache.
     #[inline(always)]
     pub fn is_cached(&self, half: u32) -> bool {
         self.resident[half as usize]

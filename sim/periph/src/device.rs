@@ -87,7 +87,7 @@ pub struct Attachments {
 }
 
 impl Attachments {
-    /// Attaches a device to a serial port. False if one is attached already.
+    /// Attaches a device to a serial port. Returns false if one is attached already.
     pub fn attach_to_port(&mut self, port: u8, device: Attached) -> bool {
         let is_free = self.ports.iter().all(|&(taken, _)| taken != port);
         if is_free {
@@ -101,7 +101,7 @@ impl Attachments {
         self.pins.push(device);
     }
 
-    /// Whether a device looks at pins.
+    /// Returns whether a device looks at pins.
     #[inline]
     #[must_use]
     pub fn has_pins(&self) -> bool {
@@ -156,7 +156,7 @@ impl I2cBus {
         self.device().is_some_and(|device| device.write(byte, now_ns))
     }
 
-    /// A byte from the addressed device. The line is high where nobody pulls it down.
+    /// Reads a byte from the addressed device. Returns 0xff if no device drives the line.
     pub fn read(&mut self, now_ns: u64) -> u8 {
         self.device().map_or(0xff, |device| device.read(now_ns))
     }
@@ -191,7 +191,7 @@ impl SpiBus {
         self.slots.push(SpiSlot { select, selected: select.is_none(), device });
     }
 
-    /// Whether levels of pins select any device.
+    /// Returns whether levels of pins select any device.
     #[inline]
     #[must_use]
     pub fn has_selects(&self) -> bool {

@@ -34,19 +34,19 @@ impl ElapsedTime {
         }
     }
 
-    /// Whether time passes with the cycles.
+    /// Returns whether time passes with the cycles.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.hz != 0
     }
 
-    /// Nanoseconds at the begin of a cycle, rounded down.
+    /// Returns the nanoseconds since power-on at the begin of a cycle, rounded down.
     #[must_use]
     pub fn ns_at(&self, cycle: u64) -> u64 {
         if cycle < self.since { self.past.value(cycle) } else { self.present.value(cycle) }
     }
 
-    /// The first cycle at or past a time, if the clock stays as it is. [`crate::NEVER`] while no time passes.
+    /// Returns the first cycle at or past a time, if the clock stays as it is. [`crate::NEVER`] while no time passes.
     #[must_use]
     pub fn cycle_of(&self, ns: u64) -> u64 {
         let cycle = self.past.cycle_of(ns);

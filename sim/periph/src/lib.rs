@@ -82,8 +82,8 @@ pub trait Peripheral {
     /// Returns a register's current value without side effects, as the read-modify-write of an atomic alias sees it.
     fn peek(&self, offset: u32, access: &Access) -> u32;
 
-    /// Whether a register is a strobe or cleared by writing 1, so that an atomic alias passes the written bits on
-    /// unchanged.
+    /// Returns whether a register is a strobe or cleared by writing 1, so that an atomic alias passes the written bits
+    /// on unchanged.
     fn is_strobe(&self, _offset: u32) -> bool {
         false
     }

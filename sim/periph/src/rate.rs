@@ -61,7 +61,7 @@ impl RateCounter {
         Self { base_cycle: now, base_value: value, phase: 0, num, den }
     }
 
-    /// Whether the rate is not 0.
+    /// Returns whether the rate is not 0.
     #[must_use]
     pub const fn running(&self) -> bool {
         self.num != 0

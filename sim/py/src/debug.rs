@@ -102,7 +102,7 @@ impl Machine {
         texts.map(|(channel, text)| (channel.name(), PyBytes::new(py, &text))).collect()
     }
 
-    /// Whether the firmware used the ITM while nothing had enabled it.
+    /// Returns whether the firmware used the ITM while nothing had enabled it.
     fn asks_for_itm(&self) -> bool {
         self.inner.asks_for_itm()
     }

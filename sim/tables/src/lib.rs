@@ -64,7 +64,7 @@ impl Values {
         }
     }
 
-    /// Whether the column has no value.
+    /// Returns whether the column has no value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -26,7 +26,7 @@ pub trait Head: Copy {
     /// Returns the place at which this entry's paths begin.
     fn place(&self) -> u64;
 
-    /// Whether native code executes a path from this entry's place.
+    /// Returns whether native code executes a path from this entry's place.
     fn is_translated(&self) -> bool;
 
     /// Returns the counter of the interpreter's executions of paths from this entry's place.
@@ -44,8 +44,8 @@ impl Executions {
     /// The path is not to be translated.
     pub const EXCLUDED: Executions = Executions(u32::MAX);
 
-    /// Counts one execution of a path. True if the path is hot now: it is JIT-compiled after `hot_after` executions, or
-    /// never if that is 0.
+    /// Counts one execution of a path. Returns true if the path is hot now: it is JIT-compiled after `hot_after`
+    /// executions, or never if that is 0.
     #[inline(always)]
     pub fn count(&mut self, hot_after: u32) -> bool {
         if *self == Executions::EXCLUDED {
@@ -81,7 +81,8 @@ impl<H: Head, T> Registry<H, T> {
         Registry { heads, has_heads: false, all: Vec::new(), store, hot_after, translations: 0, executed: 0 }
     }
 
-    /// Forgets all translations and counts, because instructions or probes changed. True if there were translations.
+    /// Forgets all translations and counts, because instructions or probes changed. Returns true if there were
+    /// translations.
     pub fn clear(&mut self) -> bool {
         if std::mem::take(&mut self.has_heads) {
             self.heads.fill(H::NONE);
@@ -100,7 +101,7 @@ impl<H: Head, T> Registry<H, T> {
         self.hot_after = executions;
     }
 
-    /// Whether paths are JIT-compiled at all.
+    /// Returns whether paths are JIT-compiled at all.
     pub fn is_on(&self) -> bool {
         self.hot_after != 0
     }
@@ -133,8 +134,8 @@ impl<H: Head, T> Registry<H, T> {
         head
     }
 
-    /// Counts an execution of a path from this place by the interpreter. True if the path is hot. A place whose paths
-    /// are translated stays, and no other one in its slot is counted.
+    /// Counts an execution of a path from this place by the interpreter. Returns true if the path is hot. A place whose
+    /// paths are translated stays, and no other one in its slot is counted.
     #[inline(always)]
     pub fn count(&mut self, place: u64) -> bool {
         let head = &mut self.heads[Registry::<H, T>::slot(place)];
@@ -148,7 +149,7 @@ impl<H: Head, T> Registry<H, T> {
         head.execution_counter().count(self.hot_after)
     }
 
-    /// Whether the registry has room for one more translation.
+    /// Returns whether the registry has room for one more translation.
     pub fn has_room(&self) -> bool {
         self.all.len() < MOST
     }
@@ -201,7 +202,7 @@ impl<const UNIT: usize> Head for PathHead<UNIT> {
         self.place
     }
 
-    /// Whether native code executes a path from this entry's place.
+    /// Returns whether native code executes a path from this entry's place.
     #[inline(always)]
     fn is_translated(&self) -> bool {
         matches!(self.way, Way::Translated(_))
@@ -241,7 +242,7 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         Paths { registry: Registry::new(hot_after), missed: None }
     }
 
-    /// Forgets all paths and counts. True if there were translations.
+    /// Forgets all paths and counts. Returns true if there were translations.
     pub fn clear(&mut self) -> bool {
         self.missed = None;
         self.registry.clear()
@@ -306,8 +307,8 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         self.missed.map(|number| &mut self.registry.all[number as usize].translation)
     }
 
-    /// Whether the current trace, which began at this place and was executed by the interpreter, is to be JIT-compiled
-    /// now.
+    /// Returns whether the current trace, which began at this place and was executed by the interpreter, is to be
+    /// JIT-compiled now.
     #[inline(always)]
     pub fn is_due(&mut self, place: u64) -> bool {
         match self.missed {

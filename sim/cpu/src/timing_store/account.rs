@@ -68,7 +68,7 @@ impl Account {
         self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
     }
 
-    /// Whether transitions are counted in this account.
+    /// Returns whether transitions are counted in this account.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         !self.counters.is_empty()

@@ -102,7 +102,7 @@ impl<S: Copy + Eq + Hash, const ROOM: usize> States<S, ROOM> {
         self.all.as_ptr()
     }
 
-    /// Whether the set has no state.
+    /// Returns whether the set has no state.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -141,17 +141,18 @@ impl Block {
         Block { shape, next: 0, accesses: Block::ACCESS | u64::from(memory) }
     }
 
-    /// Whether the block is a busy wait ([`Block::spin`]).
+    /// Returns whether the block is a busy wait ([`Block::spin`]).
     pub(in crate::v6m) fn is_spin(&self) -> bool {
         self.shape & Block::SPIN != 0
     }
 
-    /// Whether the block is one ordered access, or a wait for the other core ([`Block::ordered_access`], [`Block::wait`]).
+    /// Returns whether the block is one ordered access, or a wait for the other core ([`Block::ordered_access`],
+    /// [`Block::wait`]).
     pub(in crate::v6m) fn is_ordered(&self) -> bool {
         self.shape & Block::ORDERED != 0
     }
 
-    /// Whether the block is only a wait for the other core ([`Block::wait`]).
+    /// Returns whether the block is only a wait for the other core ([`Block::wait`]).
     pub(in crate::v6m) fn is_wait(&self) -> bool {
         self.shape & !Block::GIVES_WAY == Block::ORDERED
     }
@@ -236,7 +237,7 @@ impl Remainder {
         memory as u32
     }
 
-    /// Whether the rest of the block makes another access.
+    /// Returns whether the rest of the block makes another access.
     pub fn has_access(&self) -> bool {
         self.accesses != 0
     }
@@ -250,7 +251,7 @@ impl Remainder {
         taken
     }
 
-    /// Removes one executed instruction from the rest of the block. True if it was the last one.
+    /// Removes one executed instruction from the rest of the block. Returns true if it was the last one.
     #[inline(always)]
     pub fn pass(&mut self, memory: u32) -> bool {
         self.instructions -= 1;
@@ -268,13 +269,13 @@ impl Remainder {
         self.accesses = self.accesses >> Block::ACCESS_BITS | access << (u64::BITS - Block::ACCESS_BITS);
     }
 
-    /// Whether the last instruction is of this kind, a bit of [`Block::shape`].
+    /// Returns whether the last instruction is of this kind, a bit of [`Block::shape`].
     #[inline(always)]
     pub fn ends_with(&self, what: u64) -> bool {
         u64::from(self.ends) & what != 0
     }
 
-    /// Whether the current instruction is the last one and of this kind, a bit of [`Block::shape`].
+    /// Returns whether the current instruction is the last one and of this kind, a bit of [`Block::shape`].
     #[inline(always)]
     pub fn is_at(&self, what: u64) -> bool {
         self.ends_with(what) && self.instructions == 1

@@ -245,8 +245,8 @@ pub unsafe trait Bus: Fabric {
     fn due(&mut self) -> &mut u64;
 }
 
-/// Whether `words` words of RAM at this offset, which are marked, can be stored before the cycle is known, without
-/// consequences.
+/// Returns whether `words` words of RAM at this offset, which are marked, can be stored before the cycle is known,
+/// without consequences.
 #[cold]
 #[inline(never)]
 pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {

@@ -154,7 +154,7 @@ pub struct Core {
 }
 
 impl Core {
-    /// Whether the core is before an instruction that has had no effect yet.
+    /// Returns whether the core is before an instruction that has had no effect yet.
     #[inline(always)]
     pub fn is_between_instructions(&self) -> bool {
         self.transfer.mask == 0 && !self.retried && self.brought.is_none() && self.thumb && self.stray.is_none()
@@ -307,7 +307,7 @@ impl Core {
         }
     }
 
-    /// Writes the special register of an MSR by its SYSm. True if interrupts may have been unmasked.
+    /// Writes the special register of an MSR by its SYSm. Returns true if interrupts may have been unmasked.
     pub fn set_special(&mut self, sysm: u32, value: u32) -> bool {
         if sysm <= 3 {
             self.set_apsr(value);
@@ -335,12 +335,12 @@ impl Core {
         false
     }
 
-    /// Whether the core executes privileged: in handler mode, or in thread mode with nPRIV clear.
+    /// Returns whether the core executes privileged: in handler mode, or in thread mode with nPRIV clear.
     pub fn is_privileged(&self) -> bool {
         self.ipsr != 0 || !self.unprivileged
     }
 
-    /// Whether the core sleeps by WFI, WFE or sleep-on-exit.
+    /// Returns whether the core sleeps by WFI, WFE or sleep-on-exit.
     pub fn asleep(&self) -> bool {
         matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
     }

@@ -35,7 +35,7 @@ pub fn takeable(core: &Core) -> Option<u32> {
     (priority < core.execution_priority()).then_some(number)
 }
 
-/// Whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
+/// Returns whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
 pub fn wakes(core: &Core) -> bool {
     core.nvic.candidate().is_some_and(|(_, priority)| priority < core.nvic.active_priority())
 }
@@ -207,7 +207,7 @@ pub fn exception_return<B: Bus, const CONTEND: bool>(
     ExceptionOutcome::Returned(number)
 }
 
-/// Whether a return with this EXC_RETURN value puts the core to sleep (SLEEPONEXIT).
+/// Returns whether a return with this EXC_RETURN value puts the core to sleep (SLEEPONEXIT).
 pub(super) fn sleeps_on_exit(core: &Core, value: u32) -> bool {
     value | 1 != HANDLER && core.nvic.scr & 2 != 0
 }

@@ -105,7 +105,7 @@ fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.limit = from.t + u64::from(bus.tie_winner() == to.id);
 }
 
-/// Runs `core` until its limit. True if it is the other core's turn now, false if the machine must act.
+/// Runs `core` until its limit. Returns true if it is the other core's turn now, false if the machine must act.
 ///
 /// # Safety
 /// As for [`run`]. In the mode that executes ahead nothing else uses the logs of `bus`.

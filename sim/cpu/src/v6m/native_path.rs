@@ -40,7 +40,7 @@ pub struct NativePaths {
 }
 
 impl NativePaths {
-    /// Whether a trace is being executed before its cycles are known.
+    /// Returns whether a trace is being executed before its cycles are known.
     pub fn is_ahead(&self) -> bool {
         self.ahead
     }
@@ -51,7 +51,7 @@ impl NativePaths {
     }
 }
 
-/// Whether native code, or a path that became hot, begins at this address
+/// Returns whether native code, or a path that became hot, begins at this address
 /// ([`Ahead::has_native_path`](crate::v6m::bus::Ahead::has_native_path)).
 #[inline(always)]
 pub fn has_native_path<B: NativePathBus>(bus: &mut B, address: u32) -> bool {
@@ -94,7 +94,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
     }
 }
 
-/// Executes a trace, finds out its cycles and JIT-compiles it. False if no trace can begin.
+/// Executes a trace, finds out its cycles and JIT-compiles it. Returns false if no trace can begin.
 ///
 /// # Safety
 /// As for [`run`].

@@ -98,7 +98,7 @@ impl Nvic {
         self.most_urgent(self.active).map_or(THREAD_PRIORITY, |(_, p)| p)
     }
 
-    /// Makes an exception pending. True if it was not pending before.
+    /// Makes an exception pending. Returns true if it was not pending before.
     pub fn pend(&mut self, number: u32) -> bool {
         let fresh = self.pending & 1 << number == 0;
         self.pending |= 1 << number;
@@ -165,7 +165,7 @@ impl Nvic {
         })
     }
 
-    /// Writes an NVIC or SCB register at an offset from 0xE000E000. False if nothing is there.
+    /// Writes an NVIC or SCB register at an offset from 0xE000E000. Returns false if nothing is there.
     pub fn write(&mut self, offset: u32, value: u32) -> bool {
         let set = u64::from(value) << 16;
         match offset {

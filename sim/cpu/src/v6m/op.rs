@@ -76,13 +76,14 @@ codes! {
 }
 
 impl Op {
-    /// Whether the instruction touches neither bus nor chip, so that its order against the other core does not matter.
+    /// Returns whether the instruction touches neither bus nor chip, so that its order against the other core does not
+    /// matter.
     #[inline(always)]
     pub fn is_local(self) -> bool {
         (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg
     }
 
-    /// Whether the op is a branch to a place in its region, with or without a condition. `imm` is the distance.
+    /// Returns whether the op is a branch to a place in its region, with or without a condition. `imm` is the distance.
     pub fn is_near_branch(self) -> bool {
         (op::Beq..=op::Ble).contains(&(self.code as u8)) || self.code == Code::B
     }
@@ -99,7 +100,7 @@ impl Op {
         Word(unsafe { std::mem::transmute::<Op, u64>(self) })
     }
 
-    /// Whether the instruction has a 32-bit encoding, which takes up two halfwords.
+    /// Returns whether the instruction has a 32-bit encoding, which takes up two halfwords.
     #[inline(always)]
     pub fn is_wide(self) -> bool {
         matches!(self.code, Code::Bl | Code::BlFar | Code::Msr | Code::Mrs | Code::Barrier)

@@ -75,8 +75,8 @@ impl State {
         State { slots: self.slots, times: times | State::cores_in_exception([other, first]) }
     }
 
-    /// Whether the first core and the other one are in an exception's entry, which leaves the other core alone on the
-    /// bus.
+    /// Returns whether the first core and the other one are in an exception's entry, which leaves the other core alone
+    /// on the bus.
     fn enter(&self) -> [bool; 2] {
         [State::FIRST << 1, State::FIRST << 2].map(|bit| self.times & bit != 0)
     }
@@ -86,8 +86,8 @@ impl State {
         State::FIRST << 1 & u64::from(first).wrapping_neg() | State::FIRST << 2 & u64::from(other).wrapping_neg()
     }
 
-    /// Whether the first core continues no sooner than the other one has. An exception's entry ends before anything
-    /// else of its cycle: what the other core pends in that cycle does not arrive late.
+    /// Returns whether the first core continues no sooner than the other one has. An exception's entry ends before
+    /// anything else of its cycle: what the other core pends in that cycle does not arrive late.
     fn comes_second(&self) -> bool {
         let [at, other_at] = self.cores();
         let goes_first = match self.enter() {
@@ -104,7 +104,7 @@ impl State {
         [self.times & 0xff, self.times >> 8 & 0xff]
     }
 
-    /// Whether the first core goes first when both issue in the same cycle.
+    /// Returns whether the first core goes first when both issue in the same cycle.
     #[inline(always)]
     fn wins_ties(&self) -> bool {
         self.times & State::FIRST != 0
@@ -170,7 +170,7 @@ pub trait PairedBus: NativeTrace {
     /// in the same cycle.
     fn is_order_irrelevant(&self, address: u32) -> bool;
 
-    /// Whether a spinlock is taken now.
+    /// Returns whether a spinlock is taken now.
     fn is_locked(&self, lock: u8) -> bool;
 
     /// Adds to the lock's statistics that this core read it as taken `times` more times.
@@ -219,7 +219,7 @@ pub unsafe fn run<B: PairedBus>(cores: *mut Core, turn: usize, due: u64, bus: &m
     }
 }
 
-/// Finds the node of the current state. False if it is too unusual to be cached.
+/// Finds the node of the current state. Returns false if it is too unusual to be cached.
 fn enter<B: PairedBus>(first: &Core, other: &Core, due: u64, bus: &mut B) -> bool {
     let now = first.t.min(other.t);
     let state = bus.state(first, other);

@@ -26,8 +26,8 @@ pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<Unmo
     Some((offset == MPU_CTRL && value & 1 != 0).then_some("MPU enforcement (MPU_CTRL.ENABLE)"))
 }
 
-/// Whether a store to this address only changes which exceptions are pending, enabled or more urgent, so that its cycle
-/// does not matter otherwise.
+/// Returns whether a store to this address only changes which exceptions are pending, enabled or more urgent, so that
+/// its cycle does not matter otherwise.
 pub fn is_timeless(address: u32) -> bool {
     matches!(address.wrapping_sub(SCS), 0x100 | 0x180 | 0x200 | 0x280 | 0xd04)
 }
@@ -54,7 +54,7 @@ fn read_register(core: &mut Core, offset: u32, now: u64) -> Option<u32> {
     core.nvic.read(offset, core.ipsr)
 }
 
-/// Writes a register at cycle `now`. False if nothing is there.
+/// Writes a register at cycle `now`. Returns false if nothing is there.
 fn write_register(core: &mut Core, offset: u32, value: u32, now: u64) -> bool {
     if let 0x010..=0x01f = offset {
         advance_systick(core, now);

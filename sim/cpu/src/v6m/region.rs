@@ -64,7 +64,7 @@ impl Region {
         self.base.wrapping_add((bytes >> 2) as u32)
     }
 
-    /// Whether the region has no code ([`Region::region_without_code`]).
+    /// Returns whether the region has no code ([`Region::region_without_code`]).
     pub fn is_nowhere(&self) -> bool {
         self.bytes == 0
     }

@@ -120,7 +120,7 @@ fn word_of(bytes: u32) -> u32 {
     bytes & !(0xf << LANES)
 }
 
-/// Whether two log entries have a byte in common.
+/// Returns whether two log entries have a byte in common.
 #[inline(always)]
 fn entries_overlap(first: u32, second: u32) -> bool {
     (word_of(first) == word_of(second)) & (first & second & 0xf << LANES != 0)
@@ -273,16 +273,16 @@ impl SpeculationLog {
         self.watched_store
     }
 
-    /// Whether one of the two logs may contain a write to a byte that the other one accesses: a quick test that errs on
-    /// the safe side.
+    /// Returns whether one of the two logs may contain a write to a byte that the other one accesses: a quick test that
+    /// errs on the safe side.
     #[inline(always)]
     pub(in crate::v6m) fn may_conflict_with(&self, other: &SpeculationLog) -> bool {
         self.writes & (other.reads | other.writes) | self.reads & other.writes != 0
     }
 
-    /// Whether one of the two logs contains a write to a byte that the other one accesses. Mostly the bits of words say
-    /// more than that. Blocks have few accesses, so that it takes less to compare one after the other than to get ready
-    /// for several at once.
+    /// Returns whether one of the two logs contains a write to a byte that the other one accesses. Mostly the bits of
+    /// words say more than that. Blocks have few accesses, so that it takes less to compare one after the other than to
+    /// get ready for several at once.
     #[cold]
     #[inline(never)]
     pub(in crate::v6m) fn conflicts_with(&self, other: &SpeculationLog) -> bool {
@@ -297,12 +297,12 @@ impl SpeculationLog {
         self.writes().filter(move |&bytes| bits & word_bit(word_of(bytes)) != 0)
     }
 
-    /// Whether a byte of this log entry was read.
+    /// Returns whether a byte of this log entry was read.
     fn has_read(&self, bytes: u32) -> bool {
         self.read[..self.read_words.into()].iter().any(|&other| entries_overlap(bytes, other))
     }
 
-    /// Whether a byte of this log entry was written.
+    /// Returns whether a byte of this log entry was written.
     fn has_written(&self, bytes: u32) -> bool {
         self.writes().any(|other| entries_overlap(bytes, other))
     }

@@ -184,7 +184,7 @@ pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     true
 }
 
-/// Finds the node of the current state. False if it is too unusual to be cached.
+/// Finds the node of the current state. Returns false if it is too unusual to be cached.
 fn find_current_node<B: CacheableBus>(core: &Core, bus: &mut B) -> bool {
     let Some(state) = bus.state(core) else { return false };
     let node = Node { state, address: core.address_of(core.ip) };
@@ -249,8 +249,8 @@ pub fn run_native<B: CacheableBus>(bus: &mut B, core: &mut Core) -> bool {
     }
 }
 
-/// Executes the JIT-compiled trace with this number, and those after it, up to one that is not compiled. False if no
-/// trace can begin now.
+/// Executes the JIT-compiled trace with this number, and those after it, up to one that is not compiled. Returns false
+/// if no trace can begin now.
 ///
 /// # Safety
 /// The core is at its begin. Ops and memories are those that it was translated with.
@@ -307,8 +307,8 @@ pub(super) fn simulate_trace<'a, B: Bus>(
     shadow
 }
 
-/// Simulates a trace after a miss and caches its cycles. False if no trace can begin in the state after it, or none
-/// should.
+/// Simulates a trace after a miss and caches its cycles. Returns false if no trace can begin in the state after it, or
+/// none should.
 #[cold]
 #[inline(never)]
 fn simulate_missed_trace<B: CacheableBus>(bus: &mut B, core: &mut Core, trace: Trace) -> bool {

@@ -29,8 +29,8 @@ pub unsafe trait Bus {
     /// which the decoder can have it: `at + 2` from memory without wait states on the fast code path.
     fn fetch(&mut self, core: &mut Core, address: u32, at: u64) -> u64;
 
-    /// Whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot delay
-    /// anything.
+    /// Returns whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot
+    /// delay anything.
     fn fetch_waits(&self) -> bool {
         true
     }

@@ -325,19 +325,19 @@ impl Core {
         if self.sp_is_psp { self.r[13] } else { self.other_sp }
     }
 
-    /// Whether the core executes privileged: in handler mode, or in thread mode with nPRIV clear.
+    /// Returns whether the core executes privileged: in handler mode, or in thread mode with nPRIV clear.
     #[inline(always)]
     pub fn is_privileged(&self) -> bool {
         self.ipsr != 0 || !self.unprivileged
     }
 
-    /// Whether the current data access is privileged.
+    /// Returns whether the current data access is privileged.
     #[inline(always)]
     pub fn access_privileged(&self) -> bool {
         self.is_privileged() && !self.as_user
     }
 
-    /// Whether the core sleeps by WFI, WFE or sleep-on-exit.
+    /// Returns whether the core sleeps by WFI, WFE or sleep-on-exit.
     pub fn asleep(&self) -> bool {
         matches!(self.phase, Phase::SleepEvent | Phase::SleepInterrupt { .. })
     }
@@ -366,7 +366,7 @@ impl Core {
         }
     }
 
-    /// Whether data accesses that answer with an error are ignored (CCR.BFHFNMIGN, in NMI, HardFault or under
+    /// Returns whether data accesses that answer with an error are ignored (CCR.BFHFNMIGN, in NMI, HardFault or under
     /// FAULTMASK). The bus asks before it answers with [`Fault::DataBus`].
     pub fn ignores_bus_faults(&self) -> bool {
         self.scb.ccr & super::scb_state::ccr::BFHFNMIGN != 0 && self.execution_priority() < 0

@@ -73,7 +73,7 @@ impl Dwt {
         }
     }
 
-    /// Whether the cycle counter counts.
+    /// Returns whether the cycle counter counts.
     fn is_counting(&self) -> bool {
         self.trace && self.ctrl & CYCCNTENA != 0
     }

@@ -162,8 +162,8 @@ pub(super) fn complete<B: Bus, P: Pipeline>(
         .map_or(ExceptionOutcome::Entered(number), |from| ExceptionOutcome::Chained(from, number))
 }
 
-/// Whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both use the System bus, on the
-/// M7 if one memory contains both.
+/// Returns whether reading a vector must wait for the stores of the frame: on the M3 and M4 if both use the System bus,
+/// on the M7 if one memory contains both.
 fn shares_bus<B: Bus>(core: &Core, bus: &B, vector: u32) -> bool {
     let stack = core.msp();
     if core.features.caches {

@@ -20,14 +20,14 @@ use crate::exception_outcome::ExceptionOutcome;
 
 use super::escalation::escalate_fault;
 
-/// Whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
+/// Returns whether a sleeping core must wake: a pending exception would pre-empt if PRIMASK were 0.
 pub fn wakes(core: &Core) -> bool {
     let mask = core.nvic.active_priority().min(core.boosted_priority(false));
     core.nvic.candidate().is_some_and(|(_, priority)| priority < mask)
 }
 
-/// Whether a sleeping core has a reason to wake, even one from before it fell asleep. PRIMASK alone does not prevent
-/// it.
+/// Returns whether a sleeping core has a reason to wake, even one from before it fell asleep. PRIMASK alone does not
+/// prevent it.
 pub fn is_woken(core: &Core) -> bool {
     match core.phase {
         Phase::SleepEvent => core.event || wakes(core),

@@ -21,17 +21,17 @@ const BASIC_WORDS: usize = BASIC_FRAME as usize / 4;
 struct Return(u32);
 
 impl Return {
-    /// Whether the exception return goes to thread mode.
+    /// Returns whether the exception return goes to thread mode.
     fn to_thread(self) -> bool {
         self.0 & 0xf != 1
     }
 
-    /// Whether the exception return's frame is on the process stack.
+    /// Returns whether the exception return's frame is on the process stack.
     fn psp(self) -> bool {
         self.0 & 0xf == 0xd
     }
 
-    /// Whether the exception return's frame contains floating-point state.
+    /// Returns whether the exception return's frame contains floating-point state.
     fn float(self) -> bool {
         self.0 & 0x10 == 0
     }
@@ -66,7 +66,7 @@ pub fn exception_return<B: Bus>(
     unstack(core, bus, number, value, timing)
 }
 
-/// Whether an EXC_RETURN value passes the integrity checks before unstacking (B1.5.8).
+/// Returns whether an EXC_RETURN value passes the integrity checks before unstacking (B1.5.8).
 fn is_legal(core: &Core, value: u32) -> bool {
     let float_bit = if core.features.float { 0x10 } else { 0 };
     let base_only = core.scb.ccr & ccr::NONBASETHRDENA == 0;

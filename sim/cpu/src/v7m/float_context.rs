@@ -57,7 +57,7 @@ pub(super) fn state(core: &Core) -> [u32; 17] {
     std::array::from_fn(|index| if index < 16 { core.s[index] } else { core.fpscr })
 }
 
-/// Whether exception entry leaves the floating-point state to be preserved later.
+/// Returns whether exception entry leaves the floating-point state to be preserved later.
 pub(super) fn preserves_lazily(core: &Core) -> bool {
     core.scb.fpccr & fpccr::LSPEN != 0
 }

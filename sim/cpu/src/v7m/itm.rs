@@ -53,12 +53,12 @@ impl Itm {
         self.control |= ENABLED;
     }
 
-    /// Whether software used registers that only a debugger that shows the output would have switched on.
+    /// Returns whether software used registers that only a debugger that shows the output would have switched on.
     pub fn is_missing_debugger(&self) -> bool {
         self.asked_in_vain
     }
 
-    /// Whether the ITM is enabled (ITMENA).
+    /// Returns whether the ITM is enabled (ITMENA).
     fn is_enabled(&self) -> bool {
         self.control & ENABLED != 0
     }
@@ -110,7 +110,7 @@ impl Itm {
         }
     }
 
-    /// Whether software with this privilege may use a port.
+    /// Returns whether software with this privilege may use a port.
     fn admits(&self, port: u32) -> bool {
         self.privileged >> (port / 8) & 1 == 0
     }

@@ -78,14 +78,14 @@ impl Cache {
         self.set(line).iter_mut().find(|entry| **entry & !DIRTY == line | VALID)
     }
 
-    /// Whether the line of `address` is in the cache.
+    /// Returns whether the line of `address` is in the cache.
     #[inline(always)]
     pub fn lookup(&mut self, address: u32) -> bool {
         let line = address >> LINE_SHIFT;
         self.found[(line & self.set_mask) as usize] == line || self.look_everywhere(line)
     }
 
-    /// Whether a line is in any way of its set. If so, it becomes the set's line hit last.
+    /// Returns whether a line is in any way of its set. If so, it becomes the set's line hit last.
     #[inline(never)]
     fn look_everywhere(&mut self, line: u32) -> bool {
         let hit = self.entry(line).is_some();

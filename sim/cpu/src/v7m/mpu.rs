@@ -7,22 +7,22 @@ use super::fault::Fault;
 pub use super::mpu_state::{Access, Mpu};
 use super::mpu_state::{HFNMIENA, PRIVDEFENA};
 
-/// Whether an address is on the private peripheral bus, which the MPU does not protect.
+/// Returns whether an address is on the private peripheral bus, which the MPU does not protect.
 fn is_private(address: u32) -> bool {
     address >> 20 == 0xe00
 }
 
-/// Whether the MPU decides at all: on, and not bypassed by NMI, HardFault or FAULTMASK.
+/// Returns whether the MPU decides at all: on, and not bypassed by NMI, HardFault or FAULTMASK.
 fn in_force(core: &Core) -> bool {
     core.mpu.is_enabled() && (core.mpu.ctrl & HFNMIENA != 0 || core.execution_priority() >= 0)
 }
 
-/// Whether the default memory map allows instruction fetches.
+/// Returns whether the default memory map allows instruction fetches.
 fn default_executes(address: u32) -> bool {
     matches!(address >> 29, 0 | 1 | 3 | 4)
 }
 
-/// Whether the MPU, or else the default map, permits this access with this privilege.
+/// Returns whether the MPU, or else the default map, permits this access with this privilege.
 fn is_permitted(core: &Core, address: u32, access: Access, privileged: bool) -> bool {
     if access == Access::Fetch && address >> 29 == 7 {
         return false;
@@ -67,7 +67,7 @@ pub fn attributes(core: &Core, address: u32) -> Attributes {
     Attributes::of_default_map(address)
 }
 
-/// Whether LDR, LDRH, STR or STRH may be unaligned at this address. (The M3 and M4 split them there as well.)
+/// Returns whether LDR, LDRH, STR or STRH may be unaligned at this address. (The M3 and M4 split them there as well.)
 pub fn allows_unaligned(core: &Core, address: u32) -> bool {
     if core.scb.ccr & super::scb::ccr::UNALIGN_TRP != 0 || is_private(address) {
         return false;

@@ -34,7 +34,7 @@ impl MpuRegion {
         (self.rasr & ENABLE != 0).then_some((self.rasr >> 1 & 0x1f) + 1)
     }
 
-    /// Whether the region decides about `address`: in range, subregion not switched off.
+    /// Returns whether the region decides about `address`: in range, subregion not switched off.
     fn covers_address(self, address: u32) -> bool {
         let Some(log2) = self.log2_bytes() else {
             return false;
@@ -45,7 +45,7 @@ impl MpuRegion {
         outside == 0 && !off
     }
 
-    /// Whether the region's AP and XN permit an access (table B3-15).
+    /// Returns whether the region's AP and XN permit an access (table B3-15).
     pub(super) fn permits_access(self, privileged: bool, access: Access) -> bool {
         let (read, write) = match (self.rasr >> 24 & 7, privileged) {
             (1, true) | (2, true) | (3, _) => (true, true),
@@ -76,7 +76,7 @@ impl Mpu {
         Mpu { count: u32::from(count), ctrl: 0, number: 0, regions: [MpuRegion::default(); 16] }
     }
 
-    /// Whether MPU_CTRL.ENABLE is set, so that data accesses must be checked.
+    /// Returns whether MPU_CTRL.ENABLE is set, so that data accesses must be checked.
     #[inline(always)]
     pub fn is_enabled(&self) -> bool {
         self.ctrl & ENABLE != 0

@@ -39,7 +39,7 @@ pub const EXCEPTIONS: usize = 256;
 pub struct Set([u64; EXCEPTIONS / 64]);
 
 impl Set {
-    /// Whether the set contains `number`.
+    /// Returns whether the set contains `number`.
     #[inline]
     pub fn contains(&self, number: u32) -> bool {
         self.0[number as usize / 64] >> (number % 64) & 1 != 0
@@ -183,17 +183,17 @@ impl Nvic {
         self.active_priority
     }
 
-    /// Whether an exception is pending.
+    /// Returns whether an exception is pending.
     pub fn is_pending(&self, number: u32) -> bool {
         self.pending.contains(number)
     }
 
-    /// Whether an exception is enabled.
+    /// Returns whether an exception is enabled.
     pub fn is_enabled(&self, number: u32) -> bool {
         self.enabled.contains(number)
     }
 
-    /// Whether an exception is active.
+    /// Returns whether an exception is active.
     pub fn is_active(&self, number: u32) -> bool {
         self.active.contains(number)
     }
@@ -203,17 +203,17 @@ impl Nvic {
         self.active.iter().count()
     }
 
-    /// Whether any external interrupt is pending, enabled or not.
+    /// Returns whether any external interrupt is pending, enabled or not.
     pub fn any_line_pending(&self) -> bool {
         self.pending.iter().any(|number| number >= exception::IRQ0)
     }
 
-    /// Whether no exception other than `number` is active.
+    /// Returns whether no exception other than `number` is active.
     pub fn none_active_but(&self, number: u32) -> bool {
         self.active.iter().all(|active| active == number)
     }
 
-    /// Makes an exception pending or not. True if it is newly pending.
+    /// Makes an exception pending or not. Returns true if it is newly pending.
     pub fn set_pending(&mut self, number: u32, on: bool) -> bool {
         let fresh = on && !self.pending.contains(number);
         self.pending.set(number, on);
@@ -239,7 +239,7 @@ impl Nvic {
         self.active_changed();
     }
 
-    /// Sets the level of an external line: a rising edge pends. True if it is newly pending.
+    /// Sets the level of an external line: a rising edge pends. Returns true if it is newly pending.
     pub fn drive_line(&mut self, line: u32, level: bool) -> bool {
         if line >= self.lines {
             return false;
@@ -307,7 +307,7 @@ impl Nvic {
         })
     }
 
-    /// Writes the byte lanes in `mask` of an NVIC register. False if nothing is there.
+    /// Writes the byte lanes in `mask` of an NVIC register. Returns false if nothing is there.
     pub fn write(&mut self, offset: u32, value: u32, mask: u32) -> bool {
         let word = (offset & 0x3f) / 4;
         match offset {

@@ -207,7 +207,7 @@ impl Op {
         usize::from(u16::from_le(first)) % Op::FORMS
     }
 
-    /// Whether the op has any of these [`flag`] bits.
+    /// Returns whether the op has any of these [`flag`] bits.
     #[inline(always)]
     pub const fn has_flag(self, flags: u8) -> bool {
         self.flags & flags != 0

@@ -141,12 +141,12 @@ fn write_scs(core: &mut Core, offset: u32, value: u32, mask: u32, now: u64) -> O
     Some(effect)
 }
 
-/// Whether an offset belongs to the cache maintenance registers.
+/// Returns whether an offset belongs to the cache maintenance registers.
 fn is_cache(offset: u32) -> bool {
     matches!(offset, 0xd78..=0xd84 | 0xf50..=0xfa8)
 }
 
-/// Whether an offset is reserved or read-only, so that it reads as zero and ignores writes.
+/// Returns whether an offset is reserved or read-only, so that it reads as zero and ignores writes.
 fn is_reserved(offset: u32) -> bool {
     matches!(offset, 0x000..=0x0ff | 0x4f0..=0xfff)
 }

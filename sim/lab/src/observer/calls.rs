@@ -131,7 +131,7 @@ pub struct CallRecorder<'a> {
 }
 
 impl Activity {
-    /// Whether no measured call is in progress yet.
+    /// Returns whether no measured call is in progress yet.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

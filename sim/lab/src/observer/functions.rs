@@ -32,7 +32,7 @@ impl Functions {
         (end, self.ranges.get(behind).map_or(u32::MAX, |range| range.0))
     }
 
-    /// Whether a function begins at the address.
+    /// Returns whether a function begins at the address.
     pub fn begins(&self, address: u32) -> bool {
         self.ranges.binary_search_by_key(&address, |range| range.0).is_ok()
     }

@@ -61,7 +61,7 @@ impl Files {
         self.open.get_mut((handle as usize).checked_sub(1)?)?.as_mut()
     }
 
-    /// Closes a semihosting file. False if it is not open.
+    /// Closes a semihosting file. Returns false if it is not open.
     pub fn close(&mut self, handle: u32) -> bool {
         let place = (handle as usize).checked_sub(1).and_then(|place| self.open.get_mut(place));
         place.and_then(Option::take).is_some()
@@ -92,7 +92,7 @@ impl File {
         if matches!(self, File::Features(_)) { FEATURES.len() as u32 } else { 0 }
     }
 
-    /// Whether the file is the terminal.
+    /// Returns whether the file is the terminal.
     pub fn is_terminal(self) -> bool {
         !matches!(self, File::Features(_))
     }

@@ -26,7 +26,7 @@ const INVALID: u32 = 22;
 pub trait TargetMemory {
     /// Returns bytes of memory, without side effects. `None` where there is no memory.
     fn bytes(&self, address: u32, count: usize) -> Option<Vec<u8>>;
-    /// Writes bytes to RAM. False outside of RAM.
+    /// Writes bytes to RAM. Returns false outside of RAM.
     fn put(&mut self, address: u32, bytes: &[u8]) -> bool;
 }
 

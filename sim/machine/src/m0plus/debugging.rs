@@ -9,7 +9,7 @@ use crate::debugger::semihosting::BREAKPOINT;
 /// BKPT and the refill of the pipeline after it, as for a branch. The manual says no more of it.
 pub const CYCLES: u64 = 2;
 
-/// Whether a core has stopped at a semihosting call (BKPT 0xAB). `code` returns the halfword at an address.
+/// Returns whether a core has stopped at a semihosting call (BKPT 0xAB). `code` returns the halfword at an address.
 pub fn is_call(core: &Core, request: Request, code: impl FnOnce(u32) -> Option<u16>) -> bool {
     let stands = matches!(request, Request::Fault(_)) && core.thumb && core.stray.is_none() && !core.ip.is_null();
     stands && code(core.pc()) == Some(BREAKPOINT)

@@ -34,8 +34,8 @@ pub fn registers(core: &Core) -> Vec<(String, u32)> {
     named
 }
 
-/// Sets a register (`r0`–`r12`, `sp`, `lr`, `pc`) or the flags (`apsr`, bits 31:28) of a core that executes. False if
-/// there is no such register, or `pc` is no address of code.
+/// Sets a register (`r0`–`r12`, `sp`, `lr`, `pc`) or the flags (`apsr`, bits 31:28) of a core that executes. Returns
+/// false if there is no such register, or `pc` is no address of code.
 pub fn set_register<B: Bus>(core: &mut Core, bus: &mut B, name: &str, value: u32) -> bool {
     match name {
         "sp" => core.r[13] = value & !3,

@@ -7,7 +7,7 @@ use rtoslab_cpu::v6m::core::{Core, Phase, Request};
 use rtoslab_cpu::v6m::exception::{self, ExceptionTiming};
 use rtoslab_cpu::v6m::exec;
 
-/// Whether a core executes, or stacks for an exception.
+/// Returns whether a core executes, or stacks for an exception.
 pub fn is_active(core: &Core) -> bool {
     matches!(core.phase, Phase::Run | Phase::Entry { .. })
 }

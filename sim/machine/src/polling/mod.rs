@@ -46,9 +46,9 @@ impl Polling {
         self.on = on;
     }
 
-    /// Notes that the instruction at `load` read `value` from a register. True if a busy wait may have begun, so that
-    /// the machine must look before the next instruction. `is_steady` tells whether reading has no effect and the value
-    /// changes only at events.
+    /// Notes that the instruction at `load` read `value` from a register. Returns true if a busy wait may have begun,
+    /// so that the machine must look before the next instruction. `is_steady` tells whether reading has no effect and
+    /// the value changes only at events.
     #[inline]
     pub fn note(&mut self, load: u32, value: u32, is_steady: impl FnOnce() -> bool) -> bool {
         if load != self.load || value != self.value || !self.on {
@@ -72,7 +72,7 @@ impl Polling {
         self.passed_cycles
     }
 
-    /// Whether a busy wait may have begun.
+    /// Returns whether a busy wait may have begun.
     pub fn is_ripe(&self) -> bool {
         self.ripe
     }
@@ -199,7 +199,7 @@ fn skip_polling_loop<M: Waiting>(machine: &mut M, until: u64) {
     machine.polling().refuse();
 }
 
-/// Executes one repetition of the loop. False if anything else happens in it or an event is near.
+/// Executes one repetition of the loop. Returns false if anything else happens in it or an event is near.
 fn execute_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> bool {
     let executed = machine.counts()[0] + body.instructions;
     while machine.counts()[0] < executed {
@@ -213,7 +213,7 @@ fn execute_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> b
     machine.counts()[0] == executed && machine.place() == body.behind_load
 }
 
-/// Whether everything is as it was `repetitions` repetitions ago, except for the counter, time and counts.
+/// Returns whether everything is as it was `repetitions` repetitions ago, except for the counter, time and counts.
 fn state_repeats<S: PartialEq>(
     before: &PollingState<S>,
     now: &PollingState<S>,

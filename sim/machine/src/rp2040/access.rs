@@ -54,15 +54,15 @@ impl System {
         u32::from_le_bytes(word)
     }
 
-    /// Whether a core is before an instruction whose order against the other core's access of the same cycle does not
-    /// matter, because it does not even fetch (`Op::is_local`, second in its word). A stub op, for a probe or for code
-    /// that is not decoded yet, does not count.
+    /// Returns whether a core is before an instruction whose order against the other core's access of the same cycle
+    /// does not matter, because it does not even fetch (`Op::is_local`, second in its word). A stub op, for a probe or
+    /// for code that is not decoded yet, does not count.
     fn is_order_irrelevant(&self, core: &Core) -> bool {
         core.phase == Phase::Run && core.stray.is_none() && self.is_local_at(core.pc())
     }
 
-    /// Whether the order of the instruction at this address against the other core's access of the same cycle does not
-    /// matter.
+    /// Returns whether the order of the instruction at this address against the other core's access of the same cycle
+    /// does not matter.
     pub(super) fn is_local_at(&self, address: u32) -> bool {
         if address & 2 == 0 {
             return false;
@@ -71,7 +71,7 @@ impl System {
         resident && self.decode_at(address).is_local()
     }
 
-    /// Whether core 0 must still execute an instruction of cycle `t` first: on a tie SIO serves core 0 first.
+    /// Returns whether core 0 must still execute an instruction of cycle `t` first: on a tie SIO serves core 0 first.
     fn must_defer<const CONTEND: bool>(&mut self, core: &Core, other: Option<&Core>, t: u64) -> bool {
         if !CONTEND || core.id == 0 || core.limit > t + 1 {
             return false;

@@ -298,7 +298,7 @@ impl PairedBus for System {
         self.is_local_at(address)
     }
 
-    /// Whether a spinlock is taken now.
+    /// Returns whether a spinlock is taken now.
     fn is_locked(&self, lock: u8) -> bool {
         self.periph.sio.is_locked(lock)
     }

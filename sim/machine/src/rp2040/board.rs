@@ -54,7 +54,7 @@ impl Board for Machine {
         self.system.refresh(address);
     }
 
-    /// Makes the board report writes to a word or register from now on. False if it cannot be watched.
+    /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool {
         self.system.mark_watch(address)
     }
@@ -124,12 +124,12 @@ impl Board for Machine {
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
-    /// Writes to the board's RAM. False outside of RAM.
+    /// Writes to the board's RAM. Returns false outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.write_sram(address, data)
     }
 
-    /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
+    /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.program(address, data)
     }
@@ -141,7 +141,7 @@ impl Board for Machine {
         self.restart();
     }
 
-    /// Whether code can execute at this address.
+    /// Returns whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool {
         self.system.region(address & !1).is_some()
     }
@@ -171,7 +171,7 @@ impl Board for Machine {
         face::registers(&self.cores[core])
     }
 
-    /// Sets a register of a core by name. False if that cannot be.
+    /// Sets a register of a core by name. Returns false if that cannot be.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
         self.set_register(core, name, value)
     }

@@ -74,7 +74,7 @@ impl System {
         self.known.store(address, halfwords, decoded, site)
     }
 
-    /// Whether the cache does not contain all of an instruction in flash.
+    /// Returns whether the cache does not contain all of an instruction in flash.
     pub(super) fn is_away(&self, address: u32, decoded: Op) -> bool {
         address >> 28 == 1 && {
             let offset = self.flash_offset(address);

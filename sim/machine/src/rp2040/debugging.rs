@@ -13,14 +13,14 @@ impl TargetMemory for System {
         self.bytes_at(address, count).map(<[u8]>::to_vec)
     }
 
-    /// Writes bytes to RAM. False outside of RAM.
+    /// Writes bytes to RAM. Returns false outside of RAM.
     fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
         self.write_sram(address, bytes)
     }
 }
 
 impl System {
-    /// Whether a request of a core is a semihosting call that a debugger serves.
+    /// Returns whether a request of a core is a semihosting call that a debugger serves.
     pub(super) fn calls_debugger(&self, core: &Core, request: Request) -> bool {
         let halfword = |pc| self.bytes_at(pc, 2).map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
         self.debugger.serves && is_call(core, request, halfword)

@@ -134,7 +134,7 @@ impl Machine {
         self.system.periph.clock_tree().sys_hz
     }
 
-    /// The time since power-on.
+    /// Returns the time since power-on.
     pub fn elapsed_time(&self) -> &ElapsedTime {
         &self.system.periph.clock_tree().elapsed
     }
@@ -337,7 +337,7 @@ impl Machine {
         }
     }
 
-    /// Begins or completes exception entries at the current time. True if time moved for a core.
+    /// Begins or completes exception entries at the current time. Returns true if time moved for a core.
     fn enter_exceptions(&mut self) -> bool {
         let timing = self.system.timing.exception();
         let mut moved = false;
@@ -468,7 +468,7 @@ impl Machine {
         face::pc(&self.cores[core])
     }
 
-    /// Sets a register of a core by name. False if that cannot be.
+    /// Sets a register of a core by name. Returns false if that cannot be.
     pub fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
         let done = face::set_register(&mut self.cores[core], &mut *self.system, name, value);
         if done && name == "pc" {

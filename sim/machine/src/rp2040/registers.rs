@@ -352,7 +352,7 @@ impl System {
     }
 }
 
-/// Whether an address is that of XIP_CTRL's CTR_HIT or CTR_ACC.
+/// Returns whether an address is that of XIP_CTRL's CTR_HIT or CTR_ACC.
 fn is_xip_counter(address: u32) -> bool {
     matches!(address & !0x3003, 0x1400_000c | 0x1400_0010)
 }

@@ -97,7 +97,8 @@ impl Machine {
         Snapshot::new(*now, saved)
     }
 
-    /// Restores the state in a snapshot. False if the snapshot is of another chip, or of one with other settings.
+    /// Restores the state in a snapshot. Returns false if the snapshot is of another chip, or of one with other
+    /// settings.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let same_flash = |saved: &&SavedBoard| saved.system.periph.ssi.flash.bytes().len() == self.system.flash_len();
         let Some(saved) = snapshot.state::<SavedBoard>().filter(same_flash) else { return false };

@@ -12,7 +12,7 @@ use crate::stop::{Stop, StopReason};
 use crate::words::get;
 
 impl System {
-    /// Reports the write of the word around an offset, if the word is watched. True if the run must stop.
+    /// Reports the write of the word around an offset, if the word is watched. Returns true if the run must stop.
     pub(super) fn look_at_watches(&mut self, offset: u32, writer: WriterAt) -> bool {
         let offset = offset & !3;
         if self.marks[(offset >> 8) as usize] & MARK_WATCH == 0 {
@@ -47,7 +47,7 @@ impl System {
         }
     }
 
-    /// Marks a register, or the page of an SRAM word, as watched. False if the address is neither.
+    /// Marks a register, or the page of an SRAM word, as watched. Returns false if the address is neither.
     pub(super) fn mark_watch(&mut self, address: u32) -> bool {
         if is_register(address) {
             self.watches_registers = true;
@@ -61,7 +61,7 @@ impl System {
         offset < SRAM_BYTES
     }
 
-    /// Whether the word at this offset is watched. May also be true for a word that is no longer watched.
+    /// Returns whether the word at this offset is watched. May also be true for a word that is no longer watched.
     pub(super) fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
@@ -122,7 +122,7 @@ impl System {
     }
 }
 
-/// Whether an address may be a register: a peripheral's, SIO's, or one of the core's own.
+/// Returns whether an address may be a register: a peripheral's, SIO's, or one of the core's own.
 pub(super) fn is_register(address: u32) -> bool {
     matches!(address >> 28, 0x4 | 0x5 | 0xd) || matches!(address >> 24, 0x14 | 0x18) || address >> 20 == 0xe00
 }

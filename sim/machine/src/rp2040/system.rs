@@ -240,7 +240,7 @@ impl System {
         memory.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
-    /// Writes SRAM. False outside of SRAM.
+    /// Writes SRAM. Returns false outside of SRAM.
     pub(super) fn write_sram(&mut self, address: u32, data: &[u8]) -> bool {
         let offset = address.wrapping_sub(SRAM_BASE);
         let end = offset as usize + data.len();

@@ -11,7 +11,7 @@ impl<'a> Bytes<'a> {
         Bytes { rest: data }
     }
 
-    /// Whether all bytes are used. From then on all numbers are 0.
+    /// Returns whether all bytes are used. From then on all numbers are 0.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

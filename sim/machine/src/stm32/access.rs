@@ -19,7 +19,7 @@ use crate::debugger::Channel;
 
 /// The debug unit's registers on the private peripheral bus: the chip's, not the core's.
 const DBGMCU_PAGE: u32 = 0xe004_2000 >> 12;
-/// An answer without wait states.
+/// Returns the answer to a load with this value and without wait states.
 const fn at_once(value: u32) -> LoadResult {
     LoadResult { value, wait: 0 }
 }
@@ -35,12 +35,12 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Whether an address is in system memory or option bytes.
+    /// Returns whether an address is in system memory or option bytes.
     pub(super) fn is_rom(&self, address: u32) -> bool {
         self.place(address).is_some_and(|(home, offset)| self.kind(home, offset) == Kind::Rom)
     }
 
-    /// How the memory at an offset answers.
+    /// Returns the kind of the memory at an offset, by which its accesses are timed.
     pub(super) fn kind(&self, home: Home, offset: u32) -> Kind {
         match home {
             Home::Area(index) => self.memories[index].area.kind,
@@ -49,7 +49,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// A load outside ordinary memory: flash, aliases, registers, bit bands.
+    /// Loads from outside ordinary memory: flash, aliases, registers, bit bands.
     #[inline(never)]
     pub(super) fn load_elsewhere(
         &mut self,
@@ -107,7 +107,7 @@ impl<F: Family> System<F> {
         self.nothing_at_address(core, address, "load", at).map(|()| at_once(0))
     }
 
-    /// A load through any path.
+    /// Loads by any path: memory, registers or bit bands.
     fn load_behind(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         rtoslab_cpu::v7m::bus::Bus::load(self, core, address, bytes, at)
     }
@@ -125,7 +125,7 @@ impl<F: Family> System<F> {
         LoadResult { value, wait }
     }
 
-    /// A store outside ordinary memory: flash, aliases, registers, bit bands.
+    /// Stores to outside ordinary memory: flash, aliases, registers, bit bands.
     #[inline(never)]
     pub(super) fn store_elsewhere(
         &mut self,
@@ -232,7 +232,7 @@ impl<F: Family> System<F> {
         self.epoch += 1;
     }
 
-    /// Extra cycles on the way to a peripheral. `None` if none answers at the address.
+    /// Returns the extra cycles of an access on its way to a peripheral. `None` if none answers at the address.
     fn bridge_cycles(&self, address: u32, write: bool, at: u64) -> Option<u64> {
         let bus = self.periph.bus(address)?;
         let rules = &self.bus_rules;
@@ -251,7 +251,8 @@ impl<F: Family> System<F> {
         Some(own + way + domain)
     }
 
-    /// An address where nothing answers.
+    /// Handles an access to an address at which nothing answers. Between the blocks of peripherals it is only reported,
+    /// elsewhere it is a bus fault.
     #[cold]
     fn nothing_at_address(&mut self, core: &mut Core, address: u32, what: &str, at: u64) -> Result<(), Fault> {
         if matches!(address >> 28, 4 | 5) {

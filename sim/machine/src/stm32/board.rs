@@ -47,12 +47,12 @@ impl<F: Run> Board for Machine<F> {
         self.system.refresh(address);
     }
 
-    /// Makes the board report writes to a word or register from now on. False if it cannot be watched.
+    /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool {
         self.system.watch_word(address)
     }
 
-    /// All serial ports print to it, in the order of time.
+    /// Returns the board's console. All serial ports print to it, in the order of time.
     fn console(&mut self, _: usize) -> &mut Console {
         &mut self.system.console
     }
@@ -109,12 +109,12 @@ impl<F: Run> Board for Machine<F> {
         self.system.load(&mut self.core, address, 4, at).ok().map(|loaded| loaded.value)
     }
 
-    /// Writes to the board's RAM. False outside of RAM.
+    /// Writes to the board's RAM. Returns false outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.write_ram(address, data)
     }
 
-    /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
+    /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.program(address, data)
     }
@@ -125,7 +125,7 @@ impl<F: Run> Board for Machine<F> {
         self.reset(ResetCause::Software);
     }
 
-    /// Whether code can execute at this address.
+    /// Returns whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool {
         self.system.region(address & !1).is_some()
     }
@@ -145,7 +145,7 @@ impl<F: Run> Board for Machine<F> {
         &mut self.system.debugger
     }
 
-    /// Whether the firmware used the ITM, which only a debugger would have enabled.
+    /// Returns whether the firmware used the ITM, which only a debugger would have enabled.
     fn asks_for_itm(&self) -> bool {
         self.core.itm.is_missing_debugger()
     }
@@ -160,7 +160,7 @@ impl<F: Run> Board for Machine<F> {
         self.registers()
     }
 
-    /// Sets a register of a core by name. False if that cannot be.
+    /// Sets a register of a core by name. Returns false if that cannot be.
     fn set_register(&mut self, _: usize, name: &str, value: u32) -> bool {
         self.set_register(name, value)
     }

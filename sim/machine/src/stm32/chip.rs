@@ -46,17 +46,17 @@ pub struct Memory {
     pub bytes: Vec<u8>,
 }
 
-/// A RAM on the bus matrix. `code`: it can be executed.
+/// Returns the description of a RAM on the bus matrix. `code`: it can be executed.
 const fn ram(name: &'static str, base: u32, bytes: u32, code: bool) -> Area {
     Area { name, base, bytes, kind: Kind::Ram, code, alias: None }
 }
 
-/// A RAM behind the AXI bus of an M7.
+/// Returns the description of a RAM behind the AXI bus of an M7.
 const fn axi(name: &'static str, base: u32, bytes: u32) -> Area {
     Area { name, base, bytes, kind: Kind::Axi, code: true, alias: None }
 }
 
-/// A read-only memory.
+/// Returns the description of a read-only memory.
 const fn rom(name: &'static str, base: u32, bytes: u32) -> Area {
     Area { name, base, bytes, kind: Kind::Rom, code: false, alias: None }
 }
@@ -172,7 +172,7 @@ const H743: Map = Map {
     ],
 };
 
-/// The map of a chip with an ARMv7-M core. `None` for the L0.
+/// Returns the map of a chip with an ARMv7-M core. `None` for the L0.
 pub fn map(chip: Chip) -> Option<&'static Map> {
     match chip {
         Chip::L053 | Chip::L073 => None,

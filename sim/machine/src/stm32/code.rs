@@ -24,7 +24,7 @@ pub struct CodeTable {
 }
 
 impl CodeTable {
-    /// An undecoded table for `bytes` of code at `base`.
+    /// Creates a table for `bytes` of code at `base`, in which nothing is decoded.
     pub fn new(base: u32, bytes: u32) -> CodeTable {
         let halves = bytes as usize / 2;
         let mut table =
@@ -41,18 +41,18 @@ impl CodeTable {
         self.ops.as_mut_ptr().cast()
     }
 
-    /// First address and length.
+    /// Returns the table's first address and its length in bytes.
     pub fn range(&self) -> (u32, u32) {
         (self.base, self.bytes)
     }
 
-    /// True if `address` is in it.
+    /// Returns true if `address` is in it.
     #[inline(always)]
     pub fn contains(&self, address: u32) -> bool {
         address.wrapping_sub(self.base) < self.bytes
     }
 
-    /// The op of an address inside.
+    /// Returns the op of an address in the table.
     pub fn op(&mut self, address: u32) -> &mut Op {
         let index = (address.wrapping_sub(self.base) / 2) as usize;
         assert!(index < self.bytes as usize / 2, "no code at {address:#x}");
@@ -75,7 +75,7 @@ impl CodeTable {
         decoded
     }
 
-    /// Whether anything is decoded that [`CodeTable::forget`] would forget.
+    /// Returns whether anything is decoded that [`CodeTable::forget`] would forget.
     pub fn holds(&self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
@@ -99,7 +99,7 @@ impl CodeTable {
         self.profile.take(self.base, self.used.clone())
     }
 
-    /// The region as the executor sees it.
+    /// Returns the table as a region of code for the executor.
     pub fn region(&mut self) -> Region {
         Region { base: self.base, bytes: self.bytes, ops: self.pointer(), profile: self.profile.pointer() }
     }

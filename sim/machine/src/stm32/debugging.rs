@@ -17,14 +17,14 @@ impl<F: Family> TargetMemory for System<F> {
         self.bytes_at(address, count).map(<[u8]>::to_vec)
     }
 
-    /// Writes bytes to RAM. False outside of RAM.
+    /// Writes bytes to RAM. Returns false outside of RAM.
     fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
         self.write_ram(address, bytes)
     }
 }
 
 impl<F: Run> Machine<F> {
-    /// Whether the breakpoint that the core stands at is a semihosting call that a debugger serves.
+    /// Returns whether the breakpoint that the core stands at is a semihosting call that a debugger serves.
     pub(super) fn calls_debugger(&self) -> bool {
         self.system.debugger.serves && self.core.stray.is_none() && self.system.halfword(self.core.pc()) == BREAKPOINT
     }

@@ -23,7 +23,7 @@ impl WrittenRanges {
         }
     }
 
-    /// The places in the order of time.
+    /// Returns the written places, as addresses and numbers of bytes, in the order of time.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.0.iter().copied()
     }
@@ -41,7 +41,7 @@ struct Memories<'a> {
 }
 
 impl Memories<'_> {
-    /// The memory at an address, and the offset in it, as the core sees it.
+    /// Returns the memory at an address, and the offset in it, as the core sees it.
     fn place(&self, address: u32) -> Option<(Home, usize)> {
         let place = find_place(self.map, self.areas, address, || self.ram_at_zero);
         place.map(|(home, offset)| (home, offset as usize))

@@ -33,8 +33,8 @@ impl<F: Run> Machine<F> {
         named
     }
 
-    /// Sets a register (`r0`–`r12`, `s0`–`s31`, `sp`, `lr`, `pc`) or the flags (`apsr`). False if there is no such
-    /// register, or `pc` is no address of code.
+    /// Sets a register (`r0`–`r12`, `s0`–`s31`, `sp`, `lr`, `pc`) or the flags (`apsr`). Returns false if there is no
+    /// such register, or `pc` is no address of code.
     pub fn set_register(&mut self, name: &str, value: u32) -> bool {
         let core = &mut self.core;
         match name {

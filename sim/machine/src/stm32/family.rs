@@ -18,7 +18,7 @@ pub struct AcrBit {
     pub about: &'static str,
 }
 
-/// A field of FLASH_ACR.
+/// Returns the description of a field of FLASH_ACR.
 pub(super) const fn bit(name: &'static str, mask: u32, about: &'static str) -> AcrBit {
     AcrBit { name, mask, about }
 }
@@ -47,7 +47,7 @@ pub trait Family: Clone + Send + Sync + 'static {
     fn flash(map: &Map, rules: Rules) -> Self::Flash;
 }
 
-/// The values of a rule table, in its order.
+/// Returns the values of a table of timing rules, in its order.
 pub(super) fn values<const N: usize>(settings: &[Setting; N], rules: Rules) -> [u64; N] {
     settings.map(|setting| rules(setting.key))
 }

@@ -30,7 +30,7 @@ impl<F: Run> Machine<F> {
     }
 }
 
-/// A fault in words, for a warning.
+/// Returns a description of a fault, for a warning.
 fn describe_fault(fault: Fault) -> String {
     match fault {
         Fault::Undefined => "undefined instruction".to_owned(),

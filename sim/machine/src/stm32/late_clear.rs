@@ -18,7 +18,8 @@ use super::machine::Machine;
 use super::system::System;
 
 impl<F: Family> System<F> {
-    /// Whether the current store let the line of the interrupt fall that is being handled. `before`: the lines before.
+    /// Returns whether the current store let the line of the interrupt fall that is being handled. `before`: the lines
+    /// before.
     pub(super) fn own_line_fell(&self, core: &Core, before: &[u32; 5]) -> Option<ClearingStore> {
         let line = core.ipsr.checked_sub(exception::IRQ0)?;
         let is_high = |lines: &[u32; 5]| lines[line as usize / 32] >> (line % 32) & 1 != 0;
@@ -26,7 +27,7 @@ impl<F: Family> System<F> {
         fell.then(|| ClearingStore { exception: core.ipsr, address: core.pc(), instructions: core.instructions })
     }
 
-    /// Whether the instruction after the one at an address is a DSB.
+    /// Returns whether the instruction after the one at an address is a DSB.
     fn ends_with_barrier(&self, address: u32) -> bool {
         let is_wide = self.halfword(address) >> 11 >= 0b11101;
         let next = address + if is_wide { 4 } else { 2 };
@@ -56,7 +57,7 @@ impl<F: Run> Machine<F> {
         self.system.stop_if_strict(&mut self.core, cleared.address, at, stops);
     }
 
-    /// The function that holds an address, by the image's symbols.
+    /// Returns the function that contains an address, by the image's symbols.
     fn function_at(&self, address: u32) -> Option<&str> {
         let holds = |bytes: u32, start: u32| address.wrapping_sub(start) < bytes;
         self.symbols.iter().find(|symbol| !symbol.label && holds(symbol.bytes, symbol.address)).map(|s| s.name.as_str())

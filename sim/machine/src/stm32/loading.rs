@@ -34,7 +34,7 @@ impl<F: Run> Machine<F> {
         Ok(())
     }
 
-    /// The core, by what it has.
+    /// Returns the type of core (such as M3 or M7), by its features.
     fn core_kind(&self) -> Core {
         match self.system.map.features {
             Features { caches: true, .. } => Core::M7,

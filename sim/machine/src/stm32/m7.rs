@@ -76,13 +76,13 @@ impl Recorder {
 }
 
 impl Port {
-    /// The F7's: two paths to the flash.
+    /// Creates the interface of the F7, with two paths to the flash.
     pub fn f7(map: &Map, flash: [u64; stm32_flash::SETTINGS.len()], bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
         let itcm = map.flash_alias.map(|base| (base, FlashF7Itcm::new(base, map.flash_bytes)));
         Port::new(FlashAxi::f7(&flash), itcm, bus)
     }
 
-    /// The H7's.
+    /// Creates the interface of the H7, with one path to the flash.
     pub fn h7(flash: [u64; stm32_flash::SETTINGS.len()], bus: [u64; stm32_bus::SETTINGS.len()]) -> Port {
         Port::new(FlashAxi::h7(&flash), None, bus)
     }
@@ -102,17 +102,18 @@ impl Port {
         }
     }
 
-    /// The memory attributes of an address, by the MPU or the default map.
+    /// Returns the memory attributes of an address, by the MPU or the default map.
     fn attributes(core: &Core, address: u32) -> Attributes {
         if core.mpu.is_enabled() { mpu::attributes(core, address) } else { Attributes::of_default_map(address) }
     }
 
-    /// Whether memory with these attributes is cached.
+    /// Returns whether memory with these attributes is cached.
     fn is_cacheable(attributes: Attributes) -> bool {
         attributes.kind == MemoryKind::Normal && attributes.policy != Policy::NonCacheable
     }
 
-    /// A fetch through the instruction cache. `wait` asks the memory.
+    /// Fetches through the instruction cache, and returns the cycle in which the decoder can have the word. `wait`
+    /// returns the memory's wait states.
     #[inline(always)]
     fn fetch_through(&mut self, core: &Core, address: u32, at: u64, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.instructions_on && self.caches.instruction.lookup(address) {
@@ -124,7 +125,7 @@ impl Port {
         at + 2 + self.fetch_missed(core, address, wait)
     }
 
-    /// A fetch whose line is not in the cache. Returns its extra cycles.
+    /// Fetches a word whose line is not in the cache. Returns the extra cycles.
     #[inline(never)]
     fn fetch_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         self.fetches.spoiled = true;
@@ -134,7 +135,7 @@ impl Port {
         wait(self)
     }
 
-    /// A load through the data cache.
+    /// Loads through the data cache, and returns the wait states. `wait` returns those of the memory.
     #[inline(always)]
     fn read_through(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on && self.caches.data.lookup(address) {
@@ -143,7 +144,7 @@ impl Port {
         self.read_missed(core, address, wait)
     }
 
-    /// A read whose line is not in the cache. Returns its extra cycles.
+    /// Loads a word whose line is not in the cache. Returns the extra cycles.
     #[inline(never)]
     fn read_missed(&mut self, core: &Core, address: u32, wait: impl FnOnce(&mut Port) -> u64) -> u64 {
         if self.data_on {
@@ -311,7 +312,7 @@ impl CacheableFlash for Port {
 }
 
 impl Port {
-    /// Whether the instruction cache contains all these lines.
+    /// Returns whether the instruction cache contains all these lines.
     #[inline(never)]
     fn holds(&mut self, lines: &mut Lines) -> bool {
         let cache = &mut self.caches.instruction;

@@ -54,7 +54,7 @@ pub struct Machine<F: Run> {
 }
 
 impl<F: Run> Machine<F> {
-    /// A board with erased flash. Panics if the chip is not one of the family: a mistake in the caller.
+    /// Creates a board with erased flash. Panics if the chip is not one of the family: a mistake in the caller.
     pub fn new(chip: Chip, options: &Options) -> Machine<F> {
         let map = map(chip).expect("a chip with an ARMv7-M core");
         let periph = Stm32::new(chip, &options.board);
@@ -93,12 +93,12 @@ impl<F: Run> Machine<F> {
         Ok(())
     }
 
-    /// Every setting with the value in force.
+    /// Returns every setting with the value in force.
     pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
         self.system.settings.list()
     }
 
-    /// Address of a symbol of the image.
+    /// Returns the address of a symbol of the image.
     pub fn symbol(&self, name: &str) -> Option<u32> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
@@ -113,12 +113,12 @@ impl<F: Run> Machine<F> {
         self.now
     }
 
-    /// Core clock in Hz: what the run states, else what RCC's registers give.
+    /// Returns the core clock in Hz: the one that the run states, else the one that RCC's registers give.
     pub fn clock_hz(&self) -> u64 {
         self.system.settings.clock_hz().unwrap_or(self.system.periph.clocks().core_hz)
     }
 
-    /// The time since power-on.
+    /// Returns the time since power-on.
     pub fn elapsed_time(&self) -> &ElapsedTime {
         self.system.periph.elapsed_time()
     }
@@ -167,12 +167,12 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// Cycle of the next event.
+    /// Returns the cycle of the next event.
     fn due(&self) -> u64 {
         self.core.systick.due().min(self.system.periph.due()).min(self.system.injections.due())
     }
 
-    /// True if only an event can bring the core on.
+    /// Returns true if only an event can bring the core on.
     fn waits(&self) -> bool {
         let sleeps = self.core.asleep() && !exception::is_woken(&self.core);
         sleeps || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
@@ -222,7 +222,7 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// Takes, completes or pre-empts exceptions. True if something happened.
+    /// Takes, completes or pre-empts exceptions. Returns true if something happened.
     fn step(&mut self, timing: &ExceptionTiming, now: u64) -> bool {
         let before = match self.core.phase {
             Phase::Entry { recognised, .. } => recognised,
@@ -329,7 +329,7 @@ impl<F: Run> Machine<F> {
         self.stop(StopReason::Cycles, "the requested number of cycles was executed")
     }
 
-    /// A stop now.
+    /// Returns the stop of a run now, for this reason.
     fn stop(&self, reason: StopReason, detail: &str) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail: detail.to_owned() }
     }
@@ -343,7 +343,7 @@ impl<F: Run> Machine<F> {
         record_outcome(&mut self.system.probes, 0, at, outcome, before);
     }
 
-    /// Address of the next instruction.
+    /// Returns the address of the next instruction.
     pub fn pc(&self) -> u32 {
         if self.core.ip.is_null() { self.core.stray.unwrap_or(0) } else { self.core.pc() }
     }
@@ -378,7 +378,7 @@ impl<F: Run> Machine<F> {
         Ok(())
     }
 
-    /// The position of the core.
+    /// Returns the position of the core.
     pub fn position(&self) -> Position {
         Position { t: self.core.t, pc: self.pc(), asleep: self.core.asleep() }
     }

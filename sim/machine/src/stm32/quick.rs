@@ -248,7 +248,7 @@ impl<F: Family> System<F>
 where
     F::Flash: CacheableFlash,
 {
-    /// Whether code at an address comes from a memory, or through a cache, that answers at once.
+    /// Returns whether code at an address comes from a memory, or through a cache, that answers at once.
     fn fetches_by_rule(&self, address: u32) -> bool {
         match self.place(address) {
             Some((Home::Flash, offset)) => address == FLASH_BASE + offset && self.flash_port.fetches_cached(),
@@ -259,12 +259,12 @@ where
 }
 
 impl<F: Family> System<F> {
-    /// Whether a store to main RAM has no consequences, although its page holds code or a watched word.
+    /// Returns whether a store to main RAM has no consequences, although its page holds code or a watched word.
     fn is_plain(&self, offset: u32, bytes: u32) -> bool {
         !self.holds_code(offset, bytes) && (offset & !3..offset + bytes).step_by(4).all(|at| !self.watched.contains(at))
     }
 
-    /// Whether a store to main RAM would overwrite what is decoded.
+    /// Returns whether a store to main RAM would overwrite what is decoded.
     fn holds_code(&self, offset: u32, bytes: u32) -> bool {
         let marked = |at: u32| self.marks[(at >> MARK_SHIFT) as usize] & MARK_CODE != 0;
         let table = || self.tables.iter().find(|table| table.contains(RAM_BASE + offset));

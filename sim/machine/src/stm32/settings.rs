@@ -36,7 +36,7 @@ pub struct Settings<F> {
     family: PhantomData<F>,
 }
 
-/// The exception rules of a core, as settings.
+/// Returns the rules of a core's exception timing, as settings.
 fn exception_rules(timing: ExceptionTiming) -> Vec<Row> {
     let rule =
         |key, value, about, grade| Row { rule: Setting { key, default: value, min: 0, max: 64, about, grade }, value };
@@ -65,7 +65,7 @@ fn exception_rules(timing: ExceptionTiming) -> Vec<Row> {
 }
 
 impl<F: Family> Settings<F> {
-    /// The defaults.
+    /// Creates the settings with their defaults.
     pub fn new(map: &Map) -> Settings<F> {
         let rules = F::RULES.iter().flat_map(|table| table.iter()).chain(&stm32_bus::SETTINGS);
         Settings {
@@ -79,7 +79,8 @@ impl<F: Family> Settings<F> {
         }
     }
 
-    /// Every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are overridden.
+    /// Returns every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are
+    /// overridden.
     pub fn list(&self) -> Vec<(String, Setting, u64)> {
         let rows = self.rules.iter().chain(&self.exceptions);
         let timing = rows.map(|row| (format!("timing.{}", row.rule.key), row.rule, row.value));
@@ -132,13 +133,13 @@ impl<F: Family> Settings<F> {
         Ok(())
     }
 
-    /// Value of a timing rule by its key. Panics if the family has no such rule: a mistake in the code.
+    /// Returns the value of a timing rule by its key. Panics if the family has no such rule: a mistake in the code.
     pub fn value(&self, key: &str) -> u64 {
         let row = self.rules.iter().chain(&self.exceptions).find(|row| row.rule.key == key);
         row.unwrap_or_else(|| panic!("no rule {key}")).value
     }
 
-    /// The exception rules in force.
+    /// Returns the exception rules in force.
     pub fn exceptions(&self) -> ExceptionTiming {
         let usual = F::EXCEPTIONS;
         let (entry, exit) = (self.value("exception_entry_cycles"), self.value("exception_exit_cycles"));
@@ -155,7 +156,7 @@ impl<F: Family> Settings<F> {
         }
     }
 
-    /// Whether the core's caches are on, instructions and data, under this CCR.
+    /// Returns whether the core's caches are on, instructions and data, under this CCR.
     pub fn are_caches_on(&self, ccr: u32) -> (bool, bool) {
         (self.caches[0].unwrap_or(ccr & ccr::IC != 0), self.caches[1].unwrap_or(ccr & ccr::DC != 0))
     }
@@ -165,7 +166,7 @@ impl<F: Family> Settings<F> {
         register & !self.acr.0 | self.acr.1
     }
 
-    /// The stated core clock, if there is one.
+    /// Returns the core clock that the run states, in Hz. `None` if it states none.
     pub fn clock_hz(&self) -> Option<u64> {
         self.clock_hz
     }

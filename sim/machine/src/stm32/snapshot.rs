@@ -63,7 +63,7 @@ struct SavedSystem<F: Family> {
 }
 
 impl<F: Run> Machine<F> {
-    /// The board's present state.
+    /// Returns the board's present state.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, here and below, so that a new one is not forgotten.
         let Machine { core, pipe, runner: _, system, chip, own_table, now, symbols, watch: _, observer: _, stats_base } =
@@ -81,7 +81,7 @@ impl<F: Run> Machine<F> {
         Snapshot::new(*now, saved)
     }
 
-    /// Restores a state. False if the snapshot is of another chip.
+    /// Restores a state. Returns false if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = snapshot.state::<SavedBoard<F>>().filter(|saved| saved.chip == self.chip) else {
             return false;
@@ -171,7 +171,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// True if the rules of time are other ones than before.
+    /// Returns true if the rules of time are other ones than before.
     fn restore(&mut self, saved: &SavedSystem<F>) -> bool {
         let rules_changed = !Arc::ptr_eq(&self.settings, &saved.settings);
         let acr = |system: &Self| system.settings.acr(system.periph.flash_control().acr);

@@ -84,20 +84,20 @@ pub struct System<F: Family> {
     pub(super) debugger: Debugger,
 }
 
-/// Bytes of main RAM that answer at once: all of it, or the TCM that it begins with.
+/// Returns how many bytes of main RAM answer without wait states: all of it, or the TCM at its begin.
 fn fast_bytes(map: &Map) -> u32 {
     if map.tcm_bytes == 0 { map.ram_bytes } else { map.tcm_bytes }
 }
 
 impl<F: Family> System<F> {
-    /// Whether an access of up to a word lies wholly in the RAM that answers at once, at any alignment. (Narrow ones to its
-    /// last three bytes take the long way, in the same time.)
+    /// Returns whether an access of up to a word lies wholly in the RAM that answers at once, at any alignment. (Narrow
+    /// ones to its last three bytes take the long way, in the same time.)
     #[inline(always)]
     pub(super) fn in_fast_ram(&self, offset: u32) -> bool {
         offset < self.fast_end
     }
 
-    /// Whether an access of so many bytes lies wholly in the flash, at any alignment.
+    /// Returns whether an access of so many bytes lies wholly in the flash, at any alignment.
     #[inline(always)]
     pub(super) fn in_flash(&self, offset: u32, bytes: u32) -> bool {
         u64::from(offset) + u64::from(bytes) <= u64::from(self.map.flash_bytes)
@@ -150,13 +150,13 @@ impl<F: Family> System<F> {
         system
     }
 
-    /// Two little-endian bytes at an address that can hold code.
+    /// Returns the halfword at an address that can hold code.
     pub(super) fn halfword(&self, address: u32) -> u16 {
         let bytes = self.bytes_at(address, 2).unwrap_or(&[0, 0]);
         u16::from_le_bytes([bytes[0], bytes[1]])
     }
 
-    /// The two halfwords of an instruction. The second one may be in another memory.
+    /// Returns the two halfwords of an instruction. The second one may be in another memory.
     #[inline]
     fn halfwords(&self, address: u32) -> [u16; 2] {
         let flash = self.flash.get(address.wrapping_sub(FLASH_BASE) as usize..);
@@ -167,7 +167,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// `bytes` bytes of memory at an address, if they are in one memory.
+    /// Returns `bytes` bytes of memory at an address. `None` if they are not in one memory.
     pub(super) fn bytes_at(&self, address: u32, bytes: usize) -> Option<&[u8]> {
         let (memory, offset) = self.place(address)?;
         let content: &[u8] = match memory {
@@ -178,12 +178,12 @@ impl<F: Family> System<F> {
         content.get(offset as usize..(offset as usize).checked_add(bytes)?)
     }
 
-    /// The memory that contains an address, and the offset in it.
+    /// Returns the memory that contains an address, and the offset in it.
     pub(super) fn place(&self, address: u32) -> Option<(Home, u32)> {
         find_place(self.map, &self.memories, address, || self.periph.memory_at_zero() == 3)
     }
 
-    /// The table that an address is executed from.
+    /// Returns the table of decoded instructions for code at an address. `None` if no code can be there.
     pub(super) fn table(&mut self, address: u32) -> Option<&mut CodeTable> {
         self.tables.iter_mut().find(|table| table.contains(address))
     }
@@ -197,7 +197,8 @@ impl<F: Family> System<F> {
         decode(first, second, place, core_features)
     }
 
-    /// The same of an instruction with a probe, that was mostly decoded before, and the number of its site.
+    /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
+    /// probed addresses).
     pub(super) fn probe_at(&mut self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> (Op, u32) {
         let halfwords = self.halfwords(address);
         if let Some(known) = self.known.find(address, halfwords) {
@@ -216,12 +217,13 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Whether an address is a register's: a peripheral's or one of the core's own.
+    /// Returns whether an address is a register's: a peripheral's or one of the core's own.
     pub(super) fn is_register(&self, address: u32) -> bool {
         address >> 20 == 0xe00 || self.periph.bus(address).is_some()
     }
 
-    /// Reports writes to a word from now on. False if there is neither a memory that can be written nor a register.
+    /// Reports writes to a word from now on. Returns false if there is neither a memory that can be written nor a
+    /// register.
     pub(super) fn watch_word(&mut self, address: u32) -> bool {
         let offset = address.wrapping_sub(RAM_BASE);
         if offset < self.map.ram_bytes {
@@ -283,12 +285,12 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// True if a store to this offset of the main RAM has consequences.
+    /// Returns true if a store to this offset of the main RAM has consequences.
     pub(super) fn is_marked(&self, offset: u32) -> bool {
         self.marks[(offset >> MARK_SHIFT) as usize] != 0
     }
 
-    /// The marks of a part of the main RAM.
+    /// Returns the marks (code, watched words) of a part of the main RAM, or-ed.
     pub(super) fn marks_of(&self, offset: u32, bytes: u32) -> u8 {
         self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
     }
@@ -412,7 +414,7 @@ impl Words {
         self.0[offset as usize / 256] |= 1 << (offset / 4 % 64);
     }
 
-    /// Whether the word at an offset is in it.
+    /// Returns whether the word at an offset is in it.
     pub(super) fn contains(&self, offset: u32) -> bool {
         self.0[offset as usize / 256] >> (offset / 4 % 64) & 1 != 0
     }
@@ -473,8 +475,8 @@ unsafe impl<F: Family> Bus for System<F> {
         self.fetch_elsewhere(core, address, at)
     }
 
-    /// Whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot delay
-    /// anything.
+    /// Returns whether fetches may have to wait. False: every fetch answers at once, so that unused fetches cannot
+    /// delay anything.
     #[inline(always)]
     fn fetch_waits(&self) -> bool {
         self.flash_port.waits()
@@ -577,8 +579,8 @@ unsafe impl<F: Family> Bus for System<F> {
     }
 }
 
-/// The memory of a chip that contains an address, and the offset in it. `ram_at_zero`: RAM shows at address 0 in place of
-/// the flash.
+/// Returns the memory of a chip that contains an address, and the offset in it. `ram_at_zero`: RAM shows at address 0
+/// in place of the flash.
 pub(super) fn find_place(
     map: &Map,
     areas: &[Memory],

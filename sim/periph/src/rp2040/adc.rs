@@ -56,7 +56,7 @@ impl Adc {
         self.inputs[input] = level & 0xfff;
     }
 
-    /// Whether the ADC requests a DMA transfer, because its FIFO has data.
+    /// Returns whether the ADC requests a DMA transfer, because its FIFO has data.
     #[must_use]
     pub fn dreq(&self) -> bool {
         self.fcs & FCS_DREQ_EN != 0 && !self.fifo.is_empty()
@@ -102,7 +102,7 @@ impl Adc {
         }
     }
 
-    /// Whether a conversion is under way.
+    /// Returns whether a conversion is under way.
     fn is_busy(&self, now: u64) -> bool {
         self.conversion.is_some_and(|conversion| conversion.start <= now)
     }
@@ -143,13 +143,13 @@ impl Adc {
             | (len as u32) << 16
     }
 
-    /// Whether the FIFO has reached its threshold (INTR).
+    /// Returns whether the FIFO has reached its threshold (INTR).
     fn raw(&self) -> bool {
         let threshold = ((self.fcs >> 24) & 15) as usize;
         self.fcs & FCS_EN != 0 && self.fifo.len() >= threshold.max(1)
     }
 
-    /// Whether the interrupt is raised, after enable and force (INTS).
+    /// Returns whether the interrupt is raised, after enable and force (INTS).
     fn ints(&self) -> bool {
         (self.raw() && self.inte) || self.intf
     }

@@ -92,7 +92,7 @@ pub struct Rp2040Peripherals {
 }
 
 impl Rp2040Peripherals {
-    /// A chip fresh from power-on with a crystal of `crystal_hz` and `flash` bytes of erased flash.
+    /// Creates a chip after power-on, with a crystal of `crystal_hz` and `flash` bytes of erased flash.
     #[must_use]
     pub fn new(crystal_hz: u64, flash: usize) -> Self {
         let (pll_sys, pll_usb) = (Pll::default(), Pll::default());
@@ -179,13 +179,13 @@ impl Rp2040Peripherals {
         self.due
     }
 
-    /// The name of the block at `address`, or `None` where nothing answers.
+    /// Returns the name of the block at `address`, or `None` where nothing answers.
     #[must_use]
     pub fn is_modelled(&self, address: u32) -> Option<&'static str> {
         block_at(address).map(Block::name)
     }
 
-    /// Whether RESETS holds a block in reset.
+    /// Returns whether RESETS holds a block in reset.
     fn is_held_in_reset(&self, block: Block) -> bool {
         block.reset_bit().is_some_and(|bit| self.resets.held_bits() >> bit & 1 != 0)
     }
@@ -197,8 +197,8 @@ impl Rp2040Peripherals {
         self.due = due;
     }
 
-    /// Whether reading a register has no effect, and its value changes only when it is written to, at [`Self::due`], or by
-    /// what the host sends.
+    /// Returns whether reading a register has no effect, and its value changes only when it is written to, at
+    /// [`Self::due`], or by what the host sends.
     #[must_use]
     pub fn is_steady(&self, address: u32) -> bool {
         matches!(block_at(address), Some(Block::Uart0 | Block::Uart1)) && matches!(address & 0xffc, 0x18 | 0x3c | 0x40)
@@ -349,7 +349,7 @@ impl Rp2040Peripherals {
             | self.slow_irq_levels()
     }
 
-    /// The lines that benchmarks seldom use.
+    /// Returns the levels of the interrupt lines that benchmarks seldom use.
     fn slow_irq_levels(&self) -> u32 {
         let pios = self.pios[0].irq_levels() | self.pios[1].irq_levels();
         let pairs = pios | self.spis[0].irq_levels() | self.spis[1].irq_levels();

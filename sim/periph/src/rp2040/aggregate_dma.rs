@@ -17,7 +17,7 @@ const TREQ_UART0: u32 = 20;
 const TREQ_I2C0: u32 = 32;
 const TREQ_ADC: u32 = 36;
 
-/// The 1, 2 or 4 bytes at an address, from the word that contains them.
+/// Returns the 1, 2 or 4 bytes at an address, from the word that contains them.
 fn bytes_in_word(value: u32, address: u32, bytes: u32) -> u32 {
     match bytes {
         1 => value >> (8 * (address & 3)) & 0xff,
@@ -36,7 +36,7 @@ fn replicate_on_lanes(value: u32, bytes: u32) -> u32 {
 }
 
 impl Rp2040Peripherals {
-    /// The data requests of PIOs, serial ports, I2C and ADC, a bit for each TREQ number.
+    /// Returns the data requests of PIOs, serial ports, I2C and ADC, a bit for each TREQ number.
     fn dma_requests(&self) -> u64 {
         let mut requests = self.pios.iter().rev().fold(0, |bits, pio| bits << 8 | u64::from(pio.requests()));
         requests |= u64::from(self.adc.dreq()) << TREQ_ADC;

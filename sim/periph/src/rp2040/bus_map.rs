@@ -169,8 +169,8 @@ impl Block {
     }
 }
 
-/// Whether an access through an atomic alias costs two more cycles: blocks on the bus interposer (data sheet 2.1.2:
-/// UART, I2C, SPI, SSI). The plain address never does.
+/// Returns whether an access through an atomic alias costs two more cycles: blocks on the bus interposer (data sheet
+/// 2.1.2: UART, I2C, SPI, SSI). The plain address never does.
 #[inline]
 #[must_use]
 pub fn needs_extra_alias_cycles(address: u32) -> bool {

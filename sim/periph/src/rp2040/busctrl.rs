@@ -39,7 +39,7 @@ impl Default for Busctrl {
 }
 
 impl Busctrl {
-    /// Whether `master` has high priority.
+    /// Returns whether `master` has high priority.
     #[inline]
     #[must_use]
     pub fn high_priority(&self, master: Master) -> bool {

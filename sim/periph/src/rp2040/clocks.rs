@@ -112,7 +112,7 @@ fn divide_frequency(hz: u64, div: u32) -> u64 {
 }
 
 impl Clocks {
-    /// Whether a clock generator with an enable bit runs.
+    /// Returns whether a clock generator with an enable bit runs.
     fn is_enabled(&self, slice: usize) -> bool {
         self.slices[slice].ctrl & (CTRL_ENABLE | CTRL_KILL) == CTRL_ENABLE
     }
@@ -193,8 +193,8 @@ impl Clocks {
         }
     }
 
-    /// Sets the sources' frequencies (for FC0), and resuscitates clk_sys if it has died and RESUS is enabled. True if
-    /// the resuscitation happened now.
+    /// Sets the sources' frequencies (for FC0), and resuscitates clk_sys if it has died and RESUS is enabled. Returns
+    /// true if the resuscitation happened now.
     pub fn update_sources(&mut self, sources: Sources) -> bool {
         self.sources = sources;
         let dead = self.sys_hz(&sources) == 0;

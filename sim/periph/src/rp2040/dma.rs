@@ -103,7 +103,8 @@ impl Dma {
         }
     }
 
-    /// First cycle at or after `free_at` at which `channel` may transfer. `requests` has a bit per TREQ number.
+    /// Returns the first cycle, `free_at` or later, in which `channel` may transfer. `requests` has a bit for each TREQ
+    /// number.
     fn ready_at(&self, channel: usize, requests: u64) -> u64 {
         let c = &self.channels[channel];
         if !self.channel_is_busy(channel) || c.ctrl & CTRL_EN == 0 {
@@ -120,7 +121,7 @@ impl Dma {
         }
     }
 
-    /// Whether any channel is busy.
+    /// Returns whether any channel is busy.
     #[inline]
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -133,7 +134,7 @@ impl Dma {
         (0..CHANNELS).map(|channel| self.ready_at(channel, requests)).min().unwrap_or(NEVER)
     }
 
-    /// The requests below 32 that busy channels wait for, a bit for each TREQ number.
+    /// Returns the requests below 32 that busy channels wait for, a bit for each TREQ number.
     #[must_use]
     pub fn awaited_requests(&self) -> u32 {
         let busy = (0..CHANNELS).filter(|&channel| self.channel_is_busy(channel)).map(|channel| self.channels[channel]);
@@ -141,7 +142,7 @@ impl Dma {
         waiting.filter(|&treq| treq < 32).fold(0, |bits, treq| bits | 1 << treq)
     }
 
-    /// The transfer to make at `now`, if one is due: high priority first, then round-robin.
+    /// Returns the transfer to make at cycle `now`, if one is due: high priority first, then round-robin.
     pub fn next_transfer(&mut self, now: u64, requests: u64) -> Option<DmaTransfer> {
         let order = (1..=CHANNELS).map(|n| (self.last + n) % CHANNELS);
         let ready: Vec<usize> = order.filter(|&channel| self.ready_at(channel, requests) <= now).collect();

@@ -111,7 +111,7 @@ impl I2c {
         PLAIN.iter().position(|plain| plain.0 == offset).map_or(0, |index| self.plain[index])
     }
 
-    /// Whether the controller requests DMA transfers: (transmit, receive).
+    /// Returns whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
         let control = self.plain(0x88);
@@ -125,12 +125,12 @@ impl I2c {
         u64::from(self.plain(high) + self.plain(0xa0) + 7 + self.plain(low) + 1)
     }
 
-    /// Whether targets have ten-bit addresses.
+    /// Returns whether targets have ten-bit addresses.
     fn ten_bits(&self) -> bool {
         self.con & CON_TEN_BITS != 0
     }
 
-    /// Whether a byte or an address is being transferred on the bus.
+    /// Returns whether a byte or an address is being transferred on the bus.
     fn is_sending(&self) -> bool {
         matches!(self.phase, Phase::Address(_) | Phase::Data(_))
     }
@@ -256,7 +256,7 @@ impl I2c {
         flags.iter().enumerate().fold(0, |bits, (number, &flag)| bits | u32::from(flag) << number)
     }
 
-    /// Whether a register has a fixed value.
+    /// Returns whether a register has a fixed value.
     fn is_constant(&self, offset: u32) -> bool {
         matches!(offset, 0x2c | 0x34 | 0x40..=0x68 | 0x70..=0x78 | 0x80 | 0x9c | 0xa8 | 0xf4..=0xfc)
     }

@@ -101,7 +101,7 @@ impl IoBank0 {
         self.ctrl[pin] & 0x1f
     }
 
-    /// Whether GPIO `pin` is UART TX in function 2: every fourth pin from 0.
+    /// Returns whether GPIO `pin` is UART TX in function 2: every fourth pin from 0.
     fn is_uart_tx(pin: usize) -> bool {
         pin.is_multiple_of(4)
     }

@@ -46,17 +46,18 @@ const fn read(
     Limit { blocks, touch: Touch::Read, asks, about, example }
 }
 
-/// Whether a TREQ number is one that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers, permanent.
+/// Returns whether a TREQ number is one that something raises: PIO, SPI, UART, I2C and ADC, the pacing timers,
+/// permanent.
 fn is_paced(treq: u32) -> bool {
     matches!(treq, 0..=23 | 32..=36 | 0x3b..=0x3f)
 }
 
-/// Whether an offset is that of a DMA channel's control register.
+/// Returns whether an offset is that of a DMA channel's control register.
 fn is_channel_control(offset: u32) -> bool {
     offset < 0x300 && matches!(offset & 0x3f, 0x0c | 0x10 | 0x20 | 0x30)
 }
 
-/// Whether the outputs of a pin function do not reach the pin: all but UART, PWM, SIO, PIO and none.
+/// Returns whether the outputs of a pin function do not reach the pin: all but UART, PWM, SIO, PIO and none.
 fn is_undrawn(function: u32) -> bool {
     !matches!(function, 2 | 4..=7 | 31)
 }

@@ -44,7 +44,7 @@ pub struct Pio {
 }
 
 impl Pio {
-    /// A block whose first interrupt is NVIC line `irq`.
+    /// Creates a block whose first interrupt is NVIC line `irq`.
     #[must_use]
     pub fn new(irq: u32) -> Self {
         let engine = Box::new(Engine::new(PinInputs::default()));
@@ -52,7 +52,7 @@ impl Pio {
         Self { irq, engine, ahead: None, due: NEVER, reach, watched: 0, shown, sensed: 0, idle: true }
     }
 
-    /// Levels and directions that the block drives.
+    /// Returns the levels and directions that the block drives.
     #[inline]
     #[must_use]
     pub fn pins(&self) -> (u32, u32) {
@@ -75,7 +75,7 @@ impl Pio {
         }
     }
 
-    /// Takes over the levels of the pins at the end of a cycle. True if [`Peripheral::due`] may have changed.
+    /// Takes over the levels of the pins at the end of a cycle. Returns true if [`Peripheral::due`] may have changed.
     #[inline]
     pub fn sense(&mut self, levels: u32, now: u64) -> bool {
         levels != self.sensed && self.sense_change(levels, now)
@@ -147,12 +147,12 @@ impl Pio {
     }
 }
 
-/// Whether a state machine waits for a level of a pin.
+/// Returns whether a state machine waits for a level of a pin.
 fn waits_for_pins(engine: &Engine) -> bool {
     engine.machines.iter().any(|machine| machine.stall == Some(machine::Stall::Pins))
 }
 
-/// The value of a register.
+/// Returns the value of the register at a byte offset.
 fn register_value(engine: &Engine, offset: u32) -> u32 {
     let index = (offset / 4) as usize;
     let by_machine = |bits: &dyn Fn(&machine::StateMachine) -> u32, width: usize| {

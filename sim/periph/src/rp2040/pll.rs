@@ -27,7 +27,7 @@ impl Default for Pll {
 }
 
 impl Pll {
-    /// Whether the loop is powered, its VCO runs and a feedback divider is set.
+    /// Returns whether the loop is powered, its VCO runs and a feedback divider is set.
     #[must_use]
     pub fn is_locked(&self) -> bool {
         self.pwr & (PWR_PD | PWR_VCOPD) == 0 && self.fbdiv != 0

@@ -81,7 +81,7 @@ impl Rtc {
         }
     }
 
-    /// Whether every enabled field equals its match value. With no field enabled, every second matches.
+    /// Returns whether every enabled field equals its match value. With no field enabled, every second matches.
     fn matches(&self) -> bool {
         let [setup0, setup1] = self.irq_setup;
         let differ = |enable: bool, word: u32, setup: u32, mask: u32| enable && (word ^ setup) & mask != 0;
@@ -107,7 +107,7 @@ impl Rtc {
         }
     }
 
-    /// Whether the alarm's interrupt is raised, after enable and force (INTS).
+    /// Returns whether the alarm's interrupt is raised, after enable and force (INTS).
     fn ints(&self) -> bool {
         (self.raw && self.inte) || self.intf
     }

@@ -132,13 +132,13 @@ impl Sio {
         self.locks.log_accesses(on);
     }
 
-    /// Whether accesses to spinlocks are logged.
+    /// Returns whether accesses to spinlocks are logged.
     #[must_use]
     pub fn logs_lock_accesses(&self) -> bool {
         self.locks.logs_accesses()
     }
 
-    /// Whether this spinlock is taken.
+    /// Returns whether this spinlock is taken.
     #[must_use]
     pub fn is_locked(&self, lock: u8) -> bool {
         self.locks.state() >> lock & 1 != 0

@@ -73,7 +73,7 @@ impl Spi {
         }
     }
 
-    /// Whether the controller requests DMA transfers: (transmit, receive).
+    /// Returns whether the controller requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
         (self.dmacr & 2 != 0 && self.tx.len() < FIFO_DEPTH, self.dmacr & 1 != 0 && !self.rx.is_empty())

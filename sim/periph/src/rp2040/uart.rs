@@ -98,13 +98,13 @@ impl Uart {
         }
     }
 
-    /// Whether a frame is being sent.
+    /// Returns whether a frame is being sent.
     #[must_use]
     pub fn sending(&self) -> bool {
         self.tx_shift.is_some()
     }
 
-    /// Whether the UART requests DMA transfers: (transmit, receive).
+    /// Returns whether the UART requests DMA transfers: (transmit, receive).
     #[must_use]
     pub fn dreq(&self) -> (bool, bool) {
         let tx = self.dmacr & 2 != 0 && self.tx_fifo.len() < self.depth();

@@ -35,20 +35,20 @@ impl Default for XipCtrl {
 }
 
 impl XipCtrl {
-    /// Whether the cache is on (CTRL.EN).
+    /// Returns whether the cache is on (CTRL.EN).
     #[inline]
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.ctrl & 1 != 0
     }
 
-    /// Whether writes to the non-invalidating aliases fault (CTRL.ERR_BADWRITE).
+    /// Returns whether writes to the non-invalidating aliases fault (CTRL.ERR_BADWRITE).
     #[must_use]
     pub fn faults_on_bad_write(&self) -> bool {
         self.ctrl & 2 != 0
     }
 
-    /// Whether the firmware uses the access counters.
+    /// Returns whether the firmware uses the access counters.
     #[inline]
     #[must_use]
     pub fn counts_accesses(&self) -> bool {

@@ -104,7 +104,7 @@ impl Converter {
         if self.cr1 & CR1_SCAN != 0 { (self.register(0x2c) >> 20 & 15) + 1 } else { 1 }
     }
 
-    /// Half cycles of ADCCLK of the present conversion.
+    /// Returns the duration of the present conversion in half cycles of ADCCLK.
     fn half_cycles(&self, layout: AdcLayout) -> u64 {
         let channel = self.present_channel();
         let code = if channel < 10 {
@@ -132,13 +132,13 @@ pub struct Adc {
     levels: [u32; CHANNELS],
 }
 
-/// The 12-bit level of a voltage.
+/// Returns the 12-bit level of a voltage.
 fn level_of(millivolts: u32) -> u32 {
     (millivolts.min(SUPPLY_MILLIVOLTS) * 4096 / SUPPLY_MILLIVOLTS).min(4095)
 }
 
 impl Adc {
-    /// A block after reset.
+    /// Creates the ADC in its reset state.
     #[must_use]
     pub fn new(layout: AdcLayout) -> Self {
         let count = if layout == AdcLayout::F1 { 1 } else { 3 };
@@ -152,7 +152,7 @@ impl Adc {
         self.levels[channel] = level_of(millivolts);
     }
 
-    /// Whether a converter requests the DMA.
+    /// Returns whether a converter requests the DMA.
     #[must_use]
     pub fn dma_request(&self, n: usize) -> bool {
         self.converters.get(n).is_some_and(|converter| converter.requests)
@@ -241,7 +241,7 @@ impl Adc {
         }
     }
 
-    /// The converter of an offset, and the offset in it.
+    /// Returns the number of the converter at an offset, and the offset in it. `None` if there is none.
     fn at(&self, offset: u32) -> Option<(usize, u32)> {
         let n = (offset / 0x100) as usize;
         (n < self.converters.len() && offset & 0xff <= 0x4c).then_some((n, offset & 0xff))

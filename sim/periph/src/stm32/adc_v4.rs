@@ -233,14 +233,14 @@ impl Converter {
         self.words[offset as usize / 4]
     }
 
-    /// Whether results go to the DMA, and whether they do so for ever: DMAEN and DMACFG of L0, DMNGT of H7 (RM0367
-    /// 14.5.4, RM0433 25.4.27).
+    /// Returns whether results go to the DMA, and whether they do so for ever: DMAEN and DMACFG of L0, DMNGT of H7
+    /// (RM0367 14.5.4, RM0433 25.4.27).
     fn dma_mode(&self, layout: AdcV4Layout) -> (bool, bool) {
         let cfgr = self.word(at::CFGR);
         if layout == L0 { (cfgr & 1 != 0, cfgr & 2 != 0) } else { (matches!(cfgr & 3, 1 | 3), cfgr & 3 == 3) }
     }
 
-    /// Channels of a sequence, in its order.
+    /// Returns the channels of the conversion sequence, in its order.
     fn channel_sequence(&self, layout: AdcV4Layout) -> Vec<usize> {
         if layout == L0 {
             let chosen = self.word(at::CHSELR);
@@ -255,7 +255,7 @@ impl Converter {
         (0..=self.word(at::SQR1) & 15).map(|n| place(n) as usize).collect()
     }
 
-    /// Bits of a result.
+    /// Returns the number of bits of a result.
     fn bits(&self, layout: AdcV4Layout) -> u32 {
         let cfgr = self.word(at::CFGR);
         if layout == L0 {
@@ -270,7 +270,7 @@ impl Converter {
         }
     }
 
-    /// How many samples make a result, and by how many bits their sum is shifted right.
+    /// Returns how many samples make a result, and by how many bits their sum is shifted right.
     fn oversampling(&self, layout: AdcV4Layout) -> (u32, u32) {
         let cfgr2 = self.word(at::CFGR2);
         if cfgr2 & CFGR2_OVSE == 0 {
@@ -280,7 +280,7 @@ impl Converter {
         (ratio, cfgr2 >> 5 & 15)
     }
 
-    /// Half periods of the ADC's clock that a conversion of a channel takes.
+    /// Returns the duration of a channel's conversion in half periods of the ADC's clock.
     fn half_periods(&self, layout: AdcV4Layout, channel: usize) -> u64 {
         let bits = u64::from(self.bits(layout));
         let one = if layout == L0 {
@@ -294,7 +294,7 @@ impl Converter {
         one * u64::from(self.oversampling(layout).0)
     }
 
-    /// The result of a channel.
+    /// Returns the result of converting a channel's voltage.
     fn convert(&self, layout: AdcV4Layout, channel: usize) -> u32 {
         let bits = self.bits(layout);
         // A channel of the H7 must be connected by PCSEL.
@@ -339,7 +339,7 @@ pub struct AdcV4 {
 }
 
 impl AdcV4 {
-    /// A block after reset.
+    /// Creates the ADC in its reset state.
     #[must_use]
     pub fn new(layout: AdcV4Layout) -> Self {
         let pins: &[&'static Pins] = match layout {
@@ -351,7 +351,7 @@ impl AdcV4 {
         Self { layout, converters, common: 0, asynchronous_hz: 0 }
     }
 
-    /// Sets the voltage at a pin. False if it is no input of this block.
+    /// Sets the voltage at a pin. Returns false if it is no input of this block.
     pub(super) fn set_pin(&mut self, pin: u16, millivolts: u32) -> bool {
         let mut is_input = false;
         for converter in &mut self.converters {
@@ -370,7 +370,7 @@ impl AdcV4 {
         self.asynchronous_hz = hz;
     }
 
-    /// The clock of the conversions, as a fraction in Hz.
+    /// Returns the clock of the conversions in Hz, as numerator and denominator.
     fn clock(&self, access: &Access) -> (u64, u64) {
         let code = self.common >> 18 & 15;
         let asynchronous = (self.asynchronous_hz, PRESCALERS[(code as usize).min(11)]);
@@ -485,7 +485,7 @@ impl AdcV4 {
         }
     }
 
-    /// Whether a converter requests the DMA. An overrun ends its requests.
+    /// Returns whether a converter requests the DMA. An overrun ends its requests.
     pub(super) fn dma_request(&self, n: usize) -> bool {
         self.converters.get(n).is_some_and(|converter| {
             converter.dma_mode(self.layout).0 && !converter.dma_ended && converter.isr & (ISR_EOC | ISR_OVR) == ISR_EOC
@@ -501,7 +501,7 @@ impl AdcV4 {
         }
     }
 
-    /// The converter of an offset, and the offset in it.
+    /// Returns the number of the converter at an offset, and the offset in it. `None` if there is none.
     fn at(&self, offset: u32) -> Option<(usize, u32)> {
         let n = (offset / 0x100) as usize;
         (n < self.converters.len()).then_some((n, offset & 0xfc))

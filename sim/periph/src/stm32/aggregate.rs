@@ -164,7 +164,7 @@ pub struct Stm32 {
 }
 
 impl Stm32 {
-    /// A chip fresh from power-on.
+    /// Creates a chip after power-on.
     #[must_use]
     pub fn new(chip: Chip, options: &Options) -> Self {
         let spec = chip.spec();
@@ -282,7 +282,7 @@ impl Stm32 {
         }
     }
 
-    /// The chip.
+    /// Returns the chip.
     #[must_use]
     pub fn chip(&self) -> Chip {
         self.spec.chip
@@ -300,34 +300,34 @@ impl Stm32 {
         self.flash.control()
     }
 
-    /// Core cycle at which [`Self::advance`] must be called next, or [`NEVER`].
+    /// Returns the core cycle at which [`Self::advance`] must be called next, or [`NEVER`].
     #[inline]
     #[must_use]
     pub fn due(&self) -> u64 {
         self.due
     }
 
-    /// Levels of the NVIC lines, 32 to a word.
+    /// Returns the levels of the NVIC lines, 32 to a word.
     #[inline]
     #[must_use]
     pub fn irq_levels(&self) -> &[u32; 5] {
         self.lines.levels()
     }
 
-    /// Number of NVIC lines.
+    /// Returns the number of NVIC lines.
     #[must_use]
     pub fn irq_lines(&self) -> u16 {
         self.spec.irq_lines
     }
 
-    /// The bus an address is on, or `None` where no peripheral answers.
+    /// Returns the bus an address is on, or `None` where no peripheral answers.
     #[inline]
     #[must_use]
     pub fn bus(&self, address: u32) -> Option<Bus> {
         self.map.slot(address).map(|slot| self.slots[slot].row.bus)
     }
 
-    /// The reference manual's name of the block at an address.
+    /// Returns the reference manual's name of the block at an address.
     #[must_use]
     pub fn block_name(&self, address: u32) -> Option<&'static str> {
         self.map.slot(address).map(|slot| self.slots[slot].row.name)
@@ -339,14 +339,14 @@ impl Stm32 {
         self.syscfg.remap()
     }
 
-    /// The core's vector table after reset with the BOOT pin low and option bytes as delivered.
+    /// Returns the address of the core's vector table after reset, with the BOOT pin low and option bytes as delivered.
     #[must_use]
     pub fn boot_address(&self) -> u32 {
         if self.spec.chip == Chip::F767 { 0x0020_0000 } else { FLASH_BASE }
     }
 
-    /// A clock beyond what the data sheet allows, or one that has no source here, as a sentence. `stated`: the core clock
-    /// that the run states.
+    /// Returns a sentence about a clock beyond the data sheet's limits, or one without a source here. `stated`: the
+    /// core clock in Hz that the run states.
     #[must_use]
     pub fn clock_beyond_limits(&self, stated: Option<u64>) -> Option<String> {
         let no_source = || self.rcc.rtc_from_hse().then(|| "RCC: running the RTC from HSE is not modelled".to_owned());
@@ -359,7 +359,7 @@ impl Stm32 {
         matches!(self.memory_at_zero(), 1 | 2).then_some("SYSCFG: only flash and SRAM can be shown at address 0")
     }
 
-    /// A factory-programmed word: unique identifier and flash size. `None` elsewhere.
+    /// Returns a factory-programmed word, of unique identifier or flash size. `None` elsewhere.
     #[must_use]
     pub fn factory_word(&self, address: u32) -> Option<u32> {
         let word = address & !3;
@@ -412,7 +412,7 @@ impl Stm32 {
         }
     }
 
-    /// The block of a name, such as SPI1.
+    /// Returns the block with a name, such as SPI1. `None` if the chip lacks it.
     fn place_of(&self, name: &str) -> Option<Place> {
         self.slots.iter().find(|slot| slot.row.name == name).map(|slot| slot.place)
     }
@@ -446,14 +446,14 @@ impl Stm32 {
         Err(format!("another device has the address 0x{address:02x} already"))
     }
 
-    /// The index in [`Self::usarts`] of a serial port, by its number. 0 is LPUART1.
+    /// Returns the index in [`Self::usarts`] of a serial port, by its number. 0 is LPUART1.
     #[must_use]
     pub fn usart_index(&self, number: u8) -> Option<usize> {
         self.usarts.iter().position(|usart| usart.number() == number)
     }
 }
 
-/// A controller of a chip, after reset.
+/// Creates a DMA controller of a chip, in its reset state.
 fn new_dma(chip: Chip) -> Dma {
     match chip {
         Chip::F103 => Dma::Channels(Box::new(ChannelDma::new(false))),

@@ -26,7 +26,7 @@ pub enum Bus {
 }
 
 impl Bus {
-    /// True for a bus after an AHB-to-APB bridge.
+    /// Returns true for a bus after an AHB-to-APB bridge.
     #[must_use]
     pub fn is_apb(self) -> bool {
         matches!(self, Bus::Apb1 | Bus::Apb2 | Bus::Apb3 | Bus::Apb4)
@@ -74,7 +74,7 @@ impl Clocks {
         }
     }
 
-    /// Core cycles of one cycle of a bus (all prescalers are whole).
+    /// Returns the core cycles in one cycle of a bus (all prescalers are whole).
     #[must_use]
     pub fn cycles_per(&self, bus: Bus) -> u64 {
         self.core_hz.checked_div(self.bus_hz(bus)).unwrap_or(1).max(1)

@@ -28,7 +28,7 @@ impl Crc {
         [32, 16, 8, 7][(self.cr >> 3 & 3) as usize]
     }
 
-    /// The bits of the polynomial's width.
+    /// Returns a mask with the width of the polynomial.
     fn mask(&self) -> u32 {
         u32::MAX >> (32 - self.width())
     }
@@ -55,7 +55,7 @@ impl Crc {
         }
     }
 
-    /// Value of DR: the checksum, reversed if REV_OUT is set.
+    /// Returns the value of DR: the checksum, reversed if REV_OUT is set.
     fn output(&self) -> u32 {
         if self.cr >> 7 & 1 != 0 { self.value.reverse_bits() >> (32 - self.width()) } else { self.value }
     }

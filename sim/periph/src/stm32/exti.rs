@@ -55,7 +55,7 @@ impl Exti {
         exti
     }
 
-    /// The lines that can raise an edge: the H7's direct lines have no trigger registers.
+    /// Returns the lines that can detect an edge: the H7's direct lines have no trigger registers.
     fn configurable(&self, bank: usize) -> u32 {
         match self.layout {
             ExtiLayout::Flat(lines) => ((1u64 << lines) - 1) as u32,

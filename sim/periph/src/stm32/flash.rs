@@ -154,7 +154,7 @@ impl Bank {
 }
 
 impl Flash {
-    /// The interface of `bytes` of flash at `base`.
+    /// Creates the interface of `bytes` of flash at the address `base`.
     pub(super) fn new(spec: &'static Spec, base: u32, bytes: u32) -> Self {
         let mut flash = Self {
             spec,
@@ -187,7 +187,7 @@ impl Flash {
         }
     }
 
-    /// A store of `bytes` bytes to `address` in the flash array (or the L0's EEPROM).
+    /// Stores `bytes` bytes at `address` in the flash array (or the L0's EEPROM). Returns whether that programs.
     pub fn store(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         self.advance(access);
         match self.spec.program {

@@ -91,7 +91,7 @@ impl Gpio {
         gpio
     }
 
-    /// Levels at the pins.
+    /// Returns the levels at the port's pins.
     #[must_use]
     pub fn levels(&self) -> u16 {
         self.levels
@@ -130,7 +130,8 @@ impl Gpio {
         before ^ self.levels
     }
 
-    /// Level of every pin: a push-pull output wins, then an open-drain 0, then the outside, then the pull-up.
+    /// Returns the level of every pin: a push-pull output wins, then an open-drain 0, then the outside, then the
+    /// pull-up.
     #[inline]
     fn pin_levels(&self) -> u16 {
         let driven = self.output | self.function_driven;
@@ -141,14 +142,15 @@ impl Gpio {
         strong & data | !strong & weak & !held_low
     }
 
-    /// The alternate function that may drive a pin. F1: 0 for a pin in any.
+    /// Returns the alternate function that may drive a pin. F1: 0 for a pin in any. `None` for other pins.
     pub(super) fn output_function(&self, pin: u8) -> Option<u8> {
         let in_function = self.function >> pin & 1 != 0;
         let number = self.alternate[usize::from(pin / 8)] >> (pin % 8 * 4) & 0xf;
         in_function.then_some(number as u8)
     }
 
-    /// The alternate function whose block hears a pin. F1: 0 for every pin that is not analog.
+    /// Returns the alternate function whose block reads a pin. F1: 0 for every pin that is not analog. `None` for other
+    /// pins.
     pub(super) fn input_function(&self, pin: u8) -> Option<u8> {
         match self.layout {
             GpioLayout::F1 => (self.analog >> pin & 1 == 0).then_some(0),
@@ -156,7 +158,7 @@ impl Gpio {
         }
     }
 
-    /// Whether pins or their alternate functions have changed since the last call.
+    /// Returns whether pins or their alternate functions have changed since the last call.
     #[inline]
     pub(super) fn take_rerouted(&mut self) -> bool {
         std::mem::take(&mut self.rerouted)
@@ -167,7 +169,7 @@ impl Gpio {
         (self.function_driven, self.function_levels) = (driven, levels & driven);
     }
 
-    /// The pins that another block drives, and their levels.
+    /// Returns the pins that another block drives, and their levels.
     pub(super) fn driven_functions(&self) -> (u16, u16) {
         (self.function_driven, self.function_levels)
     }
@@ -233,7 +235,7 @@ impl Gpio {
         }
     }
 
-    /// Bits of a mode register that the lock holds, `width` bits per pin from pin `first`.
+    /// Returns the bits of a mode register that the lock protects, with `width` bits for each pin from pin `first` on.
     fn locked_bits(&self, width: u32, first: u32) -> u32 {
         if self.lckr & LOCK_KEY == 0 {
             return 0;
@@ -243,7 +245,7 @@ impl Gpio {
         pins.fold(0, |all, pin| all | ((1 << width) - 1) << (pin * width))
     }
 
-    /// `value`, except in the locked bits, which keep `old`.
+    /// Returns `value`, except in the locked bits, which keep `old`.
     fn merge_locked(old: u32, value: u32, locked: u32) -> u32 {
         old & locked | value & !locked
     }
@@ -285,12 +287,12 @@ impl Gpio {
         self.rerouted |= matches!(offset, 0x20 | 0x24);
     }
 
-    /// The input register: an analog pin reads 0.
+    /// Returns the input data register. An analog pin reads 0.
     fn idr(&self) -> u32 {
         u32::from(self.levels & !self.analog)
     }
 
-    /// Number of the port, 0 = A.
+    /// Returns the number of the port. Port 0 is A.
     #[must_use]
     pub fn port(&self) -> u8 {
         self.port

@@ -114,7 +114,7 @@ impl Default for I2cV1 {
 }
 
 impl I2cV1 {
-    /// Core cycles of so many periods of SCL.
+    /// Returns the core cycles of this number of SCL periods.
     fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
         let clocks = match (self.ccr & CCR_FS != 0, self.ccr & CCR_DUTY != 0) {
             (false, _) => 2,
@@ -139,7 +139,7 @@ impl I2cV1 {
         (self.phase, self.end) = (phase, NEVER);
     }
 
-    /// Begins the START or STOP that firmware asks for, if the bus is between two bytes. True if it did.
+    /// Begins the START or STOP that firmware asks for, if the bus is between two bytes. Returns true if it did.
     fn serve_requests(&mut self, at: u64, access: &Access) -> bool {
         let may_stop = !matches!(self.phase, Phase::Idle | Phase::Start | Phase::Stop | Phase::Addressed(_));
         let between = self.end == NEVER;
@@ -270,7 +270,7 @@ impl I2cV1 {
         self.sr1 | if ready { SR1_TXE } else { 0 } | if received { SR1_RXNE } else { 0 }
     }
 
-    /// Requests to the DMA: (transmit, receive).
+    /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
         let (status, on) = (self.status(), self.cr2 & CR2_DMAEN != 0);

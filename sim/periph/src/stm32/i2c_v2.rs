@@ -93,7 +93,7 @@ impl Default for I2cV2 {
 }
 
 impl I2cV2 {
-    /// Core cycles of so many periods of SCL.
+    /// Returns the core cycles of this number of SCL periods.
     fn cycles_of(&self, periods: u64, access: &Access) -> u64 {
         let field = |shift: u32, mask: u32| u64::from(self.timing >> shift & mask);
         let prescaled = (field(8, 0xff) + 1 + field(0, 0xff) + 1) * (field(28, 15) + 1);
@@ -222,7 +222,7 @@ impl I2cV2 {
             | self.flags
     }
 
-    /// Requests to the DMA: (transmit, receive).
+    /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
         let status = self.status();

@@ -36,7 +36,7 @@ impl Iwdg {
         Self { window, open: false, pr: 0, rlr: 0xfff, loaded: 0xfff, winr: 0xfff, ticks: None, updating: None }
     }
 
-    /// The prescaler's divider.
+    /// Returns the divider of the prescaler.
     fn divider(&self) -> u64 {
         4 << self.pr.min(6)
     }
@@ -74,7 +74,7 @@ impl Iwdg {
         }
     }
 
-    /// Cycle in which the watchdog resets the chip, or [`NEVER`].
+    /// Returns the cycle in which the watchdog resets the chip, or [`NEVER`].
     fn reset_cycle(&self) -> u64 {
         // The counter has to pass 0.
         self.ticks.as_ref().map_or(NEVER, |ticks| ticks.cycle_of(u64::from(self.loaded) + 1))

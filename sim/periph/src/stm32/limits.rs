@@ -29,7 +29,8 @@ fn chip_limits(chip: Chip) -> Most {
     }
 }
 
-/// The first clock that is beyond its limit, as a sentence. `stated`: the core clock that the run states.
+/// Returns a sentence about the first clock that is beyond its limit. `stated`: the core clock in Hz that the run
+/// states.
 pub(super) fn first_exceeded_limit(chip: Chip, clocks: &Clocks, stated: Option<u64>) -> Option<String> {
     let most = chip_limits(chip);
     let apbs = ["APB1", "APB2", "APB3", "APB4"].into_iter().zip(clocks.pclk_hz).zip(most.apb);

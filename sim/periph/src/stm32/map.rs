@@ -26,7 +26,7 @@ impl PageMap {
         Self { windows, pages: vec![EMPTY; WINDOWS.len() * PAGES_PER_WINDOW], dbgmcu: EMPTY }
     }
 
-    /// The index of the page that contains an address. `None` outside all blocks.
+    /// Returns the index of the page that contains an address. `None` outside all blocks.
     fn page_index(&self, address: u32) -> Option<usize> {
         let window = self.windows[(address >> 20) as usize];
         (window != EMPTY).then(|| usize::from(window) * PAGES_PER_WINDOW + (address >> 10 & 0x3ff) as usize)
@@ -46,7 +46,7 @@ impl PageMap {
         }
     }
 
-    /// The slot that answers at `address`.
+    /// Returns the index of the block that answers at `address`. `None` if none does.
     #[inline]
     pub fn slot(&self, address: u32) -> Option<usize> {
         let slot = match self.page_index(address) {

@@ -50,7 +50,7 @@ impl Pwr {
         pwr
     }
 
-    /// True while the backup domain may be written.
+    /// Returns true while the backup domain may be written.
     #[must_use]
     pub fn backup_open(&self) -> bool {
         self.words[0] & DBP != 0
@@ -61,7 +61,7 @@ impl Pwr {
         self.pll = ready;
     }
 
-    /// The voltage scale field as written: what the flash's wait states depend on.
+    /// Returns the voltage scale field as it was written. The limits of the flash's wait states depend on it.
     #[must_use]
     pub fn voltage_scale(&self) -> u32 {
         match self.kind {
@@ -77,7 +77,7 @@ impl Pwr {
         self.settling = Some(RateCounter::start(access.now, 0, 1_000_000_000, 1, access.core_hz));
     }
 
-    /// Value of the status register.
+    /// Returns the value of the status register.
     fn status(&self) -> u32 {
         let (cr, csr) = (self.words[0], self.words[1]);
         let stable = self.settling.is_none();

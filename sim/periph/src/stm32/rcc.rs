@@ -63,7 +63,7 @@ impl Rcc {
         rcc
     }
 
-    /// The register at `offset` without side effects.
+    /// Returns the register at `offset` without side effects.
     fn word(&self, offset: u32) -> u32 {
         self.words[offset as usize / 4]
     }
@@ -84,21 +84,21 @@ impl Rcc {
         self.word(field.offset) >> field.shift & ((1 << field.width) - 1)
     }
 
-    /// True if the enable bit of a block is set.
+    /// Returns true if the enable bit of a block is set.
     #[inline]
     #[must_use]
     pub fn is_enabled(&self, gate: (u32, u32)) -> bool {
         self.bit(gate)
     }
 
-    /// True while RCC holds the block of this enable bit in reset.
+    /// Returns true while RCC holds the block of this enable bit in reset.
     #[must_use]
     pub fn in_reset(&self, (offset, bit): (u32, u32)) -> bool {
         let (distance, first) = self.spec.reset_registers;
         offset >= first && self.bit((offset - distance, bit))
     }
 
-    /// Whether the register at `offset` contains clock enable or reset bits of blocks.
+    /// Returns whether the register at `offset` contains clock enable or reset bits of blocks.
     pub(super) fn is_enable_or_reset_register(&self, offset: u32) -> bool {
         let (distance, _) = self.spec.reset_registers;
         self.spec.enables.iter().any(|&enable| enable == offset || enable == offset + distance)
@@ -109,7 +109,7 @@ impl Rcc {
         self.backup_open = open;
     }
 
-    /// True while the main PLL is locked.
+    /// Returns true while the main PLL is locked.
     #[must_use]
     pub fn pll_ready(&self) -> bool {
         self.ready(Osc::Pll1)
@@ -135,7 +135,7 @@ impl Rcc {
         }
     }
 
-    /// All frequencies as the registers and the ready sources have them now.
+    /// Returns all clock frequencies, by the registers and the sources that are ready now.
     #[must_use]
     pub fn clocks(&self) -> Clocks {
         let mut clocks = Clocks {
@@ -155,7 +155,7 @@ impl Rcc {
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
     }
 
-    /// The F1's divider of the ADC's clock: ADCPRE.
+    /// Returns the divider of the ADC's clock on the F1 (ADCPRE).
     pub(super) fn f1_adc_divider(&self) -> u64 {
         2 * (u64::from(self.get(field(0x04, 14, 2))) + 1)
     }
@@ -174,7 +174,7 @@ impl Rcc {
         (self.spec.rng)(self, clocks)
     }
 
-    /// True while the backup domain is held in reset.
+    /// Returns true while the backup domain is held in reset.
     pub(super) fn backup_in_reset(&self) -> bool {
         self.bit(self.spec.backup)
     }
@@ -188,7 +188,7 @@ impl Rcc {
         }
     }
 
-    /// The RTC is to run from HSE through its divider.
+    /// Returns whether the RTC is clocked by HSE through its divider.
     pub(super) fn rtc_from_hse(&self) -> bool {
         self.rtc_choice() == (true, 3)
     }
@@ -221,7 +221,7 @@ impl Rcc {
         }
     }
 
-    /// True if the source has what it needs to start: a crystal, or a PLL's input.
+    /// Returns true if the source has what it needs to start: a crystal, or a PLL's input.
     fn has_clock_source(&self, osc: Osc) -> bool {
         match osc {
             Osc::Hse => self.crystals.hse_hz != 0,
@@ -317,7 +317,7 @@ impl Rcc {
         true
     }
 
-    /// The bits of a backup register that the write may change now.
+    /// Returns the bits of a register of the backup domain that a write may change now.
     fn backup_guard(&self, offset: u32) -> u32 {
         if offset == self.spec.backup.0 && !self.backup_open { !self.spec.backup_mask } else { u32::MAX }
     }

@@ -28,8 +28,8 @@ pub struct RegFile {
 }
 
 impl RegFile {
-    /// `bytes` of registers, 0 at reset and writable except as `fixed` says. `inert`: the block should do something
-    /// when it is set up, and does not.
+    /// Creates a block with `bytes` of registers, 0 at reset and writable except as `fixed` says. `inert`: the block
+    /// lacks its function here, so that the user is warned of accesses.
     pub(super) fn new(bytes: u32, fixed: &'static [FixedRegisters], inert: bool) -> Self {
         let mut file = Self { words: vec![0; bytes as usize / 4], fixed, inert };
         file.reset();

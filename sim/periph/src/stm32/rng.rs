@@ -10,8 +10,8 @@ const DRDY: u32 = 1 << 0;
 const WORD_PERIODS: u64 = 40;
 const CLOCK_HZ: u64 = 48_000_000;
 
-/// True if a clock that comes from RCC is near enough to the one that is assumed here: within the 1 % that words could come
-/// earlier or later by.
+/// Returns true if a clock that comes from RCC is near enough to the one that is assumed here: within the 1 % that
+/// words could come earlier or later by.
 pub(super) fn is_clock_near(hz: u64) -> bool {
     hz.abs_diff(CLOCK_HZ) <= CLOCK_HZ / 100
 }
@@ -33,7 +33,7 @@ impl Rng {
         Self { seed, state: seed | 1, cr: 0, word: None, making: None }
     }
 
-    /// Whether the generator produces words.
+    /// Returns whether the generator produces words.
     pub(super) fn produces_words(&self) -> bool {
         self.cr & RNGEN != 0
     }
@@ -45,7 +45,7 @@ impl Rng {
         }
     }
 
-    /// The next word: xorshift64*.
+    /// Returns the next random word, by xorshift64*.
     fn next(&mut self) -> u32 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;

@@ -42,7 +42,7 @@ impl Rtc {
         rtc
     }
 
-    /// Value of PRER.
+    /// Returns the value of PRER, the prescaler register.
     fn prer(&self) -> u32 {
         self.words[4]
     }
@@ -63,7 +63,7 @@ impl Rtc {
         self.base_seconds + self.sub.value(cycle) / self.per_second()
     }
 
-    /// Value of TR, the time of day.
+    /// Returns the value of TR, the time of day.
     fn tr(&self, cycle: u64) -> u32 {
         let second = self.seconds(cycle) % 86_400;
         let hour = (second / 3600) as u32;
@@ -71,7 +71,7 @@ impl Rtc {
         pm << 22 | to_bcd(hour) << 16 | to_bcd((second / 60 % 60) as u32) << 8 | to_bcd((second % 60) as u32)
     }
 
-    /// Value of DR, the date.
+    /// Returns the value of DR, the date.
     fn dr(&self, cycle: u64) -> u32 {
         let days = self.seconds(cycle) / 86_400;
         let (year, month, day) = date_of(days);
@@ -226,12 +226,12 @@ impl Block for Rtc {
     }
 }
 
-/// A number below 100 in BCD.
+/// Returns a number below 100 in BCD.
 fn to_bcd(value: u32) -> u32 {
     ((value / 10 % 10) << 4) | (value % 10)
 }
 
-/// The number that two BCD digits say.
+/// Returns the number of two BCD digits.
 fn from_bcd(value: u32) -> u32 {
     (value >> 4) * 10 + (value & 0xf)
 }

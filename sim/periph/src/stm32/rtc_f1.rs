@@ -35,7 +35,7 @@ impl RtcF1 {
         self.counter.rebase(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
     }
 
-    /// The word with its upper or lower half replaced.
+    /// Returns the word with its upper or lower half replaced.
     fn set_half(word: u32, value: u32, high: bool) -> u32 {
         if high { word & 0xffff | value << 16 } else { word & 0xffff_0000 | value & 0xffff }
     }
@@ -56,7 +56,7 @@ impl RtcF1 {
         self.update_count_rate(access);
     }
 
-    /// Value of the counter, without wrapping, at which the next flag rises.
+    /// Returns the value of the counter, without wrapping, at which the alarm is next.
     fn alarm_at(&self) -> u64 {
         let base = self.done & !0xffff_ffff;
         let alarm = base | u64::from(self.alarm);

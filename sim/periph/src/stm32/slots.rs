@@ -108,7 +108,7 @@ impl Lines {
         Self { levels: [0; 5], drivers: [0; 160] }
     }
 
-    /// Level of each NVIC line, 32 a word.
+    /// Returns the level of each NVIC line, 32 to a word.
     pub fn levels(&self) -> &[u32; 5] {
         &self.levels
     }

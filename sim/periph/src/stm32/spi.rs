@@ -65,7 +65,7 @@ pub struct Spi {
 }
 
 impl Spi {
-    /// An SPI after reset.
+    /// Creates an SPI controller in its reset state.
     #[must_use]
     pub fn new(layout: SpiLayout) -> Self {
         Self {
@@ -86,19 +86,19 @@ impl Spi {
         }
     }
 
-    /// Whether it is enabled without being a master.
+    /// Returns whether it is enabled without being a master.
     pub(super) fn is_slave(&self) -> bool {
         self.cr1 & (CR1_SPE | CR1_MSTR) == CR1_SPE
     }
 
-    /// Requests to the DMA: (transmit, receive).
+    /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
         let status = self.status();
         (self.cr2 & CR2_TXDMAEN != 0 && status & SR_TXE != 0, self.cr2 & CR2_RXDMAEN != 0 && status & SR_RXNE != 0)
     }
 
-    /// Bits of a frame. Sizes that are not used count as 8.
+    /// Returns the number of bits of a frame. Sizes that are not used count as 8.
     fn bits(&self) -> u32 {
         match self.layout {
             SpiLayout::Buffer if self.cr1 & CR1_DFF != 0 => 16,
@@ -110,7 +110,7 @@ impl Spi {
         }
     }
 
-    /// Bytes of a frame in a FIFO.
+    /// Returns the bytes of a frame in a FIFO.
     fn frame_bytes(&self) -> usize {
         if self.bits() > 8 { 2 } else { 1 }
     }
@@ -123,7 +123,7 @@ impl Spi {
         }
     }
 
-    /// Core cycles of a frame.
+    /// Returns the core cycles of a frame.
     fn frame_cycles(&self, access: &Access) -> u64 {
         let prescaler = 2_u64 << (self.cr1 >> 3 & 7);
         match access.clock_hz {

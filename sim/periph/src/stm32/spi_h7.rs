@@ -71,7 +71,7 @@ pub struct SpiH7 {
 }
 
 impl SpiH7 {
-    /// An SPI after reset.
+    /// Creates an SPI controller in its reset state.
     #[must_use]
     pub fn new(fifo_bytes: usize) -> Self {
         Self {
@@ -96,18 +96,18 @@ impl SpiH7 {
         }
     }
 
-    /// Whether it is enabled without being a master.
+    /// Returns whether it is enabled without being a master.
     #[must_use]
     pub(super) fn is_slave(&self) -> bool {
         self.cr1 & CR1_SPE != 0 && self.cfg2 & CFG2_MASTER == 0
     }
 
-    /// Bits of a frame. Sizes below 4 are not used and count as 4.
+    /// Returns the number of bits of a frame. Sizes below 4 are not used and count as 4.
     fn bits(&self) -> u32 {
         (self.cfg1 & 31).max(3) + 1
     }
 
-    /// Bytes of a frame in a FIFO.
+    /// Returns the bytes of a frame in a FIFO.
     fn frame_bytes(&self) -> usize {
         match self.bits() {
             0..=8 => 1,
@@ -131,7 +131,7 @@ impl SpiH7 {
         self.cr2 & 0xffff
     }
 
-    /// Whether the master sends (`.0`) and receives (`.1`), by COMM and HDDIR.
+    /// Returns whether the master sends (`.0`) and receives (`.1`), by COMM and HDDIR.
     fn transfer_directions(&self) -> (bool, bool) {
         match self.cfg2 >> 17 & 3 {
             0 => (true, true),
@@ -141,7 +141,7 @@ impl SpiH7 {
         }
     }
 
-    /// Core cycles of so many periods of the serial clock.
+    /// Returns the core cycles of this number of periods of the serial clock.
     fn cycles(&self, periods: u32, access: &Access) -> u64 {
         let prescaler = 2_u64 << (self.cfg1 >> 28 & 7);
         match access.clock_hz {
@@ -269,7 +269,7 @@ impl SpiH7 {
         (0..self.frames_of_access(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
     }
 
-    /// Requests to the DMA: (transmit, receive). Each stands for a packet.
+    /// Returns the requests to the DMA: (transmit, receive). Each stands for a packet.
     pub(super) fn dma_requests(&self) -> (bool, bool) {
         let status = if self.cr1 & CR1_SPE != 0 { self.status() } else { 0 };
         (self.cfg1 & CFG1_TXDMAEN != 0 && status & SR_TXP != 0, self.cfg1 & CFG1_RXDMAEN != 0 && status & SR_RXP != 0)

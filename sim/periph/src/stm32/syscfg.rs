@@ -36,7 +36,7 @@ impl Syscfg {
         Self { kind, words: [0; BYTES / 4] }
     }
 
-    /// The port that an EXTI line listens to, 0 = A.
+    /// Returns the port whose pin an EXTI line has as its input. Port 0 is A.
     #[inline]
     #[must_use]
     pub fn exti_port(&self, line: u8) -> u8 {
@@ -67,7 +67,7 @@ impl Syscfg {
         self.kind == SyscfgKind::H7 && self.words[PWRCR as usize / 4] & 1 != 0
     }
 
-    /// The bits of a register that can be written.
+    /// Returns the bits of a register that can be written.
     fn mask(&self, offset: u32) -> u32 {
         match (self.kind, offset) {
             (_, 0x08..=0x14) => 0xffff,

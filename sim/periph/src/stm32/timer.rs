@@ -99,7 +99,7 @@ impl Timer {
         }
     }
 
-    /// The counter at `cycle`, without the flags that should have risen by then.
+    /// Returns the counter at `cycle`. Flags that rise until then are not set.
     #[must_use]
     pub fn count(&self, cycle: u64) -> u32 {
         let position = self.position.value(cycle);
@@ -118,7 +118,7 @@ impl Timer {
         self.stored[0x0c / 4]
     }
 
-    /// Whether the flag at a place in SR requests the DMA.
+    /// Returns whether the flag at a place in SR requests the DMA.
     pub(in crate::stm32) fn requests_dma(&self, place: u8) -> bool {
         self.requests >> place & 1 != 0
     }
@@ -135,7 +135,8 @@ impl Timer {
         self.requests |= flags & self.dier() >> 8 & 0x1f;
     }
 
-    /// The register behind DMAR: DCR has the first one and the number of them, less one. `None` if it is DMAR itself.
+    /// Returns the offset of the register that an access to DMAR reaches: DCR has the first one and the number of them,
+    /// less one. `None` if it is DMAR itself.
     fn burst_register(&self) -> Option<u32> {
         let offset = 4 * ((self.stored[DCR] & 0x1f) + self.burst);
         (offset != DMAR && offset < 0x80).then_some(offset)
@@ -218,7 +219,7 @@ impl Timer {
         }
     }
 
-    /// The byte of CCMR1 or CCMR2 that configures a channel.
+    /// Returns the byte of CCMR1 or CCMR2 that configures a channel.
     fn channel_mode(&self, channel: usize) -> u32 {
         self.stored[0x18 / 4 + channel / 2] >> (channel % 2 * 8) & 0xff
     }
@@ -239,7 +240,7 @@ impl Timer {
         if self.cr1 & UIFREMAP != 0 { count & 0x7fff_ffff | (self.sr & UIF) << 31 } else { count }
     }
 
-    /// Bits of a stored register that exist.
+    /// Returns the bits of a stored register that exist.
     fn mask(&self, offset: u32) -> u32 {
         let basic = self.kind.channels == 0;
         match offset {

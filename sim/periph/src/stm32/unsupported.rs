@@ -29,12 +29,13 @@ struct WrittenBits<'a> {
 }
 
 impl WrittenBits<'_> {
-    /// Whether any of these bits is set at this offset.
+    /// Returns whether any of these bits is set at this offset.
     fn sets(&self, offset: u32, bits: u32) -> bool {
         self.offset == offset && self.value & bits != 0
     }
 
-    /// The layout of a serial port without FIFO, DR in place of TDR and RDR.
+    /// Returns whether the written block is a serial port with the first register layout: without FIFO, with DR in
+    /// place of TDR and RDR.
     fn first_layout(&self) -> bool {
         matches!(self.spec.usart, UsartLayout::V1 { .. })
     }
@@ -44,12 +45,13 @@ impl WrittenBits<'_> {
         self.sets(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
     }
 
-    /// The same for bits that only the later layout has.
+    /// Returns whether the write sets one of these bits in a control register that only the later layout of serial
+    /// ports has.
     fn later_control(&self, number: u32, bits: u32) -> bool {
         !self.first_layout() && self.control(number, bits)
     }
 
-    /// Whether the chip is one of these.
+    /// Returns whether the chip is one of these.
     fn is(&self, chips: &[Chip]) -> bool {
         chips.contains(&self.spec.chip)
     }
@@ -65,7 +67,8 @@ impl WrittenBits<'_> {
         }
     }
 
-    /// Bits of a register of any of an ADC's converters, of F1, F4 and F7, L0, H7.
+    /// Returns whether the write sets these bits in this register of an ADC's converter, given for F1, F4 and F7, L0,
+    /// H7 as (offset, bits).
     fn adc(&self, f1: (u32, u32), f4: (u32, u32), l0: (u32, u32), h7: (u32, u32)) -> bool {
         let (register, bits) = match self.device {
             Device::Adc(AdcLayout::F1) => f1,
@@ -76,7 +79,7 @@ impl WrittenBits<'_> {
         self.offset < 0x300 && self.offset & 0xff == register && self.value & bits != 0
     }
 
-    /// Bits of a register of the I2C of F1 and F4, or of CR1 of the other ones.
+    /// Returns whether the write sets these bits in a register of the I2C of F1 and F4, or in CR1 of the later I2C.
     fn i2c(&self, first: (u32, u32), later: u32) -> bool {
         match self.device {
             Device::I2cV1 => self.sets(first.0, first.1),
@@ -84,13 +87,14 @@ impl WrittenBits<'_> {
         }
     }
 
-    /// The bytes of CCMR1 or CCMR2 of a timer, one for each channel.
+    /// Returns the written bytes of CCMR1 or CCMR2 of a timer, one for each channel.
     fn channel_modes(&self) -> impl Iterator<Item = u32> {
         let is_modes = self.has_channels() && matches!(self.offset, 0x18 | 0x1c);
         [self.value & 0xff, self.value >> 8 & 0xff].into_iter().filter(move |_| is_modes)
     }
 
-    /// Bits of a register of the SPIs of all but the H7, or of the H7's.
+    /// Returns whether the write sets these bits in a register of an SPI, given as (offset, bits) for all but the H7,
+    /// and for the H7.
     fn spi(&self, first: (u32, u32), h7: (u32, u32)) -> bool {
         let (offset, bits) = if self.is(&[H743]) { h7 } else { first };
         self.sets(offset, bits)
@@ -101,13 +105,13 @@ impl WrittenBits<'_> {
         !self.is(L0) && !self.is(&[F103]) && self.offset >= 0x10 && (self.offset - 0x10).is_multiple_of(24)
     }
 
-    /// A timer with capture/compare channels.
+    /// Returns whether the written block is a timer with capture/compare channels.
     fn has_channels(&self) -> bool {
         matches!(self.device, Device::Timer(kind) if kind.channels > 0)
     }
 }
 
-/// A row for writes that ask for something unsupported.
+/// Returns the row of the table for writes that ask for something unsupported.
 const fn unsupported_row(
     asks: fn(&WrittenBits) -> bool,
     about: &'static str,
@@ -413,7 +417,7 @@ static GPIO: &[Limit] = &[unsupported_row(
     ],
 )];
 
-/// Whether one of a word's eight nibbles has this value.
+/// Returns whether one of a word's eight nibbles has this value.
 fn has_nibble(word: u32, nibble: u32) -> bool {
     (0..8).any(|n| word >> (4 * n) & 0xf == nibble)
 }
@@ -592,7 +596,7 @@ static DMA_MUX: &[Limit] = &[unsupported_row(
     &[(H743, &[(0x4002_0800, 1 << 16)]), (H743, &[(0x4002_0900, 1 << 16)])],
 )];
 
-/// All rows, by block. A new kind of block must say here what it does not do.
+/// Returns the rows of a kind of block: what it does not support. A new kind of block must have its rows here.
 fn unsupported_rows(device: Device) -> &'static [Limit] {
     match device {
         Device::Usart(..) | Device::Lpuart(_) => USART,
@@ -619,14 +623,14 @@ fn unsupported_rows(device: Device) -> &'static [Limit] {
     }
 }
 
-/// Every row there is.
+/// Returns the rows of all blocks.
 pub fn limits() -> impl Iterator<Item = &'static Limit> {
     let tables = [USART, TIMER, RCC, FLASH, EXTI, WWDG, RTC, BACKUP, SYSCFG, GPIO, PWR, DBGMCU, SPI, I2C, ADC];
     let tables = tables.into_iter().chain([DMA, DMA_MUX]);
     tables.flatten().chain(FOUND)
 }
 
-/// The rows of the unsupported things that a write asks for.
+/// Returns the rows of what is unsupported and requested by a write of `value` at this offset.
 pub(super) fn requests(spec: &Spec, device: Device, offset: u32, value: u32) -> impl Iterator<Item = &'static Limit> {
     let at = WrittenBits { spec, device, offset, value };
     unsupported_rows(device).iter().filter(move |row| (row.asks)(&at))

@@ -123,24 +123,24 @@ impl Usart {
         }
     }
 
-    /// Number of the port in the manual. LPUART1 is 0.
+    /// Returns the number of the port in the manual. LPUART1 is 0.
     #[must_use]
     pub fn number(&self) -> u8 {
         self.number
     }
 
-    /// True while a frame is on its way out.
+    /// Returns true while a frame is on its way out.
     #[must_use]
     pub fn busy(&self) -> bool {
         self.sending.is_some()
     }
 
-    /// Offset of SR or ISR.
+    /// Returns the offset of the status register, SR or ISR.
     pub(super) fn status_offset(&self) -> u32 {
         if self.later() { 0x1c } else { 0 }
     }
 
-    /// Requests to the DMA: (transmit, receive).
+    /// Returns the requests to the DMA: (transmit, receive).
     #[must_use]
     pub fn dma_requests(&self) -> (bool, bool) {
         let status = self.status();
@@ -177,7 +177,7 @@ impl Usart {
         self.on() && self.cr1 & RE != 0
     }
 
-    /// Bits between start and stop, parity included: 8, 9 or 7.
+    /// Returns the number of bits between start and stop, parity included: 8, 9 or 7.
     fn word_bits(&self) -> u64 {
         match (self.cr1 >> 12 & 1, self.later() && self.cr1 >> 28 & 1 != 0) {
             (0, false) => 8,
@@ -192,12 +192,12 @@ impl Usart {
         ((1u16 << data.min(8)) - 1) as u8
     }
 
-    /// Half bits of one frame: start, word, 1, 0.5, 2 or 1.5 stop bits.
+    /// Returns the half bits of one frame: start, word, 1, 0.5, 2 or 1.5 stop bits.
     fn frame_half_bits(&self) -> u64 {
         (1 + self.word_bits()) * 2 + [2, 1, 4, 3][(self.cr2 >> 12 & 3) as usize]
     }
 
-    /// Rate of half bits as a fraction of the kernel clock. `None` while the divider forbids any.
+    /// Returns the rate of half bits as a fraction of the kernel clock. `None` while the divider forbids any.
     fn half_bit_rate(&self) -> Option<(u64, u64)> {
         const PRESCALERS: [u64; 12] = [1, 2, 4, 6, 8, 10, 12, 16, 32, 64, 128, 256];
         let brr = u64::from(self.brr);

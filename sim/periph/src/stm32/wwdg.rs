@@ -23,7 +23,8 @@ pub struct Wwdg {
 }
 
 impl Wwdg {
-    /// `wide`: three bits of prescaler at bit 11 (H7) instead of two at bit 7.
+    /// Creates the window watchdog in its reset state. `wide`: three bits of prescaler at bit 11 (H7) instead of two at
+    /// bit 7.
     pub(super) fn new(wide: bool) -> Self {
         let timebase = if wide { (11, 7) } else { (7, 3) };
         Self { timebase, cr: 0x7f, cfr: 0x7f, flag: false, warned: false, ticks: RateCounter::default() }
@@ -53,7 +54,7 @@ impl Wwdg {
         self.warned = false;
     }
 
-    /// Cycle at which T reaches `value`.
+    /// Returns the cycle at which the counter T reaches `value`.
     fn cycle_of(&self, value: u32) -> u64 {
         let ticks = (self.cr & 0x7f).saturating_sub(value);
         if self.ticks.running() { self.ticks.cycle_of(u64::from(ticks)) } else { NEVER }

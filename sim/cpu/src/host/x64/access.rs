@@ -47,7 +47,7 @@ macro_rules! load {
 }
 
 impl Writer {
-    /// Emits a load or store at `ip` that went to this memory. False if it cannot be JIT-compiled.
+    /// Emits a load or store at `ip` that went to this memory. Returns false if it cannot be JIT-compiled.
     pub fn access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
         match (memory, op.code) {
             (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => return self.double(number, op, block),
@@ -103,7 +103,7 @@ impl Writer {
     }
 
     /// Emits a store to a watched word, by the instruction at `pc`. The code ends before it unless the function `asks`
-    /// returns not 0 for the context and the word's offset. False if it cannot be JIT-compiled.
+    /// returns not 0 for the context and the word's offset. Returns false if it cannot be JIT-compiled.
     pub fn write_notified_store(
         &mut self,
         number: u32,
@@ -153,7 +153,8 @@ impl Writer {
         load!(self, op, form, [r13 + rcx], [r13 + rcx], [r13 + rcx]);
     }
 
-    /// Emits a load from memory other than main RAM, by a call that asks the bus. False if it cannot be JIT-compiled.
+    /// Emits a load from memory other than main RAM, by a call that asks the bus. Returns false if it cannot be
+    /// JIT-compiled.
     fn emit_bus_load(&mut self, number: u32, op: Op, form: Form, home: u32) -> bool {
         if form.store || writes_back(op) {
             return false;
@@ -315,7 +316,7 @@ impl Writer {
         }
     }
 
-    /// Whether the word at this offset from the base register was already found to be inside the block.
+    /// Returns whether the word at this offset from the base register was already found to be inside the block.
     fn is_checked(&self, base: u8, block: Block, offset: i32) -> bool {
         self.registers.is_steady(base) && self.checked.iter().any(|checked| checked.holds(base, block, offset))
     }

@@ -60,17 +60,17 @@ pub(super) fn form(op: Op) -> Option<Form> {
     Some(Form { bytes, signed, store, single: matches!(op.code, Code::Vldr32 | Code::Vstr32) })
 }
 
-/// Whether the address of the access is the constant `imm`.
+/// Returns whether the address of the access is the constant `imm`.
 pub(super) fn is_literal(op: Op) -> bool {
     op.code == Code::LdrLit || op.rn == 15
 }
 
-/// Whether the address of the access is the base register plus an offset.
+/// Returns whether the address of the access is the base register plus an offset.
 pub(super) fn has_offset(op: Op) -> bool {
     !matches!(op.code, Code::Load | Code::Store) || !op.has_flag(flag::POST_INDEXED)
 }
 
-/// Whether the address of the access is the base register plus an index register.
+/// Returns whether the address of the access is the base register plus an index register.
 pub(super) fn has_register_offset(op: Op) -> bool {
     match op.code {
         Code::LdrReg | Code::LdrhReg | Code::LdrbReg | Code::LdrshReg | Code::LdrsbReg => true,
@@ -80,7 +80,7 @@ pub(super) fn has_register_offset(op: Op) -> bool {
     }
 }
 
-/// Whether the access writes its base register back.
+/// Returns whether the access writes its base register back.
 pub(super) fn writes_back(op: Op) -> bool {
     matches!(op.code, Code::Load | Code::Store) && op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED)
 }

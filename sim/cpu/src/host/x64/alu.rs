@@ -9,7 +9,8 @@ use crate::v7m::code::{Code, number as code};
 use crate::v7m::op::Op;
 
 impl Writer {
-    /// Emits x86-64 code for an instruction that only changes registers and flags. False if it cannot be JIT-compiled.
+    /// Emits x86-64 code for an instruction that only changes registers and flags. Returns false if it cannot be
+    /// JIT-compiled.
     pub fn operate(&mut self, op: Op) -> bool {
         if let Some(form) = form(op) {
             self.write_data_processing(op, form);
@@ -25,7 +26,7 @@ impl Writer {
         true
     }
 
-    /// Emits a data-processing instruction as one or two host instructions on its registers. False if that is
+    /// Emits a data-processing instruction as one or two host instructions on its registers. Returns false if that is
     /// impossible.
     fn write_directly(&mut self, op: Op, form: Form) -> bool {
         let Form { work, second, sets, tests } = form;
@@ -369,7 +370,7 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; mov Rd(target), eax);
     }
 
-    /// Emits a move of a floating-point register. False for every other instruction.
+    /// Emits a move of a floating-point register. Returns false for every other instruction.
     pub fn float(&mut self, number: u32, op: Op) -> bool {
         if !matches!(op.code, Code::Vmov32 | Code::VmovToCore | Code::VmovFromCore) {
             return false;

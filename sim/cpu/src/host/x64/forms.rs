@@ -151,13 +151,13 @@ pub(super) fn shift_by_register(op: Op) -> Option<(u8, bool)> {
     Some(form)
 }
 
-/// Whether a data-processing instruction can be JIT-compiled.
+/// Returns whether a data-processing instruction can be JIT-compiled.
 pub fn is_translatable(op: Op) -> bool {
     form(op).is_some() || shift(op).is_some() || shift_by_register(op).is_some() || is_other(op)
 }
 
-/// Whether the op is a bit-field, byte-reversal, extension, MOVT, move-to-SP or multiply instruction that can be
-/// JIT-compiled.
+/// Returns whether the op is a bit-field, byte-reversal, extension, MOVT, move-to-SP or multiply instruction that can
+/// be JIT-compiled.
 pub(super) fn is_other(op: Op) -> bool {
     use Code::{Bfi, Mla, Mls, Movt, Mul, MulS, Rev, Sbfx, Sxtab, Sxtah, Sxtb, Sxth, Ubfx, Uxtab, Uxtah, Uxtb, Uxth};
     use Code::{MovToSp, Rev16, Revsh};

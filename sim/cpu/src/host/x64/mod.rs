@@ -189,8 +189,8 @@ impl Writer {
         Some(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) })
     }
 
-    /// Emits an instruction at `ip` that neither accesses memory nor branches by distance. False if it cannot be
-    /// JIT-compiled.
+    /// Emits an instruction at `ip` that neither accesses memory nor branches by distance. Returns false if it cannot
+    /// be JIT-compiled.
     pub fn write_instruction(&mut self, number: u32, op: Op, ip: u64) -> bool {
         match op.code {
             Code::Nop => true,

@@ -93,7 +93,7 @@ impl Registers {
         self.steady |= 1 << guest;
     }
 
-    /// Whether the guest register still has the value that it had at [`Registers::mark_steady`].
+    /// Returns whether the guest register still has the value that it had at [`Registers::mark_steady`].
     pub fn is_steady(&self, guest: u8) -> bool {
         self.steady >> guest & 1 != 0
     }

@@ -8,7 +8,7 @@ use crate::v7m::code::Code;
 use crate::v7m::op::{Op, flag};
 
 impl Writer {
-    /// Emits LDRD or STRD. False if it cannot be JIT-compiled.
+    /// Emits LDRD or STRD. Returns false if it cannot be JIT-compiled.
     pub(super) fn double(&mut self, number: u32, op: Op, block: Block) -> bool {
         let base = self.read(op.rn);
         let offset = if op.has_flag(flag::POST_INDEXED) { 0 } else { op.imm };
@@ -39,7 +39,7 @@ impl Writer {
         true
     }
 
-    /// Emits LDM or STM. False if it cannot be JIT-compiled.
+    /// Emits LDM or STM. Returns false if it cannot be JIT-compiled.
     pub(super) fn multiple(&mut self, number: u32, op: Op, ip: u64, block: Block) -> bool {
         let count = u32::from(op.shift);
         let listed = |register: u8| op.imm >> register & 1 != 0;

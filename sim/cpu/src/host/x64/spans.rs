@@ -25,7 +25,7 @@ pub(super) struct CheckedSpans {
 }
 
 impl CheckedSpans {
-    /// Whether the word at this offset from the base register is inside the checked range.
+    /// Returns whether the word at this offset from the base register is inside the checked range.
     pub fn holds(&self, base: u8, block: Block, offset: i32) -> bool {
         let Span { first, last } = self.span;
         self.base == base
@@ -64,7 +64,7 @@ fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     (span.first != span.last).then_some(span)
 }
 
-/// Whether an instruction may change this register. If it changes a base without saying so, earlier checks are
+/// Returns whether an instruction may change this register. If it changes a base without saying so, earlier checks are
 /// forgotten.
 fn changes(op: Op, register: u8) -> bool {
     let listed =

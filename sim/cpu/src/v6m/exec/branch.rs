@@ -23,7 +23,7 @@ pub(super) fn off_the_code(core: &Core) -> &'static str {
     }
 }
 
-/// Whether a branch to this value is an exception return: in handler mode, to an EXC_RETURN value.
+/// Returns whether a branch to this value is an exception return: in handler mode, to an EXC_RETURN value.
 #[inline(always)]
 pub(super) fn returns_from_exception(core: &Core, value: u32) -> bool {
     core.ipsr != 0 && value >= 0xf000_0000

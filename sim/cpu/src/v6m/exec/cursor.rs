@@ -108,7 +108,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (self.accesses, self.branches, self.ordered) = (0, Trace::NO_BRANCHES, false);
     }
 
-    /// Notes that the instruction at `from` has branched to `ip`. True if the basic block continues there: only
+    /// Notes that the instruction at `from` has branched to `ip`. Returns true if the basic block continues there: only
     /// forwards. A block begins at the head of a loop, so that the loop is cut into the same blocks every time.
     #[inline(always)]
     pub fn turn(&mut self, from: *mut Op) -> bool {
@@ -139,7 +139,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.end = self.ip.wrapping_add(1);
     }
 
-    /// Executes the JIT-compiled traces from here and begins a trace after them. False if none can begin.
+    /// Executes the JIT-compiled traces from here and begins a trace after them. Returns false if none can begin.
     #[inline(always)]
     pub fn run_native_traces<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
         let goes_on = B::Ahead::run_native_traces(bus, core);

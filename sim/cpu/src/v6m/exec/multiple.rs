@@ -171,7 +171,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(true)
     }
 
-    /// Whether a multiple transfer must pause between two words, because the turn's limit is reached.
+    /// Returns whether a multiple transfer must pause between two words, because the turn's limit is reached.
     #[inline(always)]
     fn gives_way(&self, core: &Core, first: bool) -> bool {
         (!Self::TRACED || Self::PAIRED && CONTEND) && !first && self.t >= core.limit

@@ -4,8 +4,8 @@ use crate::v6m::bus::{Bus, takes_stores};
 use crate::v6m::core::Core;
 use crate::v6m::op::op;
 
-/// Whether `words` words from `address` on are plain RAM, so that a multiple transfer of them cannot fail half-way. The
-/// bus is asked about stores near code or a watched word.
+/// Returns whether `words` words from `address` on are plain RAM, so that a multiple transfer of them cannot fail
+/// half-way. The bus is asked about stores near code or a watched word.
 #[inline(always)]
 pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool) -> bool {
     let bytes = 4 * u32::from(words);
@@ -20,14 +20,14 @@ pub(super) fn is_plain<B: Bus>(bus: &mut B, address: u32, words: u8, store: bool
     marks == 0 || takes_stores(bus, offset, words.into())
 }
 
-/// Whether `words` words from `address` on are in constant memory.
+/// Returns whether `words` words from `address` on are in constant memory.
 #[cold]
 #[inline(never)]
 pub(super) fn are_constant<B: Bus>(bus: &mut B, address: u32, words: u8) -> bool {
     (0..u32::from(words)).all(|word| bus.constant::<false>(address.wrapping_add(4 * word), 4).is_some())
 }
 
-/// Whether an access of 1, 2 or 4 bytes at this offset is aligned and inside the RAM.
+/// Returns whether an access of 1, 2 or 4 bytes at this offset is aligned and inside the RAM.
 #[inline(always)]
 pub(super) fn in_ram<B: Bus>(bus: &mut B, offset: u32, bytes: u32) -> bool {
     offset.rotate_right(bytes.trailing_zeros()) < bus.ram().length() >> bytes.trailing_zeros()
@@ -64,7 +64,7 @@ pub(super) fn shift_by_register(code: u8, value: u32, amount: u32, carry: &mut b
     }
 }
 
-/// Whether the condition field of a branch holds for the core's flags.
+/// Returns whether the condition field of a branch holds for the core's flags.
 pub(super) fn condition_holds(core: &Core, condition: u8) -> bool {
     let (n, z, c, v) = (core.nz < 0, core.nz as u32 == 0, core.c, core.v);
     match condition {

@@ -8,7 +8,7 @@ use crate::v6m::core::{Core, Phase, Request};
 use crate::v6m::op::Word;
 use rtoslab_timing::cortex_m0plus as timing;
 
-/// Whether an enabled exception is pending.
+/// Returns whether an enabled exception is pending.
 #[inline(always)]
 fn interrupt_here(core: &Core) -> bool {
     core.nvic.pending & core.nvic.enabled != 0

@@ -269,7 +269,8 @@ unsafe fn handler_address<B: Bus>(
     Some(target & !1)
 }
 
-/// Whether these words of RAM, written or else read now, overlap with what the other core has accessed ahead of time.
+/// Returns whether these words of RAM, written or else read now, overlap with what the other core has accessed ahead of
+/// time.
 unsafe fn conflicts_with_access(
     [mine, theirs]: [*mut SpeculationLog; 2],
     offset: u32,

@@ -94,7 +94,7 @@ impl Pairs {
         self.granted.take()
     }
 
-    /// Whether the ordered access that is made next has a cycle already.
+    /// Returns whether the ordered access that is made next has a cycle already.
     pub fn is_granted(&self) -> bool {
         self.granted.is_some()
     }
@@ -116,7 +116,7 @@ impl Pairs {
         self.asked = what;
     }
 
-    /// Whether the probes on the instruction that this core is before have fired.
+    /// Returns whether the probes on the instruction that this core is before have fired.
     pub fn is_served(&self, core: usize) -> bool {
         // SAFETY: the log lives as long as this, and nothing else uses it meanwhile.
         unsafe { (*self.logs.of(core)[0]).served }
@@ -187,7 +187,7 @@ impl Pairs {
         self.backoff.begin(self.now, at_least + backoff);
     }
 
-    /// Counts a miss of the timing cache. True if misses are too frequent.
+    /// Counts a miss of the timing cache. Returns true if misses are too frequent.
     pub(super) fn count_miss(&mut self) -> bool {
         self.counts.misses += 1;
         let judgement = self.miss_rate.count(self.now);

@@ -68,7 +68,7 @@ pub unsafe fn wait_for_turn<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], mi
     }
 }
 
-/// Whether the first core must wait for the other one, which is at the address `other`.
+/// Returns whether the first core must wait for the other one, which is at the address `other`.
 pub(super) fn must_wait<B: PairedBus>(bus: &B, state: &State, other: u32, may_give_way: bool) -> Option<bool> {
     if state.comes_second() {
         return Some(false);

@@ -31,7 +31,7 @@ impl FailedRead {
         FailedRead { ip: core.ip, r: core.r, flags: condition_flags(core), instructions: core.instructions, lock }
     }
 
-    /// Whether the core is back at the load that read the lock as taken.
+    /// Returns whether the core is back at the load that read the lock as taken.
     #[inline(always)]
     pub fn is_at(&self, core: &Core) -> bool {
         self.ip == core.ip

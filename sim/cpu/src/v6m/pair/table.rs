@@ -90,7 +90,7 @@ impl Transition {
         u64::from(node + 1) << Block::SHAPE_BITS | shape
     }
 
-    /// Whether this is the transition of that node and block.
+    /// Returns whether this is the transition of that node and block.
     #[inline(always)]
     pub fn is(&self, key: u64, block: &Block) -> bool {
         (self.key ^ key) | u64::from(self.block_next ^ block.next as u32) | (self.accesses ^ block.accesses) == 0
@@ -153,7 +153,7 @@ impl Table {
         &self.row(place / 2).0[0]
     }
 
-    /// Moves a transition from the second place of its row to the first. False if it is not there.
+    /// Moves a transition from the second place of its row to the first. Returns false if it is not there.
     #[cold]
     #[inline(never)]
     pub fn promote_transition(&mut self, place: usize, key: u64, block: &Block) -> bool {

@@ -51,7 +51,7 @@ fn require_resident(writer: &mut Writer, core: &Core, layout: Layout, path: &Pat
     }
 }
 
-/// Emits the code of one step. False if it cannot be JIT-compiled.
+/// Emits the code of one step. Returns false if it cannot be JIT-compiled.
 fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Layout) -> bool {
     let Step { ip, op, thumb, kind, .. } = *step;
     let ram = Block { first: 0, bytes: layout.ram_bytes };
@@ -81,7 +81,7 @@ fn write_step<B: Bus>(writer: &mut Writer, number: u32, step: &Step, layout: Lay
     }
 }
 
-/// Emits the load of a literal, whose address the opcode tells. False if it cannot be JIT-compiled.
+/// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
 fn write_literal_load<B: Bus>(writer: &mut Writer, number: u32, op: Op, layout: Layout) -> bool {
     let Some(literal) = Literal::at::<B>(op.imm, layout) else { return false };
     if let (Literal::Constant(offset), true) = (literal, layout.is_cached) {

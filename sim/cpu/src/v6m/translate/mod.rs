@@ -216,7 +216,8 @@ impl Translations {
         self.paths.at(address.into())
     }
 
-    /// Whether the trace that began at this address and was executed by the interpreter is to be JIT-compiled now.
+    /// Returns whether the trace that began at this address and was executed by the interpreter is to be JIT-compiled
+    /// now.
     #[inline(always)]
     pub fn is_due(&mut self, address: u32) -> bool {
         self.paths.is_due(address.into())

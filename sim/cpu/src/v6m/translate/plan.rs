@@ -34,7 +34,7 @@ pub(super) enum StepKind {
 }
 
 impl StepKind {
-    /// Whether the same instruction can also be of another kind that can be JIT-compiled.
+    /// Returns whether the same instruction can also be of another kind that can be JIT-compiled.
     pub fn may_differ(self) -> bool {
         matches!(self, StepKind::Branch(_) | StepKind::Jump(_))
     }

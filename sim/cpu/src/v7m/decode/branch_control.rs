@@ -74,7 +74,7 @@ fn move_to_special(h: u32, k: u32, features: Features) -> Op {
     op.undefined_if(unpredictable)
 }
 
-/// Whether a value of SYSm names a register (B5.1.1). 4 is unallocated.
+/// Returns whether a value of SYSm names a register (B5.1.1). 4 is unallocated.
 fn special_register(sysm: u32) -> bool {
     matches!(sysm, 0..=3 | 5..=9 | 16..=20)
 }

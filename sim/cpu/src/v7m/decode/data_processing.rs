@@ -76,7 +76,8 @@ fn row_of(opcode: u32, rn: u32) -> Option<Row> {
     })
 }
 
-/// Whether the manual permits SP and PC as this destination and first operand, the same for immediates and registers.
+/// Returns whether the manual permits SP and PC as this destination and first operand, the same for immediates and
+/// registers.
 fn is_permitted(row: Row, opcode: u32, rd: u32, rn: u32, sets: bool) -> bool {
     let compares = row.compare.is_some() && rd == 15 && sets;
     let sum = matches!(opcode, 0b1000 | 0b1101);

@@ -55,7 +55,7 @@ impl Place {
 
 const UNDEFINED: Op = Op::bare(Code::Undefined, Class::None);
 
-/// Whether `first` is the first halfword of a 32-bit encoding.
+/// Returns whether `first` is the first halfword of a 32-bit encoding.
 pub fn is_wide(first: u16) -> bool {
     first >= 0xe800
 }
@@ -95,7 +95,7 @@ const fn bits(word: u32, low: u32, width: u32) -> u32 {
     word >> low & ((1 << width) - 1)
 }
 
-/// Whether a register is SP or PC, which is not permitted where the manual says "d IN {13,15}".
+/// Returns whether a register is SP or PC, which is not permitted where the manual says "d IN {13,15}".
 const fn is_sp_or_pc(register: u32) -> bool {
     register == 13 || register == 15
 }

@@ -74,7 +74,7 @@ impl Core {
         a.wrapping_add(b).wrapping_add(u32::from(self.c))
     }
 
-    /// Whether a condition field holds for the flags. 14 and 15 always hold.
+    /// Returns whether a condition field holds for the flags. 14 and 15 always hold.
     pub(super) fn holds(&self, condition: u8) -> bool {
         let (n, z) = (self.nz < 0, self.nz as u32 == 0);
         let basic = match condition >> 1 {

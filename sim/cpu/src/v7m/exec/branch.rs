@@ -30,8 +30,8 @@ pub(super) fn far<B: Bus, P: Pipeline>(
     Ok(Flow::Jumped)
 }
 
-/// Enters another region, or another part of one under an MPU, at `target`. False if nothing may execute there. That is
-/// the fault of the instruction at `target`, not of the branch.
+/// Enters another region, or another part of one under an MPU, at `target`. Returns false if nothing may execute there.
+/// That is the fault of the instruction at `target`, not of the branch.
 #[cold]
 #[inline(never)]
 pub(super) fn enter<B: Bus>(core: &mut Core, bus: &mut B, target: u32) -> bool {

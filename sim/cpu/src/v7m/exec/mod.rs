@@ -268,7 +268,7 @@ unsafe fn instruction<B: Bus>(core: &mut Core, bus: &mut B) -> PackedOp {
     }
 }
 
-/// Whether the instruction at `core.ip` may be fetched under the MPU.
+/// Returns whether the instruction at `core.ip` may be fetched under the MPU.
 #[inline(always)]
 fn fetch_allowed<B: Bus>(core: &mut Core, bus: &mut B) -> bool {
     let offset = (core.ip as usize).wrapping_sub(core.region.ops as usize);

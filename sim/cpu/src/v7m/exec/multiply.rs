@@ -77,8 +77,8 @@ fn upper_accumulator(core: &Core, op: Op) -> i64 {
     i64::from(core.reg(op.ra) as i32) << 32
 }
 
-/// Whether a division or long multiplication would run beyond the limit, so that the machine must decide whether it
-/// may.
+/// Returns whether a division or long multiplication would run beyond the limit, so that the machine must decide
+/// whether it may.
 #[inline(always)]
 pub(super) fn pauses_before<P: Pipeline>(core: &mut Core, pipe: &mut P, op: Op, first: u32, second: u32) -> bool {
     if std::mem::take(&mut core.committed) {

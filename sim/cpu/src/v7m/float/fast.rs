@@ -14,7 +14,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// Whether FPSCR selects rounding to nearest, the only mode of the fast paths.
+/// Returns whether FPSCR selects rounding to nearest, the only mode of the fast paths.
 #[inline]
 fn nearest(fpscr: u32) -> bool {
     fpscr & RMODE == 0
@@ -40,7 +40,7 @@ pub mod single {
         (normal || a << 1 == 0).then(|| f64::from(f32::from_bits(a)))
     }
 
-    /// Whether a result does not overflow and is far enough from underflow.
+    /// Returns whether a result does not overflow and is far enough from underflow.
     #[inline]
     fn is_result_safe(value: f64, result: f32) -> bool {
         value.abs() >= SAFE && result.is_finite()
@@ -154,7 +154,7 @@ pub mod double {
         u128::from(a & ((1 << 52) - 1) | 1 << 52)
     }
 
-    /// Whether the exact product of two significands is a third one, binary points aside.
+    /// Returns whether the exact product of two significands is a third one, binary points aside.
     #[inline]
     fn product_is(a: u64, b: u64, product: u64) -> bool {
         let exact = significand(a) * significand(b);

@@ -78,12 +78,12 @@ pub struct Number {
 }
 
 impl Number {
-    /// Whether the number is of this kind.
+    /// Returns whether the number is of this kind.
     pub fn is(&self, kind: Kind) -> bool {
         self.kind == kind
     }
 
-    /// Whether the number is a quiet or signaling NaN.
+    /// Returns whether the number is a quiet or signaling NaN.
     pub fn is_nan(&self) -> bool {
         matches!(self.kind, Kind::QuietNan | Kind::SignalingNan)
     }
@@ -149,7 +149,7 @@ pub fn default_nan<F: Format>(_: F, fpscr: &mut u32) -> u64 {
     F::DEFAULT_NAN
 }
 
-/// Whether rounding increases a magnitude by one. `rest` is what was cut off, as a fraction of 2^128.
+/// Returns whether rounding increases a magnitude by one. `rest` is what was cut off, as a fraction of 2^128.
 #[inline]
 pub fn rounds_up(rounding: Rounding, sign: bool, odd: bool, rest: u128) -> bool {
     const HALF: u128 = 1 << 127;

@@ -173,7 +173,7 @@ impl Prefetch {
         *place = (*place).max(until);
     }
 
-    /// Whether the next opcode is at an odd halfword. After a 32-bit one: whether that was.
+    /// Returns whether the next opcode is at an odd halfword. After a 32-bit one: whether that was.
     #[inline(always)]
     pub fn is_at_odd_halfword(&self) -> bool {
         self.pc & 2 != 0
@@ -203,7 +203,8 @@ impl Prefetch {
         self.executed
     }
 
-    /// Whether the 16-bit instruction at `pc` is already in the queue while the instruction before it is decoded.
+    /// Returns whether the 16-bit instruction at `pc` is already in the queue while the instruction before it is
+    /// decoded.
     pub fn is_narrow_queued<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> bool {
         self.ready(core, bus, self.pc >> 2) <= self.decoded
     }

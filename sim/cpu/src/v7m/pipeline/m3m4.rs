@@ -97,7 +97,7 @@ impl<const M4: bool> ThreeStage<M4> {
         Self::lane(op).1
     }
 
-    /// Whether an instruction loads one register and has a 32-bit opcode.
+    /// Returns whether an instruction loads one register and has a 32-bit opcode.
     #[inline(always)]
     fn is_wide_load(op: Op) -> bool {
         op.has_flag(flag::WIDE) && Self::lane(op).0 == Lane::Load
@@ -115,7 +115,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Whether a load or store fits into the data phase of the load before it.
+    /// Returns whether a load or store fits into the data phase of the load before it.
     #[inline(always)]
     fn fits_data_phase(&self, op: Op, address: u16) -> bool {
         let indexed = op.has_flag(flag::PRE_INDEXED | flag::POST_INDEXED);
@@ -151,7 +151,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Whether a branch puts its target's address out while it is decoded.
+    /// Returns whether a branch puts its target's address out while it is decoded.
     #[inline(always)]
     fn resolves_early(&self, op: Op, jump: Jump) -> bool {
         const LR: u16 = 1 << 14;

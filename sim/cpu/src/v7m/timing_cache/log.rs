@@ -38,7 +38,7 @@ impl Log {
         self.bits = self.bits << bits | value;
     }
 
-    /// Whether `bits` rare bits fit besides whatever the rest of the longest trace logs.
+    /// Returns whether `bits` rare bits fit besides whatever the rest of the longest trace logs.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
         self.bits >> Log::most_before(bits, self.left) == 0
@@ -79,7 +79,7 @@ impl Log {
         value
     }
 
-    /// Whether the log has no values left.
+    /// Returns whether the log has no values left.
     pub fn is_empty(self) -> bool {
         self.length() == 0
     }

@@ -177,8 +177,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
-    /// Executes traces as long as possible. Pipeline and bus are up to date before and after. True if the probes on the
-    /// next instruction have fired.
+    /// Executes traces as long as possible. Pipeline and bus are up to date before and after. Returns true if the
+    /// probes on the next instruction have fired.
     ///
     /// # Safety
     /// As for [`TimingCache::run`].

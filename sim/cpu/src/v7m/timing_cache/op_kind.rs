@@ -36,7 +36,7 @@ impl OpKind {
     }
 }
 
-/// Whether the code with this number accesses memory.
+/// Returns whether the code with this number accesses memory.
 pub(super) const fn accesses(number: u8) -> bool {
     matches!(number, code::LdrImm..=code::LdrLit | code::Load | code::Store | code::Ldrd | code::Strd)
         || matches!(number, code::Ldm | code::LdmPc | code::Stm | code::Vldr32..=code::Vstm)
@@ -75,18 +75,18 @@ pub(super) fn bytes(op: Op) -> u32 {
     }
 }
 
-/// Whether an instruction stores.
+/// Returns whether an instruction stores.
 pub fn is_store(op: Op) -> bool {
     use Class::{FloatStore, FloatStoreMultiple, Store, StoreDouble, StoreMultiple};
     matches!(op.class, Store | StoreDouble | StoreMultiple | FloatStore | FloatStoreMultiple)
 }
 
-/// Whether the cycles of an instruction depend on its operands.
+/// Returns whether the cycles of an instruction depend on its operands.
 pub(super) fn has_operand_cycles(op: Op) -> bool {
     OP_KINDS[op.code as usize] == OpKind::Operands
 }
 
-/// Whether an instruction that could fail half-way will not fail, so that a trace may contain it.
+/// Returns whether an instruction that could fail half-way will not fail, so that a trace may contain it.
 #[inline(always)]
 pub(super) fn may_contain<B: QuickBus>(core: &Core, bus: &mut B, op: Op) -> bool {
     let within = |target: u32| target & 1 != 0 && target.wrapping_sub(core.region.base) < core.region.bytes;

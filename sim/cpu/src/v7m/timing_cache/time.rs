@@ -24,7 +24,7 @@ impl NodePosition {
         NodePosition(state | NodePosition::AHEAD)
     }
 
-    /// Whether pipeline and bus must still be brought to the state.
+    /// Returns whether pipeline and bus must still be brought to the state.
     pub fn is_ahead(self) -> bool {
         self != NodePosition::NOWHERE && self.0 & NodePosition::AHEAD != 0
     }

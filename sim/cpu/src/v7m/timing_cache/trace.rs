@@ -48,7 +48,7 @@ impl TraceEnd {
     /// No trace.
     pub const NOTHING: TraceEnd = TraceEnd { bits: 1, left: 0 };
 
-    /// Whether the trace has its full length and exactly this log.
+    /// Returns whether the trace has its full length and exactly this log.
     #[inline(always)]
     pub fn is_full_with(self, bits: u64) -> bool {
         self.left == 0 && self.bits == bits

@@ -21,7 +21,7 @@ impl Array {
         self.free
     }
 
-    /// First cycle in which a read can begin.
+    /// Returns the first cycle in which a read of the array can begin.
     pub fn free(&self) -> u64 {
         self.free
     }

@@ -102,7 +102,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         (self.line, self.next, self.left, self.data_line) = (EMPTY, EMPTY, EMPTY, EMPTY);
     }
 
-    /// Whether a fetch can wait at all.
+    /// Returns whether a fetch can wait at all.
     pub fn waits(&self) -> bool {
         self.array.wait_states + self.control.miss_cycles != 0
     }
@@ -115,13 +115,13 @@ impl<const SHIFT: u32> Art<SHIFT> {
         self.data.follow(data);
     }
 
-    /// The number of the line that contains an address.
+    /// Returns the number of the line that contains an address.
     #[inline(always)]
     pub(super) fn number(&self, address: u32) -> u32 {
         address.wrapping_sub(self.base) >> SHIFT
     }
 
-    /// An instruction fetch. Returns when the decoder can have the word.
+    /// Fetches an instruction word in cycle `at`. Returns the cycle in which the decoder can have it.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);
@@ -178,14 +178,14 @@ impl<const SHIFT: u32> Art<SHIFT> {
         }
     }
 
-    /// Whether the line to be read ahead is in the cache.
+    /// Returns whether the line to be read ahead is in the cache.
     fn finds(&mut self, line: u32) -> bool {
         let is_hit = self.instructions.holds(line);
         self.recorder.note_lookup(line, if is_hit { Lookup::Present } else { Lookup::Absent });
         is_hit
     }
 
-    /// A data read. Returns its extra cycles.
+    /// Reads data in cycle `at`. Returns the wait states.
     #[inline(always)]
     pub fn read(&mut self, address: u32, at: u64) -> u64 {
         let line = self.number(address);

@@ -31,12 +31,12 @@ pub struct FlashAxi {
 }
 
 impl FlashAxi {
-    /// The F7's, one bank.
+    /// Creates the interface of the F7, with one bank.
     pub fn f7(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
         FlashAxi { banks: [BANK; 2], bank_shift: 31, ratio: 1, extra: settings[key::F7_AXI] }
     }
 
-    /// The H7's, two banks of 1 MB.
+    /// Creates the interface of the H7, with two banks of 1 MB.
     pub fn h7(settings: &[u64; SETTINGS.len()]) -> FlashAxi {
         FlashAxi { banks: [BANK; 2], bank_shift: 20, ratio: settings[key::H7_RATIO], extra: settings[key::H7_AXI] }
     }
@@ -49,8 +49,8 @@ impl FlashAxi {
         }
     }
 
-    /// A read of up to 32 bytes inside a line at this offset from the start of the flash, asked for in cycle `at`:
-    /// extra core cycles until its first word is there.
+    /// Reads up to 32 bytes of a line in cycle `at`, at this offset from the start of the flash. Returns the extra core
+    /// cycles until the first word is there.
     pub fn read(&mut self, offset: u32, at: u64) -> u64 {
         let line = offset / F7_LINE_BYTES;
         let bank = &mut self.banks[(offset >> self.bank_shift & 1) as usize];

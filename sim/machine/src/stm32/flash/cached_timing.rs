@@ -81,7 +81,7 @@ impl CacheableFlash for FlashF1 {
         self.array.set_free(cycle_at(state.array_free, t));
     }
 
-    /// Every read is one of the array.
+    /// Returns [`Home::Waiting`]: every data read reads the array.
     #[inline(always)]
     fn quick_read(&mut self, _: u32) -> Option<Home> {
         Some(Home::Waiting)

@@ -57,12 +57,12 @@ impl FlashF1 {
         self.clone_from(saved);
     }
 
-    /// Whether a fetch can wait at all.
+    /// Returns whether a fetch can wait at all.
     pub fn waits(&self) -> bool {
         self.array.wait_states != 0
     }
 
-    /// An instruction fetch. Returns when the decoder can have the word.
+    /// Fetches an instruction word in cycle `at`. Returns the cycle in which the decoder can have it.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
@@ -94,7 +94,7 @@ impl FlashF1 {
         self.next = EMPTY;
     }
 
-    /// A data read. Returns its extra cycles.
+    /// Reads data in cycle `at`. Returns the wait states.
     pub fn read(&mut self, _: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 { 0 } else { self.array.read(at + 1) - (at + 2) }
     }

@@ -38,7 +38,7 @@ impl Order {
     /// Buffer 0 was used last.
     const BY_NUMBER: Order = Order(0x54_3210);
 
-    /// The buffer in a place, the most recent in 0.
+    /// Returns the number of the buffer in a place of the order of use. Place 0 is the most recently used.
     fn at(self, place: usize) -> usize {
         (self.0 >> (4 * place) & 15) as usize % PLACES
     }
@@ -66,7 +66,7 @@ impl Order {
     }
 }
 
-/// The distance of a cycle from `t`, if a byte holds it. The past is as good as `t`.
+/// Returns the distance of a cycle from `t`, or `None` if a byte cannot hold it. Cycles before `t` have the distance 0.
 fn near(cycle: u64, t: u64) -> Option<u64> {
     Some(cycle.saturating_sub(t)).filter(|&distance| distance <= 0xff)
 }
@@ -130,18 +130,18 @@ impl FlashL0 {
         self.usual = if self.array.wait_states != 0 && self.acr & acr::PRFTEN != 0 { WORDS } else { 0 };
     }
 
-    /// Whether a fetch can wait at all.
+    /// Returns whether a fetch can wait at all.
     pub fn waits(&self) -> bool {
         self.array.wait_states != 0
     }
 
-    /// Whether the register has the same effects on both.
+    /// Returns whether the register has the same effects on both.
     pub fn takes_as_long_as(&self, other: &FlashL0) -> bool {
         (self.acr, self.array.wait_states) == (other.acr, other.array.wait_states)
     }
 
-    /// All that the timing of future accesses depends on but for the register: array, buffers by their last use, times as
-    /// distances from `t`. `None` if one is too far away. The topmost 16 bits are 0.
+    /// Returns the state on which the timing of future accesses depends, apart from the register: array, buffers in the
+    /// order of their use, times relative to `t`. `None` if a time is too far away. The topmost 16 bits are 0.
     pub fn state(&self, t: u64) -> Option<[u64; 3]> {
         let mut words = [0; L0_BUFFERS];
         let mut arrivals = [0; L0_BUFFERS];
@@ -181,7 +181,7 @@ impl FlashL0 {
         (self.ahead, self.ahead_there) = (if ahead { self.words[0] } else { EMPTY }, self.there[0]);
     }
 
-    /// An instruction fetch. Returns the cycle after its data phase: `at + 2` without wait.
+    /// Fetches an instruction word in cycle `at`. Returns the cycle after its data phase: `at + 2` without wait.
     #[inline(always)]
     pub fn fetch(&mut self, address: u32, at: u64) -> u64 {
         let word = (address & OFFSET) / L0_LINE_BYTES;
@@ -193,7 +193,8 @@ impl FlashL0 {
         buffer
     }
 
-    /// A fetch that the fast path leaves out: without wait states, or of a word that is not in order.
+    /// Fetches a word for which the fast path does not apply: without wait states, or of a word that does not follow
+    /// the last one.
     #[inline(never)]
     fn fetch_unusual(&mut self, word: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
@@ -206,7 +207,7 @@ impl FlashL0 {
         arrival
     }
 
-    /// A data read. Returns its extra cycles.
+    /// Reads data in cycle `at`. Returns the wait states.
     pub fn read(&mut self, address: u32, at: u64) -> u64 {
         if self.array.wait_states == 0 {
             return 0;
@@ -219,7 +220,7 @@ impl FlashL0 {
         arrival - (at + 2)
     }
 
-    /// The cycle in which a word arrives, from a buffer or the array.
+    /// Returns the cycle in which a word arrives, from a buffer or the array.
     #[inline(always)]
     fn arrival_of(&mut self, word: u32, at: u64) -> u64 {
         // Beyond the flash is the boot memory, which the buffers do not serve.
@@ -229,7 +230,7 @@ impl FlashL0 {
         self.buffered_arrival(word, at)
     }
 
-    /// The cycle in which a word is in a buffer. It is read into one if it is in none.
+    /// Returns the cycle in which a word is in a buffer. If it is in none, it is read into one.
     #[inline(always)]
     fn buffered_arrival(&mut self, word: u32, at: u64) -> u64 {
         if word == self.ahead {
@@ -246,7 +247,7 @@ impl FlashL0 {
         }
     }
 
-    /// The number of the buffer that holds a word, plus 1.
+    /// Returns the number of the buffer that contains a word, plus 1. [`ABSENT`] if there is none.
     #[inline(always)]
     fn find(&self, word: u32) -> u8 {
         self.buffer_of[usize::from(word as u16)]

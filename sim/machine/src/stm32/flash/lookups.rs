@@ -35,7 +35,7 @@ pub(super) enum Lookup {
 }
 
 impl Lookups {
-    /// Repeats the lookups. True if every answer is the same, else nothing has changed.
+    /// Repeats the lookups. Returns true if every answer is the same, else nothing has changed.
     #[inline(always)]
     pub(super) fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         if self.same_in != cache.version() {

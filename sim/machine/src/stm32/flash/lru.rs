@@ -36,7 +36,8 @@ struct Group {
     used: u64,
 }
 
-/// How native code repeats lookups that have the version and the group at these offsets: as [`Lru::touch`] does.
+/// Returns how native code repeats look-ups whose version and group are at these offsets, with the effect of
+/// [`Lru::touch`].
 pub(super) const fn touch(version: usize, group: usize) -> Repeats {
     let (group_bytes, used) = (size_of::<Group>(), offset_of!(Group, used));
     Repeats::Touched { version, group, group_bytes, used, ticks: GROUP }
@@ -50,7 +51,7 @@ impl<const LINES: usize> Lru<LINES> {
         Repeating { version: self.version, clock, groups }
     }
 
-    /// An empty cache over a memory of `lines` lines.
+    /// Creates an empty cache of a memory with `lines` lines.
     pub fn new(lines: usize) -> Lru<LINES> {
         Lru {
             slot_of: vec![ABSENT; lines],
@@ -63,7 +64,7 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// True if the line is resident. It counts as used now.
+    /// Returns true if the line is resident. It counts as used now.
     #[inline(always)]
     pub fn hit(&mut self, line: u32) -> bool {
         match self.slot_of.get(line as usize) {
@@ -76,13 +77,13 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// True if the line is resident, without counting as a use.
+    /// Returns true if the line is resident, without counting as a use.
     #[inline(always)]
     pub fn holds(&self, line: u32) -> bool {
         self.slot_of.get(line as usize).is_some_and(|&slot| slot != ABSENT)
     }
 
-    /// A number that changes when a line goes in or out; never 0.
+    /// Returns a number that changes when a line enters or leaves the cache, and is never 0.
     #[inline(always)]
     pub fn version(&self) -> u64 {
         self.version
@@ -112,13 +113,13 @@ impl<const LINES: usize> Lru<LINES> {
         self.note_change();
     }
 
-    /// The place of a line. `None` if it is not resident.
+    /// Returns the place of a line in the cache. `None` if it is not cached.
     pub fn slot(&self, line: u32) -> Option<u8> {
         let slot = *self.slot_of.get(line as usize)?;
         slot.checked_sub(1)
     }
 
-    /// A group of the lines in these slots, by number, in this version (which may be a new one).
+    /// Returns the number of a group of the lines in these slots, for the present version, which may change.
     pub fn group(&mut self, slots: impl Iterator<Item = u8>) -> u32 {
         if self.groups.len() == GROUPS {
             self.note_change();
@@ -141,7 +142,7 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// The lines that the next `count` fills put out, unless they are used before.
+    /// Returns the lines that the next `count` fills evict, unless they are used before.
     pub fn next_out(&mut self, count: usize) -> impl Iterator<Item = u32> {
         self.apply_noted_uses();
         let leaving = (self.filled + count).saturating_sub(LINES).min(LINES);

@@ -39,7 +39,7 @@ pub struct Conditions {
     pub scale: u8,
 }
 
-/// The fastest clock for each number of wait states.
+/// Returns the highest clock frequency for each number of wait states.
 fn limits(part: Part, conditions: Conditions) -> Limits {
     let Conditions { supply_mv, scale } = conditions;
     match (part, scale) {

@@ -12,7 +12,7 @@ use crate::m0plus::UNMAPPED;
 use crate::m0plus::private_bus::PrivateBus;
 
 impl System {
-    /// First cycle from `t` on in which the core's port is free.
+    /// Returns the first cycle from `t` on in which the core's bus port is free.
     pub(super) fn port<const CONTEND: bool>(&mut self, core: &mut Core, t: u64) -> u64 {
         if !CONTEND || core.bus_free <= t {
             return t;
@@ -21,7 +21,8 @@ impl System {
         core.bus_free
     }
 
-    /// The data phase of an access begun in cycle `at` waits: the port is busy so much longer.
+    /// Returns the cycle in which an access ends that began in cycle `at` with `wait` wait states. The core's port is
+    /// busy until then.
     pub(super) fn ends(&mut self, core: &mut Core, at: u64, wait: u64) -> u64 {
         core.bus_wait += wait;
         core.bus_free = at + 1 + wait;

@@ -35,7 +35,7 @@ impl Board for Machine {
         self.system.memories.refresh(address);
     }
 
-    /// Makes the board report writes to a word or register from now on. False if it cannot be watched.
+    /// Makes the board report writes to a word or register from now on. Returns false if it cannot be watched.
     fn mark_watch(&mut self, address: u32) -> bool {
         let devices = &mut self.system.devices;
         let is_register = address >> 20 == 0xe00 || devices.periph.bus(address).is_some();
@@ -43,7 +43,7 @@ impl Board for Machine {
         is_register || self.system.memories.mark_watch(address)
     }
 
-    /// All serial ports print to it, in the order of time.
+    /// Returns the board's console. All serial ports print to it, in the order of time.
     fn console(&mut self, _: usize) -> &mut Console {
         &mut self.system.devices.console
     }
@@ -98,12 +98,12 @@ impl Board for Machine {
         self.system.load::<false, false>(&mut self.cores[core], None, address, 4, &mut at).ok()
     }
 
-    /// Writes to the board's RAM. False outside of RAM.
+    /// Writes to the board's RAM. Returns false outside of RAM.
     fn write_memory(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.memories.write_ram(address, data)
     }
 
-    /// Writes to the flash as a debugger does that erases and programs it. False outside of flash.
+    /// Writes to the flash as a debugger does that erases and programs it. Returns false outside of flash.
     fn program(&mut self, address: u32, data: &[u8]) -> bool {
         self.system.memories.program(address, data)
     }
@@ -113,7 +113,7 @@ impl Board for Machine {
         self.restart();
     }
 
-    /// Whether code can execute at this address.
+    /// Returns whether code can execute at this address.
     fn executable(&mut self, address: u32) -> bool {
         self.system.memories.executable(address)
     }
@@ -143,7 +143,7 @@ impl Board for Machine {
         face::registers(&self.cores[0])
     }
 
-    /// Sets a register of a core by name. False if that cannot be.
+    /// Sets a register of a core by name. Returns false if that cannot be.
     fn set_register(&mut self, _: usize, name: &str, value: u32) -> bool {
         self.set_register(name, value)
     }

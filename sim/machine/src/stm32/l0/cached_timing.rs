@@ -53,7 +53,8 @@ impl System {
         }
     }
 
-    /// Whether the core continues without the machine after it executed in time. Its limit is `until` again, or sooner.
+    /// Returns whether the core continues without the machine after it executed in time. Its limit is `until` again, or
+    /// sooner.
     fn goes_on(&mut self, core: &mut Core, until: u64) -> bool {
         if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
             self.due = 0;

@@ -16,14 +16,14 @@ impl TargetMemory for Memories {
         self.read(address, count)
     }
 
-    /// Writes bytes to RAM. False outside of RAM.
+    /// Writes bytes to RAM. Returns false outside of RAM.
     fn put(&mut self, address: u32, bytes: &[u8]) -> bool {
         self.write_ram(address, bytes)
     }
 }
 
 impl System {
-    /// The halfword at an address. `None` where there is no memory.
+    /// Returns the halfword at an address. `None` where there is no memory.
     pub(super) fn halfword(&self, address: u32) -> Option<u16> {
         let bytes = self.memories.read(address, 2)?;
         Some(u16::from_le_bytes([bytes[0], bytes[1]]))

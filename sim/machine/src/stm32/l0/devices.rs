@@ -96,7 +96,7 @@ impl Devices {
         }
     }
 
-    /// Extra data-phase cycles of an access to a peripheral.
+    /// Returns the wait states of an access to a peripheral on this bus.
     #[inline]
     pub fn bus_wait(&self, bus: stm32::Bus, write: bool, at: u64) -> u64 {
         let rules = &self.bus_rules;
@@ -193,7 +193,7 @@ impl Devices {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
-    /// Whether the run must end before the instruction at `address`. Fires its probes, those of that site.
+    /// Returns whether the run must end before the instruction at `address`. Fires its probes, those of that site.
     pub fn attend(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
         let skip = self.passed_until.take() == Some(address);
         let stops = self.probes.issue_at(site, address, 0, now, held, skip);
@@ -209,7 +209,7 @@ impl Devices {
         stops
     }
 
-    /// A store to a watched place. True if the run must stop after it.
+    /// Records a store to a watched place. Returns true if the run must stop after it.
     pub fn note_watched_store(&mut self, address: u32, word: u32, now: u64, pc: u32) -> bool {
         let stops = self.probes.note_write(address, word, 0, now, pc);
         if stops {
@@ -223,7 +223,8 @@ impl Devices {
         stops
     }
 
-    /// An access to a register that may be watched. `written` is a store's value. True if the run must stop after it.
+    /// Records an access to a register that may be watched. `written` is a store's value. Returns true if the run must
+    /// stop after it.
     pub fn note_register(&mut self, address: u32, written: Option<u32>, now: u64, pc: u32) -> bool {
         if !self.watches_registers {
             return false;
@@ -239,7 +240,7 @@ impl Devices {
         stops
     }
 
-    /// Whether a serial port still sends.
+    /// Returns whether a serial port still sends.
     pub fn is_sending(&self) -> bool {
         self.periph.usarts.iter().any(stm32::Usart::busy)
     }

@@ -42,7 +42,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A board with erased flash.
+    /// Creates a board with erased flash.
     pub fn new(chip: Chip, options: &Options) -> Machine {
         Machine {
             cores: Box::new([Core::new(0), Core::new(1)]),
@@ -66,12 +66,12 @@ impl Machine {
         Ok(())
     }
 
-    /// Every timing rule with the value in force.
+    /// Returns every timing rule with the value in force.
     pub fn settings(&self) -> Vec<(String, rtoslab_timing::Setting, u64)> {
         self.system.devices.settings.list()
     }
 
-    /// The exception rules in force.
+    /// Returns the rules of exception timing in force.
     fn timing(&self) -> ExceptionTiming {
         let settings = &self.system.devices.settings;
         ExceptionTiming {
@@ -129,7 +129,7 @@ impl Machine {
         self.system.devices.check_clocks(pc, now);
     }
 
-    /// The time since power-on.
+    /// Returns the time since power-on.
     pub fn elapsed_time(&self) -> &ElapsedTime {
         self.system.devices.periph.elapsed_time()
     }
@@ -274,7 +274,7 @@ impl Machine {
         }
     }
 
-    /// Begins or completes an exception entry. True if time moved.
+    /// Begins or completes an exception entry. Returns true if time moved.
     fn enter_exception(&mut self) -> bool {
         let timing = self.timing();
         let entered = turn::enter(&mut self.cores[0], &mut *self.system, self.now, timing);
@@ -341,7 +341,7 @@ impl Machine {
         record_outcome(&mut self.system.devices.probes, core.id, (face::pc(core), core.t), outcome, before);
     }
 
-    /// A stop now.
+    /// Returns the stop of a run now, for this reason.
     fn stop(&self, reason: StopReason, detail: String) -> Stop {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail }
     }
@@ -365,7 +365,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Address of the next instruction.
+    /// Returns the address of the next instruction.
     pub fn pc(&self) -> u32 {
         face::pc(&self.cores[0])
     }
@@ -375,7 +375,7 @@ impl Machine {
         &self.symbols
     }
 
-    /// Sets a register by name. False if that cannot be.
+    /// Sets a register by name. Returns false if that cannot be.
     pub fn set_register(&mut self, name: &str, value: u32) -> bool {
         let done = face::set_register(&mut self.cores[0], &mut *self.system, name, value);
         if done && name == "pc" {
@@ -411,8 +411,9 @@ impl Machine {
     }
 }
 
-/// Cycles the core lost to bridges and EEPROM, and to flash. The interpreter counts every wait as one for the bus,
-/// since that is how the flash makes it wait. The system counts the waits of bridges and EEPROM in the other sum.
+/// Returns the cycles that the core waited for bridges and EEPROM, and for flash. The interpreter counts every wait as
+/// one for the bus, because the flash makes it wait in this way. The system counts the waits for bridges and EEPROM in
+/// the other sum.
 pub(super) fn waits(core: &Core) -> (u64, u64) {
     (core.flash_wait, core.bus_wait.saturating_sub(core.flash_wait))
 }

@@ -28,18 +28,18 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// All bytes 0: erased, in this family (RM0367 3.3.4).
+    /// Creates a memory of zeros: erased, in this family (RM0367 3.3.4).
     pub fn new(spec: &MemorySpec) -> Memory {
         let marks = (spec.bytes >> MARK_SHIFT) as usize + 1;
         Memory { kind: spec.kind, bytes: vec![0; spec.bytes as usize], marks: vec![0; marks], watched: vec![0; marks] }
     }
 
-    /// The marks of a part.
+    /// Returns the marks (code, watched words) of a part of the memory, or-ed.
     pub fn marks_of(&self, offset: u32, bytes: u32) -> u8 {
         self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
     }
 
-    /// Whether the word at this offset is watched. It may also say so of an address that is no longer watched.
+    /// Returns whether the word at this offset is watched. It may also say so of an address that is no longer watched.
     pub fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> MARK_SHIFT) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
@@ -55,7 +55,7 @@ impl Memory {
         }
     }
 
-    /// The word at an offset.
+    /// Returns the word at an offset.
     fn word(&self, at: usize) -> u32 {
         self.bytes[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
     }
@@ -68,7 +68,7 @@ impl Memory {
         self.marks[at >> MARK_SHIFT]
     }
 
-    /// The halfword at an offset. 0 after the end.
+    /// Returns the halfword at an offset. 0 after the end.
     pub fn halfword(&self, offset: u32) -> u16 {
         let at = offset as usize;
         self.bytes.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]))
@@ -87,7 +87,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window without decoded code.
+    /// Creates a window of addresses without decoded code.
     pub fn new(spec: WindowSpec) -> Window {
         let halves = spec.bytes as usize / 2;
         let ops = spec.code.then(|| {
@@ -102,7 +102,7 @@ impl Window {
         Window { spec, ops, profile: Cells::default() }
     }
 
-    /// Offset of an address in the window, if it is in it.
+    /// Returns the offset of an address in the window. `None` if it is outside.
     #[inline(always)]
     pub fn offset(&self, address: u32) -> Option<u32> {
         let offset = address.wrapping_sub(self.spec.base);
@@ -119,15 +119,15 @@ impl Window {
         self.profile.pointer()
     }
 
-    /// The op of an offset, if the window holds code. Panics after the window's end.
+    /// Returns the op at an offset. `None` if the window holds no code. Panics after the window's end.
     pub fn op(&mut self, offset: u32) -> Option<&mut Op> {
         assert!(offset < self.spec.bytes, "no code at {offset:#x}");
         // SAFETY: the table has an op for each halfword of the window.
         self.ops.as_ref().map(|table| unsafe { &mut *table.pointer().add(offset as usize / 2) })
     }
 
-    /// Forgets what was decoded from `first..end` of the memory, and a 32-bit opcode that reaches into it. False if there
-    /// was nothing.
+    /// Forgets what was decoded from `first..end` of the memory, and a 32-bit opcode that reaches into it. Returns
+    /// false if there was nothing.
     fn forget(&mut self, first: u32, end: u32) -> bool {
         let mut decoded = false;
         let (first, end) = ((first & !1).saturating_sub(2), end.min(self.spec.bytes));
@@ -199,7 +199,7 @@ impl Memories {
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
 
-    /// Puts bytes into a memory. False if they are not all in one.
+    /// Puts bytes into a memory. Returns false if they are not all in one.
     pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((window, offset)) = u32::try_from(data.len()).ok().and_then(|bytes| self.find(address, bytes)) else {
             return false;
@@ -219,7 +219,7 @@ impl Memories {
         }
     }
 
-    /// A number that changes when code changes that was decoded.
+    /// Returns a number that changes when decoded code changes.
     pub fn code_edition(&self) -> u64 {
         self.edition
     }
@@ -232,7 +232,7 @@ impl Memories {
         marks[((offset + 3) >> MARK_SHIFT) as usize] |= MARK_CODE;
     }
 
-    /// The two halfwords of the instruction at a window's offset.
+    /// Returns the two halfwords of the instruction at a window's offset.
     pub fn halfwords(&self, window: usize, offset: u32) -> (u16, u16) {
         let (memory, offset) = self.place(window, offset);
         (self.all[memory].halfword(offset), self.all[memory].halfword(offset + 2))
@@ -255,7 +255,7 @@ impl Memories {
         self.windows.iter_mut().flat_map(Window::take_profile).collect()
     }
 
-    /// Marks the page of a watched RAM word. False if the address is not in RAM.
+    /// Marks the page of a watched RAM word. Returns false if the address is not in RAM.
     pub fn mark_watch(&mut self, address: u32) -> bool {
         let Some((window, offset)) = self.find(address & !3, 4) else { return false };
         let (memory, offset) = self.place(window, offset);
@@ -271,7 +271,7 @@ impl Memories {
         self.find(address, 1).filter(in_ram).is_some() && self.write(address, data)
     }
 
-    /// The kind of the memory at an address, and the offset in it.
+    /// Returns the kind of the memory at an address, and the offset in it.
     pub fn kind_at(&self, address: u32) -> Option<(Kind, u32)> {
         let (memory, offset) = self.find(address, 1).map(|(window, offset)| self.place(window, offset))?;
         Some((self.all[memory].kind, offset))
@@ -283,7 +283,7 @@ impl Memories {
         self.find(address, 1).filter(in_flash).is_some() && self.write(address, data)
     }
 
-    /// True if code can execute at the address.
+    /// Returns true if code can execute at the address.
     pub fn executable(&self, address: u32) -> bool {
         self.find(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
     }

@@ -9,7 +9,7 @@ const CORE: usize = cortex_m0plus::SETTINGS.len();
 /// Rules with their values: of the core, then of the buses.
 const RULES: usize = CORE + stm32_bus::SETTINGS.len();
 
-/// A setting with a documented rule, 0 by default.
+/// Returns a timing setting that is 0 by default, so that a documented rule holds.
 const fn optional_setting(key: &'static str, max: u64, about: &'static str) -> Setting {
     Setting { key, default: 0, min: 0, max, about, grade: Grade::Documented }
 }
@@ -33,13 +33,13 @@ pub struct Settings {
     clock_hz: u64,
 }
 
-/// The timing rules of the chip.
+/// Returns the timing rules of the chip.
 fn timing_rules() -> impl Iterator<Item = &'static Setting> {
     cortex_m0plus::SETTINGS.iter().chain(&stm32_bus::SETTINGS)
 }
 
 impl Settings {
-    /// The defaults.
+    /// Creates the settings with their defaults.
     pub fn new() -> Settings {
         let mut values = [0; RULES];
         for (value, rule) in values.iter_mut().zip(timing_rules()) {
@@ -48,7 +48,8 @@ impl Settings {
         Settings { values, acr: (0, 0), clock_hz: 0 }
     }
 
-    /// Every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are overridden.
+    /// Returns every setting: name, rule, value in force. FLASH_ACR's bits and the clock show 0 until they are
+    /// overridden.
     pub fn list(&self) -> Vec<(String, Setting, u64)> {
         let timing =
             timing_rules().zip(self.values).map(|(rule, value)| (format!("timing.{}", rule.key), *rule, value));
@@ -79,12 +80,12 @@ impl Settings {
         Ok(())
     }
 
-    /// A rule of the core by its index in [`cortex_m0plus::key`].
+    /// Returns a rule of the core by its index in [`cortex_m0plus::key`].
     pub fn core(&self, key: usize) -> u64 {
         self.values[key]
     }
 
-    /// The rules of the buses.
+    /// Returns the rules of the buses.
     pub fn bus(&self) -> [u64; stm32_bus::SETTINGS.len()] {
         std::array::from_fn(|index| self.values[CORE + index])
     }
@@ -94,7 +95,7 @@ impl Settings {
         register & !self.acr.0 | self.acr.1
     }
 
-    /// The stated core clock, if there is one.
+    /// Returns the core clock that the run states, in Hz. `None` if it states none.
     pub fn clock_hz(&self) -> Option<u64> {
         (self.clock_hz != 0).then_some(self.clock_hz)
     }

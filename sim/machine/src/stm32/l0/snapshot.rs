@@ -30,7 +30,7 @@ struct SavedBoard {
 }
 
 impl Machine {
-    /// The board as it stands.
+    /// Returns the board's present state.
     pub fn snapshot(&self) -> Snapshot {
         // Every field by name, so that a new one is not forgotten.
         let Machine { cores, system, own_table, now, symbols, watch: _, observer: _, stats_base } = self;
@@ -61,7 +61,7 @@ impl Machine {
         Snapshot::new(*now, saved)
     }
 
-    /// The board as it stood. False if the snapshot is of another chip.
+    /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = self.saved_in(snapshot) else { return false };
         let system = &mut *self.system;

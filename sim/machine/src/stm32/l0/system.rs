@@ -46,7 +46,7 @@ pub struct System {
 }
 
 impl System {
-    /// A chip with erased flash.
+    /// Creates a chip with erased flash.
     pub fn new(devices: Devices) -> System {
         let (memories, windows) = map(devices.periph.chip());
         System {
@@ -133,7 +133,7 @@ impl System {
         }
     }
 
-    /// A constant in the flash where it shows at address 0.
+    /// Returns a value in the flash that is read through its alias at address 0. `None` for other addresses.
     #[cold]
     #[inline(never)]
     fn remapped_constant(&self, address: u32, bytes: u32) -> Option<u32> {
@@ -146,7 +146,8 @@ impl System {
         (memory.kind == Kind::Flash).then(|| memory.get(offset, bytes))
     }
 
-    /// The instruction at an address, which has a probe and was mostly decoded before, and the number of its site.
+    /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
+    /// probed addresses). `None` if the address is in no memory.
     fn probe_at(&mut self, address: u32) -> Option<(Op, u32)> {
         let (window, offset) = self.memories.find(address, 2)?;
         let (first, second) = self.memories.halfwords(window, offset);
@@ -169,7 +170,7 @@ impl System {
 }
 
 impl Fabric for System {
-    /// The RAM answers at once. Only the core's own port can be busy.
+    /// Returns the first cycle in which the RAM takes a transfer: at once, unless the core's own port is busy.
     #[inline(always)]
     fn claim(&mut self, core: &mut Core, _: usize, at: u64, _: bool) -> u64 {
         if core.bus_free <= at {

@@ -148,7 +148,7 @@ pub fn boot2_crc32(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Whether the first 256 bytes of `flash` are a second-stage boot loader with the right checksum.
+/// Returns whether the first 256 bytes of `flash` are a second-stage boot loader with the right checksum.
 #[must_use]
 pub fn boot_block_valid(flash: &[u8]) -> bool {
     match flash.get(..256) {

@@ -17,7 +17,7 @@ pub(super) struct Divider {
 }
 
 impl Divider {
-    /// The divider after reset.
+    /// Creates a divider in its reset state.
     pub const fn new() -> Self {
         Self { register: RESET, origin: 0 }
     }
@@ -27,7 +27,7 @@ impl Divider {
         self.register
     }
 
-    /// Cycles of a period in 256ths. INT = 0 stands for 65536.
+    /// Returns the length of a period in 256ths of a cycle. INT = 0 stands for 65536.
     fn divisor(&self) -> u64 {
         match u64::from(self.register >> 16) {
             0 => 65536 * UNITS,
@@ -35,17 +35,17 @@ impl Divider {
         }
     }
 
-    /// Number of the first tick in cycle `from` or later.
+    /// Returns the number of the first tick in cycle `from` or later.
     fn number_from(&self, from: u64) -> u64 {
         (from.saturating_sub(self.origin) * UNITS).div_ceil(self.divisor())
     }
 
-    /// Cycle of a tick.
+    /// Returns the cycle of the tick with this number.
     fn cycle_of(&self, number: u64) -> u64 {
         self.origin + number * self.divisor() / UNITS
     }
 
-    /// Cycle of the tick that comes `count` ticks after the first one in cycle `from` or later.
+    /// Returns the cycle of the tick that comes `count` ticks after the first one in cycle `from` or later.
     pub fn tick(&self, from: u64, count: u64) -> u64 {
         if self.register == RESET && from >= self.origin {
             return from + count;

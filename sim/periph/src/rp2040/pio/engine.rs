@@ -64,7 +64,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// A block after reset.
+    /// Creates a block in its reset state.
     pub const fn new(inputs: PinInputs) -> Self {
         Self {
             program: [0; 32],
@@ -83,7 +83,7 @@ impl Engine {
         }
     }
 
-    /// The next cycle in which anything happens.
+    /// Returns the next cycle in which anything happens in the block.
     pub fn due(&self) -> u64 {
         let mut due = if self.overwritten { self.time } else { NEVER };
         if self.stores_len != 0 {
@@ -176,12 +176,12 @@ impl Engine {
         self.stores_len += 1;
     }
 
-    /// Number of stores to a register that have not arrived.
+    /// Returns the number of stores to a register that have not arrived.
     fn stores_in_flight(&self, offset: u32) -> usize {
         self.stores[..self.stores_len].iter().filter(|store| store.offset == offset).count()
     }
 
-    /// The word that a read of RXF finds.
+    /// Returns the word that a read of RXF of state machine `number` returns.
     pub fn received_word(&self, number: usize) -> u32 {
         self.machines[number].rx.get(self.stores_in_flight(RXF + 4 * number as u32)).unwrap_or(0)
     }
@@ -270,7 +270,8 @@ impl Engine {
         requests
     }
 
-    /// The outputs that the rest of the chip sees, with the requests that somebody waits for.
+    /// Returns the outputs that the rest of the chip sees: pins, interrupt lines, and the DMA requests in the mask
+    /// `watched`.
     pub fn visible(&self, watched: u32) -> Visible {
         let lines = u32::from(self.line(0) != 0) | u32::from(self.line(1) != 0) << 1;
         let requests = if watched == 0 { 0 } else { self.requests() & watched };

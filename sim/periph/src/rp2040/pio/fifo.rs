@@ -13,12 +13,12 @@ pub(super) struct Fifo {
 }
 
 impl Fifo {
-    /// An empty FIFO.
+    /// Creates an empty FIFO of `depth` words.
     pub const fn new(depth: usize) -> Self {
         Self { words: [0; MOST_WORDS], first: 0, len: 0, depth }
     }
 
-    /// Number of words in it.
+    /// Returns the number of words in the FIFO.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -28,17 +28,17 @@ impl Fifo {
         self.depth - self.len
     }
 
-    /// Whether a push would be lost. A FIFO of no words is both full and empty.
+    /// Returns whether a push would be lost. A FIFO of no words is both full and empty.
     pub fn is_full(&self) -> bool {
         self.len == self.depth
     }
 
-    /// Whether there is nothing to pop.
+    /// Returns whether there is nothing to pop.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Appends a word. False if there is no room.
+    /// Appends a word. Returns false if there is no room.
     pub fn push(&mut self, word: u32) -> bool {
         if self.is_full() {
             return false;
@@ -56,7 +56,7 @@ impl Fifo {
         Some(word)
     }
 
-    /// The word that comes after `index` others.
+    /// Returns the word that `index` others precede in the FIFO.
     pub fn get(&self, index: usize) -> Option<u32> {
         (index < self.len).then(|| self.words[(self.first + index) % MOST_WORDS])
     }

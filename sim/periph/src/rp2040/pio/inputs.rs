@@ -43,13 +43,13 @@ impl PinInputs {
         }
     }
 
-    /// Levels so many cycles ago.
+    /// Returns the pin levels `delay` cycles before a cycle.
     fn levels_before(&self, cycle: u64, delay: u64) -> u32 {
         let past = self.changes[..self.len].iter().rev().find(|change| change.0 + delay <= cycle);
         past.map_or(self.before, |change| change.1)
     }
 
-    /// Levels that an instruction of this cycle sees.
+    /// Returns the pin levels that an instruction of this cycle sees.
     pub fn at(&self, cycle: u64) -> u32 {
         if self.len == 0 {
             return self.before;
@@ -58,7 +58,7 @@ impl PinInputs {
         synchronised & !self.bypass | self.levels_before(cycle, BYPASSED) & self.bypass
     }
 
-    /// The first cycle from `from` on that may see other levels than the one before it.
+    /// Returns the first cycle, `from` or later, that may see other pin levels than the cycle before it.
     pub fn next_change(&self, from: u64) -> Option<u64> {
         let arrivals =
             self.changes[..self.len].iter().flat_map(|change| [change.0 + BYPASSED, change.0 + SYNCHRONISED]);

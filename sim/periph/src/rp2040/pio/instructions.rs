@@ -347,7 +347,7 @@ impl StateMachine {
         Done
     }
 
-    /// The data that IN or MOV reads.
+    /// Returns the data that IN or MOV reads.
     fn source(&self, source: u32, view: View, acts: &mut Acts) -> u32 {
         match source {
             0 => {
@@ -363,7 +363,7 @@ impl StateMachine {
         }
     }
 
-    /// All ones while the FIFO that EXECCTRL selects has less than its number of words.
+    /// Returns all ones while the FIFO that EXECCTRL selects has fewer words than EXECCTRL says, else 0.
     fn status(&self) -> u32 {
         let level = if self.exec_bit(4) { self.rx.len() } else { self.tx.len() };
         if (level as u32) < (self.execctrl & 15) { u32::MAX } else { 0 }
@@ -384,13 +384,13 @@ impl StateMachine {
         self.last_write = acts.write;
     }
 
-    /// The write that holds its pins in every cycle: the last write, with OUT_STICKY.
+    /// Returns the pins that the state machine writes in every cycle: those of its last write, with OUT_STICKY.
     pub(super) fn held_pins(&self) -> PinWrite {
         if self.exec_bit(OUT_STICKY) { self.last_write } else { PinWrite::NOTHING }
     }
 }
 
-/// Whether an instruction is OUT, which fills the OSR by itself.
+/// Returns whether an instruction is OUT, which fills the OSR by itself.
 fn is_out(instruction: u16) -> bool {
     instruction >> 13 == 3
 }
@@ -402,7 +402,8 @@ fn decrement_scratch(scratch: &mut u32) -> bool {
     before != 0
 }
 
-/// The IRQ flag of an index: with bit 4 the number of the state machine is added to the lower two bits (3.4.9.2).
+/// Returns the number of the IRQ flag that an index selects: with bit 4 the number of the state machine is added to the
+/// lower two bits (3.4.9.2).
 fn flag_index(index: u32, number: u32) -> u32 {
     if index & 16 != 0 { index & 4 | (index + number) & 3 } else { index & 7 }
 }

@@ -65,7 +65,7 @@ pub(super) struct StateMachine {
 }
 
 impl StateMachine {
-    /// A state machine after reset.
+    /// Creates a state machine in its reset state.
     pub const fn new() -> Self {
         Self {
             enabled: false,
@@ -93,22 +93,22 @@ impl StateMachine {
         }
     }
 
-    /// Whether a bit of EXECCTRL is set.
+    /// Returns whether a bit of EXECCTRL is set.
     pub fn exec_bit(&self, number: u32) -> bool {
         self.execctrl >> number & 1 != 0
     }
 
-    /// Whether a bit of SHIFTCTRL is set.
+    /// Returns whether a bit of SHIFTCTRL is set.
     pub fn shift_bit(&self, number: u32) -> bool {
         self.shiftctrl >> number & 1 != 0
     }
 
-    /// Whether OUT fills the OSR by itself.
+    /// Returns whether OUT fills the OSR by itself.
     pub fn autopull(&self) -> bool {
         self.shift_bit(17)
     }
 
-    /// Whether IN empties the ISR by itself.
+    /// Returns whether IN empties the ISR by itself.
     pub fn autopush(&self) -> bool {
         self.shift_bit(16)
     }
@@ -133,12 +133,12 @@ impl StateMachine {
         PinRange { base: self.pinctrl >> 5 & 31, count: (self.pinctrl >> 26 & 7).min(5) }
     }
 
-    /// First pin of IN.
+    /// Returns the first pin of IN.
     pub fn in_base(&self) -> u32 {
         self.pinctrl >> 15 & 31
     }
 
-    /// Bits that side-set takes from the delay field.
+    /// Returns how many bits of the delay field side-set uses.
     fn side_bits(&self) -> u32 {
         (self.pinctrl >> 29).min(5)
     }
@@ -148,7 +148,7 @@ impl StateMachine {
         u64::from(u32::from(instruction) >> 8 & low_bits(5 - self.side_bits()))
     }
 
-    /// The pins that an instruction's side-set writes.
+    /// Returns the pins that an instruction's side-set writes.
     pub fn side_set(&self, instruction: u16) -> PinWrite {
         let mut count = self.side_bits();
         let value = (u32::from(instruction) >> 8 & 31) >> (5 - count);
@@ -177,12 +177,12 @@ impl StateMachine {
         self.shiftctrl = value & 0xffff_0000;
     }
 
-    /// Whether the OSR is empty, data is there, and the machine fills it by itself.
+    /// Returns whether the OSR is empty, data is there, and the machine fills it by itself.
     pub fn needs_refill(&self) -> bool {
         self.autopull() && self.osr_count >= self.pull_threshold() && !self.tx.is_empty()
     }
 
-    /// Takes a word of the TX FIFO into the OSR. False if there is none.
+    /// Takes a word of the TX FIFO into the OSR. Returns false if there is none.
     pub fn refill(&mut self) -> bool {
         let Some(word) = self.tx.pop() else {
             return false;
@@ -192,7 +192,7 @@ impl StateMachine {
         true
     }
 
-    /// Cycle in which something happens to it, from `from` on.
+    /// Returns the next cycle, `from` or later, in which something happens to the state machine.
     pub fn due(&self, from: u64) -> u64 {
         let mut due = self.next;
         if let Some((_, at)) = self.forced {
@@ -257,7 +257,7 @@ impl StateMachine {
     }
 }
 
-/// A number of bits in a five-bit field, where 0 stands for 32.
+/// Returns the number of bits in a five-bit field, where 0 stands for 32.
 pub(super) fn bit_count(field: u32) -> u32 {
     match field & 31 {
         0 => 32,

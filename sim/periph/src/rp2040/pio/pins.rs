@@ -34,7 +34,7 @@ pub(super) struct PinRange {
     pub count: u32,
 }
 
-/// The lowest `count` bits.
+/// Returns a mask of the lowest `count` bits.
 pub(super) fn low_bits(count: u32) -> u32 {
     u32::MAX.checked_shr(32 - count).unwrap_or(0)
 }
@@ -43,7 +43,7 @@ impl PinWrite {
     /// No pin.
     pub const NOTHING: Self = Self { levels: Field { mask: 0, value: 0 }, directions: Field { mask: 0, value: 0 } };
 
-    /// A write of the lowest bits of `value` to the levels of these pins, or to their directions.
+    /// Creates a write of the lowest bits of `value` to the levels of these pins, or to their directions.
     pub fn new(range: PinRange, value: u32, directions: bool) -> Self {
         let mask = low_bits(range.count);
         let field = Field { mask: mask.rotate_left(range.base), value: (value & mask).rotate_left(range.base) };
@@ -60,7 +60,7 @@ impl PinWrite {
         self.directions.override_by(other.directions);
     }
 
-    /// Levels and directions after the write.
+    /// Returns the levels and directions of all pins after this write.
     pub fn applied_to(&self, (levels, directions): (u32, u32)) -> (u32, u32) {
         (self.levels.applied_to(levels), self.directions.applied_to(directions))
     }

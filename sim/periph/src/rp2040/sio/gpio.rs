@@ -52,7 +52,7 @@ impl GpioBank {
         }
     }
 
-    /// Writes an output or output-enable register. True if a level or enable changed.
+    /// Writes an output or output-enable register. Returns true if a level or enable changed.
     #[inline]
     pub(super) fn write(&mut self, offset: u32, value: u32) -> bool {
         let register = if offset & 0x10 == 0 { &mut self.out } else { &mut self.oe };

@@ -32,17 +32,17 @@ impl Interpolator {
         Self { number, accum: [0; 2], base: [0; 3], ctrl: [0; 2] }
     }
 
-    /// Whether lane 1 blends: interpolator 0 only.
+    /// Returns whether lane 1 blends: interpolator 0 only.
     fn blends(&self) -> bool {
         self.number == 0 && self.ctrl[0] & BLEND != 0
     }
 
-    /// Whether lane 0 clamps: interpolator 1 only.
+    /// Returns whether lane 0 clamps: interpolator 1 only.
     fn clamps(&self) -> bool {
         self.number == 1 && self.ctrl[0] & CLAMP != 0
     }
 
-    /// Whether a lane's values are signed.
+    /// Returns whether a lane's values are signed.
     fn is_signed(&self, lane: usize) -> bool {
         self.ctrl[lane] & SIGNED != 0
     }

@@ -29,7 +29,7 @@ impl Mailboxes {
             | u32::from(self.read_on_empty[core]) << 3
     }
 
-    /// Whether a core's FIFO interrupt is pending: there is data, or a sticky error.
+    /// Returns whether a core's FIFO interrupt is pending: there is data, or a sticky error.
     #[inline]
     pub fn is_interrupt_pending(&self, core: usize) -> bool {
         self.inbox[core].len > 0 || self.write_on_full[core] || self.read_on_empty[core]

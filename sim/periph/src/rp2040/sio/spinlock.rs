@@ -141,7 +141,7 @@ impl Spinlocks {
         self.accesses = on.then(Vec::new);
     }
 
-    /// Whether accesses are logged.
+    /// Returns whether accesses are logged.
     pub fn logs_accesses(&self) -> bool {
         self.accesses.is_some()
     }

@@ -62,24 +62,24 @@ impl Flash {
         }
     }
 
-    /// Whether chip select is active.
+    /// Returns whether chip select is active.
     pub(super) fn is_selected(&self) -> bool {
         self.selected
     }
 
-    /// Whether software holds chip select active.
+    /// Returns whether software holds chip select active.
     pub(super) fn is_forced(&self) -> bool {
         self.forced
     }
 
-    /// Forces or releases chip select by software (IO_QSPI OUTOVER). True if that executed a command that takes a real
-    /// chip its time.
+    /// Forces or releases chip select by software (IO_QSPI OUTOVER). Returns true if that executed a command that takes
+    /// a real chip its time.
     pub fn force_select(&mut self, forced: Option<bool>) -> bool {
         self.forced = forced == Some(true);
         self.select(self.forced)
     }
 
-    /// Sets chip select. Its rising edge executes erase and program commands. True if it was one of these.
+    /// Sets chip select. Its rising edge executes erase and program commands. Returns true if it was one of these.
     pub(super) fn select(&mut self, selected: bool) -> bool {
         let long = self.selected && !selected && self.finish();
         if !selected {
@@ -94,7 +94,7 @@ impl Flash {
         self.command.iter().skip(1).take(3).fold(0, |address, &byte| address << 8 | usize::from(byte))
     }
 
-    /// Executes the current command. True if it is one that takes a real chip its time.
+    /// Executes the current command. Returns true if it is one that takes a real chip its time.
     fn finish(&mut self) -> bool {
         let write_enabled = self.status[0] & STATUS_WEL != 0;
         let opcode = self.command.first().copied();

@@ -16,7 +16,7 @@ impl Uart {
         self.rx_line.len() + usize::from(self.rx_shift.is_some())
     }
 
-    /// Whether the host's next byte may begin to come in.
+    /// Returns whether the host's next byte may begin to come in.
     pub(super) fn rx_can_start(&self) -> bool {
         let on = CR_UARTEN | CR_RXE;
         !self.rx_line.is_empty()

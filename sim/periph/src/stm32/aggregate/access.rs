@@ -47,8 +47,8 @@ impl Stm32 {
         if bytes == 4 { lanes } else { lanes & ((1 << (bytes * 8)) - 1) }
     }
 
-    /// Whether reading a register again has no effect, and its value changes only when it is written to, at [`Self::due`], by
-    /// a pin that is driven, or by what the host sends.
+    /// Returns whether reading a register again has no effect, and its value changes only when it is written to, at
+    /// [`Self::due`], by a pin that is driven, or by what the host sends.
     #[must_use]
     pub fn is_steady(&self, address: u32) -> bool {
         let Some(n) = self.map.slot(address) else { return false };
@@ -102,7 +102,7 @@ impl Stm32 {
         self.after_write(n, Some(offset), now, effects);
     }
 
-    /// A timer that counts another one's updates hears of them when it is accessed. True if this one does.
+    /// Tells an accessed timer about the updates of another one, if it counts these. Returns true if it does.
     fn tell_timer(&mut self, place: Place, n: usize, now: u64, effects: &mut Effects) -> bool {
         let Place::Timer(listener) = place else {
             return false;
@@ -252,7 +252,7 @@ impl Stm32 {
         self.due = self.dues.iter().copied().min().unwrap_or(NEVER);
     }
 
-    /// A store to the flash array: whether it programs. Erasures come as effects.
+    /// Stores to the flash array, and returns whether that programs. Erasures come as effects.
     pub fn flash_store(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> FlashStore {
         let (core_hz, clock_hz, elapsed) = (self.clocks.core_hz, self.clocks.hclk_hz, &self.elapsed);
         let mut access = Access { now, core_hz, clock_hz, elapsed, bytes: 4, effects };

@@ -28,7 +28,7 @@ impl Stm32 {
         }
     }
 
-    /// The clock a slot runs from.
+    /// Returns the frequency in Hz of the clock from which a block runs.
     fn slot_clock(&self, slot: &Slot, clocks: &Clocks) -> u64 {
         if !slot.open {
             return 0;
@@ -88,7 +88,7 @@ impl Stm32 {
         self.show_all_edges(effects);
     }
 
-    /// The clock that converts cycles into time: what the run states, else that of the core.
+    /// Returns the clock in Hz that converts cycles into time: the one that the run states, else that of the core.
     fn conversion_hz(&self) -> u64 {
         self.stated_hz.unwrap_or(self.clocks.core_hz)
     }
@@ -99,7 +99,7 @@ impl Stm32 {
         self.elapsed.set_clock(now, self.conversion_hz());
     }
 
-    /// The time since power-on, by the core's cycles.
+    /// Returns the time since power-on, by the core's cycles.
     #[must_use]
     pub fn elapsed_time(&self) -> &ElapsedTime {
         &self.elapsed

@@ -38,7 +38,7 @@ impl DmaWiring {
 }
 
 impl Stm32 {
-    /// Whether a transfer must be made by cycle `now`.
+    /// Returns whether a transfer must be made by cycle `now`.
     #[inline]
     #[must_use]
     pub fn has_dma_due(&self, now: u64) -> bool {
@@ -132,7 +132,8 @@ impl Stm32 {
         })
     }
 
-    /// Whether a port of a controller is connected to an address (RM0008 3.1, RM0367 2.1, RM0090 2.1, RM0410 2.1, RM0433 2.1).
+    /// Returns whether a port of a controller is connected to an address (RM0008 3.1, RM0367 2.1, RM0090 2.1, RM0410
+    /// 2.1, RM0433 2.1).
     fn is_connected(&self, c: usize, port: Port, address: u32) -> bool {
         let (bus, chip) = (self.bus(address), self.spec.chip);
         if matches!(bus, Some(Bus::IoPort | Bus::Ppb)) || address >= 0xe000_0000 {
@@ -154,7 +155,7 @@ impl Stm32 {
         is_connected && !is_core_only
     }
 
-    /// Whether a peripheral requests a transfer now.
+    /// Returns whether a peripheral requests a transfer now.
     fn requests(&self, source: &Source) -> bool {
         let either = |(tx, rx): (bool, bool)| if source.signal == Signal::Tx { tx } else { rx };
         match (source.place, source.signal) {
@@ -203,7 +204,7 @@ impl Stm32 {
         self.wiring.is_active = self.dmas.iter().any(super::Dma::is_active);
     }
 
-    /// The peripherals at a stream with its selection.
+    /// Returns the peripherals whose requests a stream with this selection serves.
     fn sources(&self, c: usize, stream: usize, selection: u32) -> Vec<Source> {
         let controller = c as u8 + 1;
         let source = |(block, signal): (&str, Signal)| {
@@ -251,7 +252,7 @@ impl Stm32 {
         self.refresh(slot);
     }
 
-    /// Whether a block is a controller of DMA, which only [`Stm32::run_dma`] advances.
+    /// Returns whether a block is a controller of DMA, which only [`Stm32::run_dma`] advances.
     pub(super) fn is_dma(&self, slot: usize) -> bool {
         matches!(self.slots[slot].place, Place::Dma(_))
     }

@@ -6,13 +6,13 @@ use crate::stm32::effects::{Effects, PinChange};
 use crate::stm32::gpio::Gpio;
 
 impl Stm32 {
-    /// Levels of a port's pins, 0 = A. 0 for a port the chip lacks.
+    /// Returns the levels of a port's pins. Port 0 is A. 0 for a port that the chip lacks.
     #[must_use]
     pub fn pin_levels(&self, port: u8) -> u16 {
         self.gpio_port(port).map_or(0, Gpio::levels)
     }
 
-    /// A port, 0 = A.
+    /// Returns a GPIO port. Port 0 is A. `None` if the chip lacks it.
     #[must_use]
     pub fn gpio_port(&self, port: u8) -> Option<&Gpio> {
         let index = self.ports.get(usize::from(port)).copied().flatten()?;

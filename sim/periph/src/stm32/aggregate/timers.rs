@@ -39,7 +39,7 @@ pub(super) struct TimerRoutes {
 }
 
 impl TimerRoutes {
-    /// The ways that a chip has. None is in use yet.
+    /// Creates the routes between timers and pins that a chip has. None is in use yet.
     pub fn new(slots: &[Slot], pins: &[TimerPin]) -> TimerRoutes {
         let route = |&at: &TimerPin| {
             let slot = slots.iter().find(|slot| slot.row.name == at.timer)?;
@@ -103,7 +103,7 @@ impl Stm32 {
         self.reschedule();
     }
 
-    /// Levels of the pins that a timer's channels hear.
+    /// Returns the levels of the pins that are inputs of a timer's channels.
     fn heard_levels(&self, index: u8) -> u8 {
         let routes = self.timer_routes.routes.iter().filter(|route| route.timer == index && route.hears);
         routes.fold(0, |levels, &Route { at, .. }| {

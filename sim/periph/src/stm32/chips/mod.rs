@@ -47,7 +47,7 @@ impl Chip {
     pub const ALL: [Chip; 8] =
         [Chip::L053, Chip::L073, Chip::F103, Chip::F407, Chip::F411, Chip::F446, Chip::F767, Chip::H743];
 
-    /// The chip of a name as in a board's `chip` entry: any spelling that starts with the series, such as
+    /// Returns the chip with a name as in a board's `chip` entry: any spelling that starts with the series, such as
     /// "stm32f446re".
     #[must_use]
     pub fn from_name(name: &str) -> Option<Chip> {
@@ -108,7 +108,7 @@ pub(super) type Gate = Option<(u32, u32)>;
 /// No enable bit.
 const NONE: Gate = None;
 
-/// The clock gate at an offset and bit of RCC.
+/// Returns the description of a clock gate: the offset and bit of its enable in RCC.
 const fn gate(offset: u32, bit: u32) -> Gate {
     Some((offset, bit))
 }
@@ -127,13 +127,13 @@ pub(super) struct Row {
     pub chips: u8,
 }
 
-/// A row for all chips of the family.
+/// Returns a row of the table of blocks, for all chips of the family.
 const fn row(name: &'static str, base: u32, device: Device, bus: Bus, gate: Gate, irqs: &'static [(u32, u8)]) -> Row {
     Row { name, base, device, bus, gate, irqs, chips: 0xff }
 }
 
 impl Row {
-    /// The row for some chips only, a bit each.
+    /// Returns the row for some chips of the family only, with a bit for each in `chips`.
     const fn for_chips(self, chips: u8) -> Row {
         Row { chips, ..self }
     }
@@ -304,13 +304,13 @@ static SPECS: [Spec; 8] = [
 ];
 
 impl Chip {
-    /// Whether it has a port of pins, 0 = A.
+    /// Returns whether it has a port of pins, 0 = A.
     #[must_use]
     pub fn has_port(self, port: u8) -> bool {
         self.spec().rows().any(|row| matches!(row.device, Device::Gpio(own) if own == port))
     }
 
-    /// The chip's table.
+    /// Returns the chip's table.
     pub(super) fn spec(self) -> &'static Spec {
         &SPECS[self as usize]
     }

@@ -4,17 +4,17 @@
 use super::Device;
 use crate::stm32::regfile::{FixedRegisters, fixed};
 
-/// A block of plain storage with some fixed registers.
+/// Returns the description of a block that only stores what is written, with some fixed registers.
 const fn stub(fixed: &'static [FixedRegisters]) -> Device {
     Device::File(0x400, fixed, true)
 }
 
-/// A constant register.
+/// Returns the description of a constant register.
 const fn constant(offset: u32, value: u32) -> FixedRegisters {
     fixed(offset, value, 0)
 }
 
-/// A register that starts with a value.
+/// Returns the description of a register that starts with a value.
 const fn start(offset: u32, value: u32) -> FixedRegisters {
     fixed(offset, value, u32::MAX)
 }

@@ -51,7 +51,8 @@ impl Channel {
         (self.peripheral, self.memory) = (self.cpar, self.cmar);
     }
 
-    /// The next item: read from one side, written to the other. A datum that is wider than its target is cut off.
+    /// Returns the channel's next transfer: a read from one side and a write to the other. A datum that is wider than
+    /// its target is cut off.
     fn transfer(&self, stream: usize) -> Transfer {
         let burst = |address: u32, bytes: u32| Burst { port: Port::Peripheral, address, bytes, beats: 1, step: 0 };
         let peripheral = burst(self.peripheral, size_of(self.ccr >> 8));
@@ -74,7 +75,7 @@ pub struct ChannelDma {
 }
 
 impl ChannelDma {
-    /// A controller after reset. `selects`: requests are selected in CSELR.
+    /// Creates a controller in its reset state. `selects`: requests are selected in CSELR.
     pub(in crate::stm32) fn new(selects: bool) -> Self {
         Self {
             channels: [Channel::default(); CHANNELS],
@@ -105,7 +106,7 @@ impl ChannelDma {
         self.granted.is_some() || self.channels.iter().any(Channel::is_enabled)
     }
 
-    /// The channel that goes next: the highest priority, of several the lowest number.
+    /// Returns the channel that transfers next: the one with the highest priority, and of several the lowest number.
     fn next_channel(&self, view: &View) -> Option<usize> {
         let is_ready = |&n: &usize| {
             let channel = &self.channels[n];
@@ -175,7 +176,7 @@ impl ChannelDma {
         (self.channels[n].ccr & MEM2MEM == 0).then_some(served)
     }
 
-    /// A channel and the number of its register, from the offset.
+    /// Returns the channel and the number of its register at an offset.
     fn place(offset: u32) -> Option<(usize, u32)> {
         let at = offset.checked_sub(0x08)?;
         let (n, register) = ((at / 20) as usize, at % 20 / 4);
@@ -251,7 +252,7 @@ impl ChannelDma {
         self.granted.map_or(NEVER, |grant| grant.end)
     }
 
-    /// A bit for each channel.
+    /// Returns the levels of the interrupt outputs, a bit for each channel.
     pub(super) fn interrupts(&self) -> u32 {
         let wants = |n: &usize| self.flags >> (4 * n) & self.channels[*n].ccr & (TCIF | HTIF | TEIF) != 0;
         (0..CHANNELS).filter(wants).fold(0, |lines, n| lines | 1 << n)

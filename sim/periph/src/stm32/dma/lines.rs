@@ -24,7 +24,7 @@ pub(in crate::stm32) enum Signal {
 /// One request line: the controller (from 1), the stream (from 0), the selected channel or request, block, signal.
 pub(in crate::stm32) type Line = (u8, u8, u8, &'static str, Signal);
 
-/// The request lines of a chip without a multiplexer. None for the H7.
+/// Returns the request lines of a chip without a request multiplexer. The H7 has none.
 pub(in crate::stm32) fn lines(chip: Chip) -> impl Iterator<Item = &'static Line> {
     let (family, chip_only): (&[Line], &[Line]) = match chip {
         Chip::F103 => (F1, &[]),

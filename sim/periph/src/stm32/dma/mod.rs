@@ -86,12 +86,12 @@ impl View<'_> {
         self.requests >> stream & 1 != 0
     }
 
-    /// Core cycles of so many AHB cycles.
+    /// Returns the core cycles of this number of AHB cycles.
     fn ahb_cycles(&self, cycles: u64) -> u64 {
         cycles * self.clocks.cycles_per(Bus::Ahb1)
     }
 
-    /// Core cycles of an access: bus matrix, data phase, synchronisation.
+    /// Returns the core cycles of an access: bus matrix, data phase, synchronisation.
     fn access_cycles(&self, address: u32) -> u64 {
         let bus = self.map.slot(address).map(|slot| self.slots[slot].row.bus);
         match bus {
@@ -102,19 +102,19 @@ impl View<'_> {
         }
     }
 
-    /// Core cycles of a burst.
+    /// Returns the core cycles of a burst.
     fn burst_cycles(&self, burst: &Burst) -> u64 {
         let one = self.access_cycles(burst.address);
         one + u64::from(burst.beats - 1) * (one - self.ahb_cycles(1))
     }
 
-    /// Whether an address is in a memory.
+    /// Returns whether an address is in a memory.
     fn is_memory(&self, address: u32) -> bool {
         self.map.slot(address).is_none()
     }
 }
 
-/// The main flash, at its own address or at 0.
+/// Returns whether an address is in the main flash, directly or through its alias at 0.
 fn is_flash(address: u32) -> bool {
     matches!(address >> 24, 0 | 8)
 }
@@ -151,7 +151,7 @@ impl Dma {
         either!(self, dma => dma.selections())
     }
 
-    /// Whether any stream is enabled or a transfer is on its way.
+    /// Returns whether any stream is enabled or a transfer is on its way.
     pub(super) fn is_active(&self) -> bool {
         either!(self, dma => dma.is_active())
     }
@@ -166,8 +166,8 @@ impl Dma {
         either!(self, dma => dma.take_transfer(now))
     }
 
-    /// A transfer was made: the bytes that were read, or `None` after a bus error. Says how it went, if a peripheral
-    /// requested it.
+    /// Counts a transfer that was carried out: `data` has the bytes that were read, or is `None` after a bus error.
+    /// Returns what the requesting peripheral is told, if there is one.
     pub(super) fn finish(&mut self, transfer: &Transfer, data: Option<[u8; 16]>) -> Option<ServedRequest> {
         either!(self, dma => dma.finish(transfer, data))
     }
@@ -213,7 +213,7 @@ impl Block for Dma {
     }
 }
 
-/// The bytes of a datum from a size field: 1, 2 or 4. The reserved code counts as a word.
+/// Returns the bytes of a datum from a size field: 1, 2 or 4. The reserved code counts as a word.
 const fn size_of(code: u32) -> u32 {
     1 << if code & 3 == 3 { 2 } else { code & 3 }
 }

@@ -23,7 +23,7 @@ impl DmaMux {
         self.channels[usize::from(controller - 1) * 8 + stream] & 0x7f
     }
 
-    /// The place of an offset in a row of registers from `first` on.
+    /// Returns the index of the register at an offset, in a row of registers from `first` on.
     fn row_index(offset: u32, first: u32, count: usize) -> Option<usize> {
         let index = offset.checked_sub(first)? as usize / 4;
         (index < count).then_some(index)

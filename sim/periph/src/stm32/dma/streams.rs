@@ -53,7 +53,7 @@ impl Fifo {
         self.len += bytes.len() as u32;
     }
 
-    /// The first bytes.
+    /// Returns the FIFO's oldest `count` bytes.
     fn first_bytes(&self, count: u32) -> [u8; 16] {
         let mut head = [0; 16];
         head[..count as usize].copy_from_slice(&self.bytes[..count as usize]);
@@ -144,7 +144,7 @@ impl Stream {
         size_of(self.cr >> 11)
     }
 
-    /// Bytes of a memory item. In direct mode it has the size of the peripheral's.
+    /// Returns the bytes of an item at the memory port. In direct mode it has the size of the peripheral's.
     fn memory_bytes(&self) -> u32 {
         if self.is_direct() { self.peripheral_bytes() } else { size_of(self.cr >> 13) }
     }
@@ -159,7 +159,7 @@ impl Stream {
         4 * ((self.fcr & 3) + 1)
     }
 
-    /// Bytes of a round.
+    /// Returns the bytes of a round of transfers, until the count is reloaded.
     fn total_bytes(&self) -> u32 {
         self.reload * self.peripheral_bytes()
     }
@@ -169,15 +169,15 @@ impl Stream {
         self.reload - self.reload / 2
     }
 
-    /// Whether bursts of the memory port fit to the FIFO's threshold (RM0090 table 48), and those of the peripheral port into
-    /// the FIFO.
+    /// Returns whether bursts of the memory port fit to the FIFO's threshold (RM0090 table 48), and those of the
+    /// peripheral port into the FIFO.
     fn fits_fifo(&self) -> bool {
         let burst = self.beats(23) * self.memory_bytes();
         let bursts = burst <= FIFO_BYTES && (self.beats(23) == 1 || self.threshold().is_multiple_of(burst));
         self.is_direct() || bursts && self.beats(21) * self.peripheral_bytes() <= FIFO_BYTES
     }
 
-    /// The first address of the memory port's present buffer.
+    /// Returns the first address of the memory port's present buffer.
     fn base(&self) -> u32 {
         self.mar[if self.cr & DBM != 0 { self.buffer } else { 0 }]
     }
@@ -194,7 +194,7 @@ impl Stream {
         (self.moves, self.stops) = (self.direction() == Direction::MemoryToPeripheral, false);
     }
 
-    /// The next burst of the peripheral port. `is_requested`: by the peripheral.
+    /// Returns the next burst of the peripheral port. `is_requested`: by the peripheral.
     fn peripheral_burst(&self, is_requested: bool) -> Option<Burst> {
         let direction = self.direction();
         let may_move = is_requested || direction == Direction::MemoryToMemory && !self.moves;
@@ -216,7 +216,7 @@ impl Stream {
         fits.then_some(Burst { port: Port::Peripheral, address: self.peripheral, bytes, beats, step })
     }
 
-    /// The next burst of the memory port.
+    /// Returns the next burst of the memory port.
     fn memory_burst(&self) -> Option<Burst> {
         if !self.is_enabled() || self.memory_left == 0 {
             return None;
@@ -275,7 +275,7 @@ pub struct StreamDma {
 }
 
 impl StreamDma {
-    /// A controller after reset. `channel_mask`: the bits of a channel number.
+    /// Creates a controller in its reset state. `channel_mask`: the bits of a channel number.
     pub(in crate::stm32) fn new(channel_mask: u32) -> Self {
         Self { streams: [Stream::RESET; STREAMS], flags: [0; STREAMS], channel_mask, granted: [None; 2] }
     }
@@ -308,8 +308,8 @@ impl StreamDma {
         }
     }
 
-    /// The stream that a free port goes to: the highest priority, of several the lowest number. Both ports never serve the
-    /// same stream at once.
+    /// Returns the next transfer on a free port: of the stream with the highest priority, and of several the lowest
+    /// number. Both ports never serve the same stream at once.
     fn next_grant(&self, port: Port, now: u64, view: &View) -> Option<Grant> {
         let is_elsewhere = |n: usize| self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
         let burst = |n: usize| match port {
@@ -441,12 +441,12 @@ impl StreamDma {
         }
     }
 
-    /// The four streams of a flag register, from its offset's bit 2.
+    /// Returns the number of the first of the four streams whose flags are in the register at an offset.
     fn flag_streams(offset: u32) -> usize {
         if offset & 4 == 0 { 0 } else { 4 }
     }
 
-    /// A stream and the number of its register, from the offset.
+    /// Returns the stream and the number of its register at an offset.
     fn place(offset: u32) -> Option<(usize, u32)> {
         let at = offset.checked_sub(0x10)?;
         let (n, register) = ((at / 24) as usize, at % 24 / 4);
@@ -549,7 +549,8 @@ impl StreamDma {
         self.granted.iter().flatten().map(|grant| grant.end).min().unwrap_or(NEVER)
     }
 
-    /// A bit for each stream. The enables of CR are a bit below their flags.
+    /// Returns the levels of the interrupt outputs, a bit for each stream. The enables in CR are a bit below their
+    /// flags.
     pub(super) fn interrupts(&self) -> u32 {
         let wants = |n: &usize| {
             let (stream, flags) = (&self.streams[*n], self.flags[*n]);

@@ -213,19 +213,19 @@ impl Spec {
         self.clear.is_none() && offset == self.sr
     }
 
-    /// Whether each bank has registers of its own.
+    /// Returns whether each bank has registers of its own.
     pub(super) fn has_banks(&self) -> bool {
         self.stride != 0
     }
 
-    /// Number of banks.
+    /// Returns the number of banks.
     fn banks(&self) -> u32 {
         1 + u32::from(self.has_banks())
     }
 }
 
 impl Flash {
-    /// Value of a register. `None` if it is plain storage.
+    /// Returns the value of the register at an offset. `None` if the register only stores what is written.
     pub(super) fn banked_register(&self, spec: &Spec, offset: u32) -> Option<u32> {
         let (n, place) = spec.split(offset);
         let bank = &self.banks[n];
@@ -340,7 +340,7 @@ impl Flash {
         self.banks[n].start(ns, access);
     }
 
-    /// A store to the array: whether it programs, or which error it sets.
+    /// Stores to the flash array. Returns whether that programs, or which error it sets.
     pub(super) fn banked_store(&mut self, spec: &Spec, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         let bank_bytes = self.bytes / spec.banks();
         let n = ((address.wrapping_sub(self.base)) / bank_bytes).min(spec.banks() - 1) as usize;
@@ -369,7 +369,7 @@ impl Flash {
         }
     }
 
-    /// Level of the interrupt line.
+    /// Returns the level of the interrupt line.
     pub(super) fn banked_interrupt(&self, spec: &Spec) -> bool {
         let (end, error) = spec.interrupts;
         self.banks.iter().any(|bank| {

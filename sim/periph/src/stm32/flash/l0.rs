@@ -50,14 +50,14 @@ pub(super) struct State {
 }
 
 impl Flash {
-    /// Value of PECR.
+    /// Returns the value of PECR, the control register of programming and erasing.
     fn pecr(&self) -> u32 {
         let lock = |keys: Keys, bit: u32| if keys.open() { 0 } else { bit };
         let locks = lock(self.l0.data, PELOCK) | lock(self.l0.program, PRGLOCK) | lock(self.l0.options, OPTLOCK);
         self.l0.pecr | locks
     }
 
-    /// Value of a register. `None` if it is plain storage.
+    /// Returns the value of the register at an offset. `None` if the register only stores what is written.
     pub(super) fn l0_register(&self, offset: u32) -> Option<u32> {
         match offset {
             0x04 => Some(self.pecr()),
@@ -96,7 +96,7 @@ impl Flash {
         }
     }
 
-    /// A store to flash or EEPROM: whether it programs, or which error it sets.
+    /// Stores to flash or EEPROM. Returns whether that programs, or which error it sets.
     pub(super) fn l0_store(&mut self, address: u32, bytes: u32, access: &mut Access) -> FlashStore {
         let eeprom = address >= EEPROM_BASE;
         let allowed = if eeprom { self.l0.data.open() } else { self.l0.program.open() };
@@ -118,7 +118,7 @@ impl Flash {
         FlashStore::Program
     }
 
-    /// Level of the interrupt line.
+    /// Returns the level of the interrupt line.
     pub(super) fn l0_interrupt(&self) -> bool {
         let (sr, pecr) = (self.banks[0].sr, self.l0.pecr);
         sr & EOP != 0 && pecr & EOPIE != 0 || sr & WRPERR != 0 && pecr & ERRIE != 0

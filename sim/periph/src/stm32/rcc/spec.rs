@@ -48,13 +48,13 @@ pub(in crate::stm32) struct Field {
 }
 
 impl Spec {
-    /// The LSI whether or not it runs: the independent watchdog starts it by itself.
+    /// Returns the frequency of the LSI, whether or not it runs: the independent watchdog starts it by itself.
     pub(in crate::stm32) fn lsi_hz(&self) -> u64 {
         self.lsi_hz
     }
 }
 
-/// A field of a register.
+/// Returns the description of a register field.
 pub(super) const fn field(offset: u32, shift: u32, width: u32) -> Field {
     Field { offset, shift, width }
 }

@@ -22,13 +22,13 @@ const INPUTS: &[(&str, [&str; 4])] = &[
     ("TIM21", ["TIM2", "TIM22", "", ""]),
 ];
 
-/// The name of the timer on trigger input `input` of the timer `name`, if any.
+/// Returns the name of the timer on trigger input `input` of the timer `name`. `None` if there is none.
 pub(in crate::stm32) fn trigger_source_name(name: &str, input: usize) -> Option<&'static str> {
     INPUTS.iter().find(|(listener, _)| *listener == name).map(|(_, talkers)| talkers[input])
 }
 
 impl Timer {
-    /// The internal trigger input (0 to 3) whose triggers this timer counts instead of its clock.
+    /// Returns the internal trigger input (0 to 3) whose triggers this timer counts instead of its clock.
     #[must_use]
     pub(in crate::stm32) fn listens_to(&self) -> Option<usize> {
         let smcr = self.stored[2];

@@ -5,7 +5,7 @@ use crate::stm32::block::Access;
 use crate::{NEVER, RateCounter};
 
 impl Timer {
-    /// Whether the counter counts up and down.
+    /// Returns whether the counter counts up and down.
     fn is_centred(&self) -> bool {
         self.cr1 & CMS != 0 && self.kind.channels == 4
     }
@@ -202,7 +202,7 @@ impl Timer {
         self.done = 0;
     }
 
-    /// Cycle at which a flag rises whose interrupt is enabled and which is not up already, or at which the DMA is requested.
+    /// Returns the next cycle in which a flag with an enabled interrupt rises, or in which the DMA is requested.
     pub(super) fn next_event(&self) -> u64 {
         let pending = (self.dier() & !self.sr | self.dier() >> 8 & !self.requests) & 0x1f;
         if pending == 0 || !self.position.running() {

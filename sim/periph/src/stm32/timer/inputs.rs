@@ -71,7 +71,7 @@ impl Timer {
         self.smcr() >> 4 & 7
     }
 
-    /// Whether the slave mode, if there is one, is modelled with its trigger.
+    /// Returns whether the slave mode, if there is one, is modelled with its trigger.
     pub(super) fn has_modelled_trigger(&self) -> bool {
         let by_input = self.smcr() & OTHER_TRIGGERS == 0;
         match self.slave() {
@@ -84,17 +84,17 @@ impl Timer {
         }
     }
 
-    /// The slave mode in force. `None` for those that are not modelled.
+    /// Returns the slave mode in force. [`Slave::None`] for modes that are not modelled.
     fn active_slave(&self) -> Slave {
         if self.has_modelled_trigger() { self.slave() } else { Slave::None }
     }
 
-    /// Whether the hardware sets the direction by an encoder.
+    /// Returns whether the hardware sets the direction by an encoder.
     pub(super) fn is_encoder(&self) -> bool {
         matches!(self.active_slave(), Slave::Encoder(..))
     }
 
-    /// Whether the counter counts its own clock now.
+    /// Returns whether the counter counts its own clock now.
     pub(super) fn is_clocked_internally(&self) -> bool {
         match self.active_slave() {
             Slave::Encoder(..) | Slave::Clock => false,
@@ -103,7 +103,7 @@ impl Timer {
         }
     }
 
-    /// Whether it matters what pins do.
+    /// Returns whether it matters what pins do.
     #[inline]
     pub(in crate::stm32) fn listens_to_pins(&self) -> bool {
         (self.stored[6] | self.stored[7]) & 0x303 != 0 && (0..4).any(|channel| self.source(channel).is_some())
@@ -119,7 +119,8 @@ impl Timer {
         pins & !1 | (pins ^ pins >> 1 ^ pins >> 2) & 1
     }
 
-    /// The input (0 to 3) that a channel captures at: its own one, or that of the other channel of the pair.
+    /// Returns the input (0 to 3) of which a channel captures edges: its own one, or that of the other channel of the
+    /// pair. `None` if it does not capture.
     fn source(&self, channel: usize) -> Option<usize> {
         if channel >= usize::from(self.kind.channels) {
             return None;
@@ -131,7 +132,7 @@ impl Timer {
         }
     }
 
-    /// Whether a channel's polarity picks this edge: CCxP inverts, CCxP with CCxNP takes both.
+    /// Returns whether a channel's polarity picks this edge: CCxP inverts, CCxP with CCxNP takes both.
     fn takes_edge(&self, channel: usize, rises: bool) -> bool {
         match self.stored[8] >> (4 * channel) & 0xa {
             0xa => true,
@@ -140,17 +141,17 @@ impl Timer {
         }
     }
 
-    /// The level of a channel's input after its polarity.
+    /// Returns the level of a channel's input after its polarity.
     fn polarized_level(&self, sources: u8, channel: usize) -> bool {
         (sources >> channel & 1 != 0) ^ (self.stored[8] >> (4 * channel) & 2 != 0)
     }
 
-    /// The level of the trigger in gated mode.
+    /// Returns the level of the trigger in gated mode.
     fn gate_level(&self, sources: u8) -> bool {
         self.polarized_level(sources, if self.trigger() == 5 { 0 } else { 1 })
     }
 
-    /// The flags of EGR that capture instead.
+    /// Returns the flags of EGR that trigger a capture, because their channels are inputs.
     pub(super) fn capture_flags(&self) -> u32 {
         (0..4).filter(|&channel| self.source(channel).is_some()).fold(0, |mask, channel| mask | 2 << channel)
     }

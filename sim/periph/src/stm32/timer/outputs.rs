@@ -93,19 +93,19 @@ impl Timer {
         std::mem::take(&mut self.outputs.edges)
     }
 
-    /// Whether there are edges to take.
+    /// Returns whether there are edges to take.
     #[inline]
     pub(in crate::stm32) fn has_edges(&self) -> bool {
         !self.outputs.edges.is_empty()
     }
 
-    /// Whether a pin shows an enabled output.
+    /// Returns whether a pin shows an enabled output.
     #[inline]
     pub(in crate::stm32) fn drives_pins(&self) -> bool {
         self.outputs.shown != 0 && self.shown_channels() != 0
     }
 
-    /// Channels with a complementary output.
+    /// Returns the number of channels with a complementary output.
     fn pairs(&self) -> usize {
         match (self.kind.advanced, self.kind.channels) {
             (true, 4) => 3,
@@ -130,7 +130,7 @@ impl Timer {
         self.channel_mode(channel) >> 4 & 7
     }
 
-    /// Channels whose outputs are enabled and shown by a pin.
+    /// Returns the channels whose outputs are enabled and shown by a pin, a bit each.
     fn shown_channels(&self) -> u8 {
         let (shown, pairs) = (self.outputs.shown, self.outputs.shown >> COMPLEMENTARY);
         let is_shown = |channel: usize| {
@@ -204,7 +204,7 @@ impl Timer {
         (driven, levels)
     }
 
-    /// The dead time in core cycles (BDTR.DTG and CR1.CKD).
+    /// Returns the dead time in core cycles (BDTR.DTG and CR1.CKD).
     fn dead_cycles(&self, access: &Access) -> u64 {
         let code = u64::from(self.stored[BDTR] & 0xff);
         let clocks = match code >> 5 {
@@ -236,7 +236,7 @@ impl Timer {
         }
     }
 
-    /// The next cycle in which a shown output may change.
+    /// Returns the next cycle in which a shown output may change.
     pub(super) fn next_output_event(&self) -> u64 {
         if !self.drives_pins() {
             return NEVER;
@@ -296,7 +296,7 @@ impl Timer {
         }
     }
 
-    /// Whether the counter runs from the timer's clock at all.
+    /// Returns whether the counter runs from the timer's clock at all.
     pub(super) fn is_on(&self) -> bool {
         self.cr1 & CEN != 0
     }

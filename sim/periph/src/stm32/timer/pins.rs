@@ -202,7 +202,7 @@ fn parse_pin(pin: &str) -> Option<(u8, u8)> {
     Some((port, pin[1..].parse().ok()?))
 }
 
-/// All pins of a chip's timers.
+/// Returns all pins that a chip's timers can use.
 pub(in crate::stm32) fn timer_pins(chip: Chip) -> Vec<TimerPin> {
     let mut all = Vec::new();
     for line in LINES.iter().filter(|line| line.chips >> chip as u8 & 1 != 0) {
@@ -215,7 +215,7 @@ pub(in crate::stm32) fn timer_pins(chip: Chip) -> Vec<TimerPin> {
     all
 }
 
-/// The value of a timer's field in AFIO_MAPR of the F1.
+/// Returns the value of a timer's field in AFIO_MAPR of the F1.
 pub(in crate::stm32) fn remap(timer: &str, mapr: u32) -> u8 {
     let field = match timer {
         "TIM1" => mapr >> 6 & 3,

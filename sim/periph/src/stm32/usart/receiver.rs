@@ -15,19 +15,19 @@ impl Usart {
         self.reschedule();
     }
 
-    /// Bytes the host sent that the receiver has not taken yet.
+    /// Returns the number of bytes from the host that the receiver has not taken yet.
     #[must_use]
     pub fn host_pending(&self) -> usize {
         self.rx_line.len() + usize::from(self.receiving.is_some())
     }
 
-    /// Whether the host's next byte may begin to come in.
+    /// Returns whether the host's next byte may begin to come in.
     fn rx_can_start(&self) -> bool {
         let room = self.host_overruns || self.rx.len() < self.depth();
         !self.rx_line.is_empty() && self.receives() && self.half_bit_rate().is_some() && room
     }
 
-    /// Cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
+    /// Returns the cycle in which the frame being received ends, 0 if one can begin, or [`NEVER`].
     pub(super) fn rx_due(&self) -> u64 {
         if self.receiving.is_some() {
             self.rx_bits.cycle_of(self.frame_half_bits())
@@ -38,7 +38,7 @@ impl Usart {
         }
     }
 
-    /// Cycle in which the line counts as idle, or [`NEVER`].
+    /// Returns the cycle in which the line counts as idle, or [`NEVER`].
     pub(super) fn idle_due(&self) -> u64 {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(self.frame_half_bits()))
     }

@@ -28,7 +28,7 @@ impl Usart {
         isr
     }
 
-    /// Level of the interrupt line.
+    /// Returns the level of the interrupt line.
     pub(super) fn interrupt_level(&self) -> bool {
         let status = self.status();
         // IDLEIE, RXNEIE, TCIE and TXEIE stand where their flags do. RXNEIE reports an overrun too.
@@ -47,7 +47,7 @@ impl Usart {
         pending != 0
     }
 
-    /// A register without side effects.
+    /// Returns the value of a register without side effects.
     pub(super) fn register(&self, offset: u32) -> u32 {
         let data = || self.rx.front().copied().map_or(0, u32::from);
         match (self.layout, offset) {

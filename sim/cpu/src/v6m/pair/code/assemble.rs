@@ -83,7 +83,7 @@ pub(super) fn assemble<B: PairedBus>(
 }
 
 impl<B: PairedBus> BlockAssembler<'_, B> {
-    /// Emits one way through the block, and lists the others as forks. False if none of it is worth compiling.
+    /// Emits one way through the block, and lists the others as forks. Returns false if none of it is worth compiling.
     ///
     /// # Safety
     /// As for [`way`].
@@ -131,7 +131,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         }
     }
 
-    /// Emits the code of one instruction of the block. False if it cannot be JIT-compiled.
+    /// Emits the code of one instruction of the block. Returns false if it cannot be JIT-compiled.
     fn write(&mut self, step: &Step) -> bool {
         let Step { at, op, thumb, kind, .. } = *step;
         let ip = at.ip as u64;
@@ -206,7 +206,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         self.forks.push((fork, other, (!ends).then(|| step.known.otherwise())));
     }
 
-    /// Emits the load of a literal, whose address the opcode tells. False if it cannot be JIT-compiled.
+    /// Emits the load of a literal, whose address the opcode tells. Returns false if it cannot be JIT-compiled.
     fn literal(&mut self, op: Op, address: u32) -> bool {
         let Some(literal) = Literal::at::<B>(address, self.layout) else { return false };
         match literal {

@@ -132,7 +132,7 @@ impl Context {
         (unsafe { std::mem::transmute::<u32, ReturnReason>(back) }, block)
     }
 
-    /// Whether the code that ran last has executed a block.
+    /// Returns whether the code that ran last has executed a block.
     pub fn has_executed(&self) -> bool {
         self.hits + self.executed != 0
     }

@@ -92,7 +92,7 @@ impl Head for BlockHead {
         self.ip as u64
     }
 
-    /// Whether native code executes a path from this entry's place.
+    /// Returns whether native code executes a path from this entry's place.
     #[inline(always)]
     fn is_translated(&self) -> bool {
         !self.translation.is_null() || !self.probed.is_null()
@@ -368,8 +368,8 @@ unsafe fn ordered_access<B: PairedBus>(
     }
 }
 
-/// Makes an ordered access of one word if it is this core's turn. True if the core must wait for its turn. False also
-/// if it is no such access.
+/// Makes an ordered access of one word if it is this core's turn. Returns true if the core must wait for its turn.
+/// False also if it is no such access.
 fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {
@@ -383,7 +383,7 @@ fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> b
     loaded == OrderedAccess::NotYet
 }
 
-/// Whether the cache still contains the lines of a translation's code.
+/// Returns whether the cache still contains the lines of a translation's code.
 #[cold]
 #[inline(never)]
 unsafe fn is_resident<B: PairedBus>(bus: &mut B, translation: *mut Translation) -> bool {

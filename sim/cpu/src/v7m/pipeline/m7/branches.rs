@@ -31,8 +31,8 @@ impl M7 {
         (2 * instructions).saturating_sub(u64::from(halfwords)) + u64::from(self.branch_bytes == 2)
     }
 
-    /// Updates the predictor with the outcome of the branch at `branch`: its target, or not taken. True if it had
-    /// predicted that.
+    /// Updates the predictor with the outcome of the branch at `branch`: its target, or not taken. Returns true if it
+    /// had predicted that.
     #[inline(always)]
     pub(super) fn judge(&mut self, core: &Core, branch: u32, target: Option<u32>) -> bool {
         let actlr = core.scb.actlr;
@@ -44,7 +44,7 @@ impl M7 {
         predicted == target
     }
 
-    /// Whether the current branch was predicted right: by the predictor, or as the log of a trace says.
+    /// Returns whether the current branch was predicted right: by the predictor, or as the log of a trace says.
     fn is_predicted_right(&mut self, core: &Core, target: Option<u32>) -> bool {
         match self.foreseen {
             Some(foreseen) => foreseen.right,
@@ -52,7 +52,7 @@ impl M7 {
         }
     }
 
-    /// Whether a branch is predicted taken when the branch target cache is off: backward branches are.
+    /// Returns whether a branch is predicted taken when the branch target cache is off: backward branches are.
     fn statically_taken(core: &Core, op: Op) -> bool {
         core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
     }

@@ -99,7 +99,7 @@ impl CacheableTiming for M7 {
         taken: predict::TAKEN,
     });
 
-    /// Whether the log suffices: not if ACTLR changes the prediction.
+    /// Returns whether the log suffices: not if ACTLR changes the prediction.
     #[inline(always)]
     fn logs_by_foresight(core: &Core) -> bool {
         core.scb.actlr & (DISBTACREAD | DISBTACALLOC) == 0

@@ -99,8 +99,8 @@ impl Default for M7 {
     }
 }
 
-/// Whether the instruction's constant goes through the shifter. (MOVW's is not expanded: the carry field of a logical
-/// operation tells.)
+/// Returns whether the instruction's constant goes through the shifter. (MOVW's is not expanded: the carry field of a
+/// logical operation tells.)
 fn rotated_constant(op: Op) -> bool {
     is_rotated(op.imm) && (op.code != Code::MovImm || op.shift != 0)
 }

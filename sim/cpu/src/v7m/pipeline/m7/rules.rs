@@ -301,8 +301,8 @@ pub static RULES: [Rule; 256] = {
     table
 };
 
-/// Whether a constant is made by rotating a byte (JL's "shifted constant"). A 12-bit constant of ADDW or SUBW that
-/// could be encoded so counts too: assemblers choose the other encoding.
+/// Returns whether a constant is made by rotating a byte (JL's "shifted constant"). A 12-bit constant of ADDW or SUBW
+/// that could be encoded so counts too: assemblers choose the other encoding.
 #[inline]
 pub fn is_rotated(constant: u32) -> bool {
     if constant <= 0xFF {

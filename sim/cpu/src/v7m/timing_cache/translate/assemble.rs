@@ -131,7 +131,7 @@ fn most_logged(step: &Step, ago_bits: u32) -> u32 {
     }
 }
 
-/// Emits the code of one step. False if it cannot be JIT-compiled.
+/// Emits the code of one step. Returns false if it cannot be JIT-compiled.
 fn write_step(writer: &mut Writer, number: u32, step: &Step, ram: RamLayout) -> bool {
     match step.kind {
         StepKind::Block => false,

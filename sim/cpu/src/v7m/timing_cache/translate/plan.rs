@@ -30,12 +30,12 @@ impl Step {
         self.after.length() - self.before.length()
     }
 
-    /// Whether execution is still on the path after the step if it continues at this op.
+    /// Returns whether execution is still on the path after the step if it continues at this op.
     pub fn is_on_path(&self, ip: *mut Op) -> bool {
         self.is_last || ip == self.next
     }
 
-    /// Whether the next execution of the step may continue elsewhere.
+    /// Returns whether the next execution of the step may continue elsewhere.
     pub fn may_jump(&self) -> bool {
         matches!(self.op.code, Code::It | Code::Bx | Code::Blx | Code::LdmPc)
     }

@@ -49,7 +49,7 @@ impl BlockPosition {
         BlockPosition { branches: self.branches << 1 | u64::from(taken), ..self }
     }
 
-    /// Whether the block continues at this position, to which the instruction at `from` leads.
+    /// Returns whether the block continues at this position, to which the instruction at `from` leads.
     pub fn goes_on(self, from: BlockPosition) -> bool {
         self.ip > from.ip && self.length < Block::BYTES as u64
     }

@@ -22,7 +22,8 @@ const INTERRUPTS: [i32; 2] = [
     (offset_of!(Core, nvic) + offset_of!(Nvic, enabled)) as i32,
 ];
 
-/// Emits a barrier, CPS, MRS or MSR. False if it cannot be JIT-compiled. `before` is the number of the exit before it.
+/// Emits a barrier, CPS, MRS or MSR. Returns false if it cannot be JIT-compiled. `before` is the number of the exit
+/// before it.
 pub(super) fn special(writer: &mut Writer, core: &Core, op: Op, before: u32) -> bool {
     if op.code == Code::Barrier {
         return true;
