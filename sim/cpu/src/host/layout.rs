@@ -205,8 +205,8 @@ pub struct PathTransitionLayout {
     pub lookups: usize,
 }
 
-/// How native code repeats the cache lookups that a cached transition needs. Numbers are offsets in the lookups of a
-/// transition.
+/// How native code repeats the cache look-ups that were recorded with a cached transition. The numbers are offsets in
+/// the record.
 #[derive(Debug, Clone, Copy)]
 pub enum Repeats {
     /// There is nothing to be looked up.
@@ -231,7 +231,8 @@ pub enum Repeats {
     },
 }
 
-/// Where native code finds what it needs to repeat cache lookups: the version, the clock and the groups.
+/// The data that native code needs to repeat cache look-ups: the version of the cache's content, and the addresses of
+/// its clock and its groups of lines.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Repeating {

@@ -49,9 +49,9 @@ pub struct Fields {
     pub float_ready: i32,
 }
 
-/// The offsets, in the pipeline, of what the timing of accesses and branches depends on besides the path. Code logs
-/// what it says, which is no way out: of an access the bank of its address, of a load also whether its doubleword was
-/// stored to not long ago, and how many stores ago that was; of a branch whether it was predicted.
+/// The offsets of fields of a pipeline on which the timing of accesses and branches depends. Native code reads them,
+/// and logs what they say: the bank of an access, how many stores ago a loaded doubleword was stored to, and whether a
+/// branch was predicted right.
 #[derive(Debug, Clone, Copy)]
 pub struct Foresight {
     /// Numbers of the doublewords that were stored to last, counted from `origin`: words, each at its number modulo `recent`.
@@ -88,7 +88,8 @@ impl Foresight {
     }
 }
 
-/// How native code writes the log of a trace: the offsets in the context, and the function that it asks.
+/// How native code writes the log of a trace: the offsets in its context, and the function that it calls for a branch
+/// prediction.
 #[derive(Debug, Clone, Copy)]
 pub struct Logging {
     /// The pipeline.
@@ -102,7 +103,8 @@ pub struct Logging {
     pub judge: usize,
 }
 
-/// The form of the log that speculative native code writes: offsets in the log, except for the marks.
+/// The layout of the speculation log that native code writes: offsets of fields in the log, and the offset of the
+/// marks.
 #[derive(Debug, Clone, Copy)]
 pub struct AheadLog {
     /// The reads, a word each: the offset of a word in main RAM, and a bit for each of its bytes from `lanes` on.
@@ -156,7 +158,7 @@ pub struct Constants {
     pub sets: u32,
 }
 
-/// The host addresses of the constants and of the table of lines found last.
+/// The host addresses of the constant memory, and of the table with the cache line that was found last in each set.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct ConstantsAt {

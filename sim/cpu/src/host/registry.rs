@@ -13,7 +13,8 @@ const MOST: usize = 2048;
 /// Most paths from one place.
 const PATHS: u32 = 4;
 
-/// A table entry for all paths that begin at one place.
+/// The entry of a place in the registry of native code: all paths that begin there. A path is the instructions of one
+/// trace.
 pub trait Head: Copy {
     /// From one place to the next.
     const UNIT: usize;
@@ -167,7 +168,7 @@ impl<H: Head, T> Registry<H, T> {
     }
 }
 
-/// What native code does at a place, or where execution deviates from a path.
+/// What follows at a place, or where execution deviates from a path: native code, or the interpreter with its count.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     Interpreted(Executions),
@@ -297,7 +298,7 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         }
     }
 
-    /// Notes that the current trace deviates, at its first instruction, from this path and from all before it.
+    /// Notes that execution deviated, at the first instruction, from this path and from all that were tried before it.
     pub fn miss(&mut self, number: u32) {
         self.missed = Some(number);
     }
@@ -339,7 +340,7 @@ impl<T, const UNIT: usize> Paths<T, UNIT> {
         self.set_way(place, Way::Interpreted(Executions::EXCLUDED));
     }
 
-    /// Sets what follows where the current trace deviated from the paths of this place.
+    /// Sets what follows after the current trace has deviated from all paths of this place.
     fn set_way(&mut self, place: u64, way: Way) {
         match self.missed {
             Some(number) => self.registry.all[number as usize].otherwise = way,

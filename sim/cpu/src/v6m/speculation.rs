@@ -206,12 +206,11 @@ impl SpeculationLog {
         self.writes |= word_bit(offset);
     }
 
-    /// Stores the registers of a mask to the words of RAM from this offset on.
+    /// Stores the registers of a mask to the words of RAM from this offset on, and logs these writes.
     ///
     /// # Safety
     /// All of them are in `ram`.
     // Not in line: the interpreter's loop needs the host's registers.
-    /// Stores the registers of a mask to RAM from this offset on, and logs it.
     #[inline(never)]
     pub(in crate::v6m) unsafe fn store_words(&mut self, core: &Core, mask: u32, ram: *mut u8, offset: u32) {
         let (mut rest, mut bytes, mut writes) = (mask, bytes_of::<4>(offset), self.writes);

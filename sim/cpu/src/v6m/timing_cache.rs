@@ -163,13 +163,12 @@ impl TimingCache {
     }
 }
 
-/// Executes traces on `cores[0]` until an instruction that no trace holds, or until the limit is near. Core and bus are up
-/// to date before and behind. False if nothing was done.
+/// Executes traces on `cores[0]` until an instruction that no trace can contain, or until the limit is near. Core and bus
+/// are up to date before and after. Returns false if nothing was executed.
 ///
 /// # Safety
 /// As for [`exec::run`]. `cores[0]` is before an instruction and not inside one.
 // In line, the interpreter's loop would share the host's registers with the caller's.
-/// Executes traces on `cores[0]` until an instruction that no trace can contain, or until the limit is near.
 #[inline(never)]
 pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.

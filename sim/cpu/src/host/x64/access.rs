@@ -15,7 +15,8 @@ use crate::v7m::op::Op;
 /// log2 of the bytes that share a mark.
 const MARK_SHIFT: u32 = MARKED_BYTES.ilog2();
 
-/// Code to be emitted for stores near marked bytes of RAM: who watches them must be asked before the store.
+/// Code that is emitted later, for a store near marked bytes of RAM: before the store, the bus is asked whether it
+/// changes code or a watched word.
 pub(super) struct NearMarks {
     marked: DynamicLabel,
     /// The place where they are made.
@@ -47,7 +48,8 @@ macro_rules! load {
 }
 
 impl Writer {
-    /// Emits a load or store at `ip` that went to this memory. Returns false if it cannot be JIT-compiled.
+    /// Emits a load or store at `ip` that reached this memory when the path was recorded. Returns false if it cannot be
+    /// JIT-compiled.
     pub fn access(&mut self, number: u32, op: Op, ip: u64, memory: Memory) -> bool {
         match (memory, op.code) {
             (Memory::Ram(block), Code::Ldrd | Code::Strd) if op.rn != 15 => return self.double(number, op, block),
@@ -102,8 +104,8 @@ impl Writer {
         true
     }
 
-    /// Emits a store to a watched word, by the instruction at `pc`. The code ends before it unless the function `asks`
-    /// returns not 0 for the context and the word's offset. Returns false if it cannot be JIT-compiled.
+    /// Emits a store to a watched word, by the instruction at `pc`. The code leaves the path before it if the function
+    /// `asks` returns 0 for the context and the word's offset. Returns false if it cannot be JIT-compiled.
     pub fn write_notified_store(
         &mut self,
         number: u32,
@@ -293,7 +295,8 @@ impl Writer {
         }
     }
 
-    /// Emits the calls that ask, for stores near marked bytes of RAM, whether they have consequences.
+    /// Emits the calls that ask the bus, for stores near marked bytes of RAM, whether they change code or a watched
+    /// word.
     pub(super) fn write_near_marks(&mut self) {
         let function = self.near.unwrap_or(0);
         for NearMarks { marked, fine, exit, turned, first, count } in std::mem::take(&mut self.near_marks) {
@@ -321,8 +324,8 @@ impl Writer {
         self.registers.is_steady(base) && self.checked.iter().any(|checked| checked.holds(base, block, offset))
     }
 
-    /// Emits code that computes, into ecx, the number of the accessed item in the block, and leaves unless it is there
-    /// and aligned.
+    /// Emits code that computes, into ecx, the number of the accessed item in the block of RAM. The code leaves the
+    /// path if the item is outside the block or not aligned.
     fn emit_item_number(
         &mut self,
         op: Op,

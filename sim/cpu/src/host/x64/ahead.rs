@@ -144,8 +144,8 @@ impl Writer {
         dynasm!(asm ; .arch x64 ; jmp QWORD [r13 + onward.transit]);
     }
 
-    /// Finishes the code after the last path's end, copies it into the store and returns its host address. The number
-    /// of a step says which of these endings it has where it ends before it.
+    /// Finishes the code after the last path's end, copies it into the store and returns its host address. `endings`
+    /// has, for each step, the end of a path that is left before this step.
     pub fn finish_ahead(mut self, store: &mut Store, endings: &[PathEnd]) -> Option<u64> {
         self.write_near_marks();
         self.write_exits(|writer, step, words| writer.end_with(words, endings[step as usize]));
@@ -224,7 +224,7 @@ impl Writer {
         }
     }
 
-    /// Emits code that computes the same entry for item number ecx, which is narrower than a word, into eax.
+    /// Emits code that computes the log's entry for an item narrower than a word into eax. The item's number is in ecx.
     fn narrow_log_entry_at(&mut self, log: AheadLog, block: Block, bytes: u32) {
         let asm = &mut self.asm;
         dynasm!(asm ; .arch x64 ; push rcx);

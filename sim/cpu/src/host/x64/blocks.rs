@@ -113,8 +113,9 @@ impl BlockWriter<'_> {
         begins as u64
     }
 
-    /// Emits the lookup of the ended block's cached transition: its address to rdi, the other core's log to rdx. The
-    /// block is handed in if that is not to be found, or if it may meet the other core's.
+    /// Emits the look-up of the ended block's cached transition: its address goes to rdi, that of the other core's log
+    /// to rdx. If it is not found, or if both cores' blocks may access the same memory, the code returns to Rust with
+    /// the block.
     fn find(&mut self) {
         let BlockLayout { context, log, transition, hash, .. } = *self.layout;
         dynasm!(self.asm
@@ -167,8 +168,8 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Emits code that advances both cores by the cached transition at rdi. Rbx and r15 become those of the core that
-    /// continues.
+    /// Emits code that advances both cores by the cached transition at rdi. Rbx and r15 then point to the core that
+    /// continues and to its log.
     fn emit_advance(&mut self) {
         let BlockLayout { context, core, log, transition, .. } = *self.layout;
         dynasm!(self.asm
@@ -212,8 +213,8 @@ impl BlockWriter<'_> {
         );
     }
 
-    /// Emits code that begins the core's next block, if that is JIT-compiled and in the cache and its probes have
-    /// fired.
+    /// Emits code that begins the core's next block, if the block is JIT-compiled, its code is in the chip's cache and
+    /// its probes have fired.
     fn begin(&mut self) {
         let BlockLayout { context, core, log, head, translation, .. } = *self.layout;
         dynasm!(self.asm

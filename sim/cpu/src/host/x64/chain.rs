@@ -78,9 +78,9 @@ pub fn entry(store: &mut Store, logs: Option<(Foresight, Logging)>) -> Option<En
 }
 
 impl Writer {
-    /// Finishes a path of `steps` steps, copies its code into the store and returns its host address. It leaves by
-    /// these records. `jumps` if its last step has said where execution continues. `called` is put in rax when a call
-    /// has ended it.
+    /// Finishes a path of `steps` steps, copies its code into the store and returns its host address. The code leaves
+    /// the path with one of these records. `jumps`: the last step has set where execution continues. `called` is
+    /// returned in rax if a call has ended the path.
     pub fn finish_chained(
         mut self,
         store: &mut Store,
@@ -216,7 +216,8 @@ impl Writer {
         dynasm!(self.asm ; .arch x64 ; shl edx, record.bytes.ilog2() as i8 ; add rax, rdx);
     }
 
-    /// Emits the repetition of the cache lookups of the transition at rcx, or a jump to the code that asks the bus.
+    /// Emits the repetition of the cache look-ups that were recorded with the transition at rcx, or a jump to the code
+    /// that lets the bus repeat them.
     fn repeat_lookups(&mut self, layout: &PathLayout) {
         let lookups = |at: usize| (layout.transition.lookups + at) as i32;
         let (Repeats::Held { version } | Repeats::Touched { version, .. }) = layout.repeats else { return };

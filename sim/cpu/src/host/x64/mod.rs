@@ -69,8 +69,9 @@ enum HostFlags {
     Result,
 }
 
-/// The writer of native code. Registers: rbx the core, rbp the RAM, r12 its marks, r13 the context (but where it logs:
-/// see [`foresee`]); rax and rcx for intermediate values, all others but rsp for registers of the target.
+/// The writer of native code for a path. Host registers: rbx points to the core, rbp to the RAM, r12 to its marks, r13
+/// to the context (except in code that logs, see [`prediction`]). Rax and rcx hold intermediate values, all others but
+/// rsp hold guest registers (those of the board's core).
 pub struct Writer {
     asm: VecAssembler<X64Relocation>,
     registers: Registers,
@@ -119,9 +120,9 @@ struct Exit {
 }
 
 impl Writer {
-    /// Creates a writer without code. `loader` loads from where is not main RAM: a function that takes the context, an
-    /// address and a number of bytes, and returns the value, above it what it came from; all ones if it is not to be
-    /// had.
+    /// Creates a writer without code. `loader` is the address of a function that loads from outside main RAM: it takes
+    /// the context, an address and a number of bytes, and returns the value with the memory that answered above it, or
+    /// all ones if it cannot load.
     pub fn new(at: Fields, place: Place, ram: u32, loader: usize) -> Writer {
         let mut asm = VecAssembler::new(0);
         let [leave, called, body] = std::array::from_fn(|_| asm.new_dynamic_label());
@@ -155,7 +156,8 @@ impl Writer {
         }
     }
 
-    /// Makes stores near marked bytes of RAM ask this function whether they may be made. Without it they are ways out.
+    /// Makes stores near marked bytes of RAM ask this function whether they may be made. Without the function the code
+    /// leaves the path before them.
     pub fn ask_before_marked_stores(&mut self, function: usize) {
         self.near = Some(function);
     }
@@ -173,15 +175,15 @@ impl Writer {
         self.limit = limit;
     }
 
-    /// Begins to emit the next step. `live` are the flags that are read after it, `span` is what it had better check
-    /// ([`spans`]).
+    /// Begins to emit the next step. `live` has the flags that are read after it, `span` the range of words whose
+    /// addresses it checks, for later steps too ([`spans`]).
     pub fn begin(&mut self, live: u8, span: Option<Span>) {
         (self.live, self.span) = (live, span);
         self.registers.unlock();
     }
 
     /// Finishes the function, which returns `how` after its last instruction, and copies it into the store. Execution
-    /// continues at `ip`, if nothing else has said where.
+    /// continues at `ip`, unless the last step has set another address.
     pub fn finish(mut self, store: &mut Store, how: u32, ip: Option<u64>) -> Option<Function> {
         let start = self.end(how, ip);
         let at = store.add(&self.asm.finalize().ok()?)?;
@@ -189,8 +191,8 @@ impl Writer {
         Some(unsafe { std::mem::transmute::<*const u8, Function>(at.wrapping_add(start.0)) })
     }
 
-    /// Emits an instruction at `ip` that neither accesses memory nor branches by distance. Returns false if it cannot
-    /// be JIT-compiled.
+    /// Emits an instruction at `ip` that neither accesses memory nor branches to a fixed distance. Returns false if it
+    /// cannot be JIT-compiled.
     pub fn write_instruction(&mut self, number: u32, op: Op, ip: u64) -> bool {
         match op.code {
             Code::Nop => true,
@@ -255,7 +257,7 @@ impl Writer {
         }
     }
 
-    /// Emits all exits: after the registers are written back, each continues as `go` writes it for its step.
+    /// Emits all exits: each writes the registers back, and continues with the code that `go` emits for its step.
     fn write_exits(&mut self, mut go: impl FnMut(&mut Writer, u32, ahead::LoggedWords)) {
         for Exit { label, step, dirty, words } in std::mem::take(&mut self.exits) {
             dynasm!(self.asm ; .arch x64 ; =>label);
@@ -401,7 +403,7 @@ impl Writer {
         }
     }
 
-    /// Emits a branch by distance at `ip`, with an exit for the case that it goes the other way than `taken`.
+    /// Emits a branch to a fixed distance at `ip`, with an exit for the case that it goes the other way than `taken`.
     pub fn branch(&mut self, number: u32, op: Op, ip: u64, taken: bool) {
         let conditional = !matches!(op.code, Code::B | Code::Bl);
         match op.code {

@@ -36,7 +36,7 @@ pub(super) struct Load {
     likely: bool,
 }
 
-/// The known facts about the timing log at the load that is emitted next.
+/// The room in the timing log at the load that is emitted next, and whether the load will use it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limit {
     /// Bits that the log may have before it if it is to log how many stores ago something was. `None`: it has no more.
@@ -57,8 +57,9 @@ pub(super) struct PredictionRequest {
 }
 
 impl Writer {
-    /// Emits code that computes, into eax, the number of the doubleword of the item `further` after item number ecx.
-    /// Its bank is the carry, and logged if it is the first. Its place in the table to r13.
+    /// Emits code that computes, into eax, the number of the doubleword that contains an item. The item's number is ecx
+    /// plus `further`. Its bank goes to the carry, and is logged for the first item. Its place in the table of recent
+    /// stores goes to r13.
     fn emit_doubleword_number(
         &mut self,
         Foresight { recent, origin, .. }: Foresight,
@@ -186,8 +187,8 @@ impl Writer {
         }
     }
 
-    /// Emits code that logs whether a branch by distance at `ip` was predicted right. `verdict` is whether a
-    /// conditional one was taken.
+    /// Emits code that logs whether a branch to a fixed distance at `ip` was predicted right. `verdict` says whether a
+    /// conditional branch was taken, and is `None` for others.
     pub(super) fn write_branch_prediction(&mut self, op: Op, ip: u64, verdict: Option<bool>) {
         let Some((at, _)) = self.foresight else { return };
         self.host_flags = HostFlags::None;

@@ -70,7 +70,7 @@ impl Registers {
         (HOSTS[index], evicted)
     }
 
-    /// Drops what is in host registers that a call does not preserve. None may need a write-back.
+    /// Drops the guest registers in host registers that a call does not preserve. None of them may need a write-back.
     pub fn after_call(&mut self) {
         for (held, host) in self.held.iter_mut().zip(HOSTS) {
             if host < 12 {

@@ -35,13 +35,15 @@ impl CheckedSpans {
     }
 }
 
-/// Returns, for each instruction of a path, the range that it checks at once for itself and for later accesses by the
-/// same base. Each comes with the begin of the block of main RAM that it accessed, if it did.
+/// Returns, for each instruction of a path, the range of words that it checks at once for itself and for later accesses
+/// with the same base register. `path` has each instruction with the begin of the block of main RAM that it accessed,
+/// if it did.
 pub fn spans(path: &[(Op, Option<u32>)]) -> Vec<Option<Span>> {
     (0..path.len()).map(|index| span(&path[index..])).collect()
 }
 
-/// Returns the range that the first instruction of this path checks for itself and for later accesses by the same base.
+/// Returns the range of words that the first instruction of this path checks for itself and for later accesses with the
+/// same base register.
 fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     let (&(op, block), rest) = path.split_first()?;
     let (own, base) = (word_offset(op)?, op.rn);
@@ -64,8 +66,8 @@ fn span(path: &[(Op, Option<u32>)]) -> Option<Span> {
     (span.first != span.last).then_some(span)
 }
 
-/// Returns whether an instruction may change this register. If it changes a base without saying so, earlier checks are
-/// forgotten.
+/// Returns whether an instruction may change this register. After a change of a base register, the checks of its
+/// addresses no longer hold.
 fn changes(op: Op, register: u8) -> bool {
     let listed =
         matches!(op.code, Code::Ldm | Code::LdmPc | Code::Stm) && (op.rn == register || op.imm >> register & 1 != 0);

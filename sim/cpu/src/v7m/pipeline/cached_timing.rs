@@ -8,7 +8,8 @@ use super::float_unit::Pending;
 use super::m3m4::{ThreeStage, Wake};
 use super::operands;
 
-/// What the timing of the next instructions depends on in the M3's or M4's pipeline. Times are distances from now.
+/// The state of the M3's or M4's pipeline on which the timing of the next instructions depends. Times are distances
+/// from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     queue: Queue,

@@ -28,8 +28,8 @@ struct Word {
     free: u64,
 }
 
-/// The prefetch queue between two instructions, with times as distances from now. Values that nothing can read any more
-/// are 0.
+/// The state of the prefetch queue between two instructions, for the timing cache. Times are distances from now. Values
+/// that nothing can read any more are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Queue {
     /// Words fetched beyond the one that holds the next instruction's first halfword (itself included).
@@ -173,7 +173,8 @@ impl Prefetch {
         *place = (*place).max(until);
     }
 
-    /// Returns whether the next opcode is at an odd halfword. After a 32-bit one: whether that was.
+    /// Returns whether the next opcode is at an odd halfword. After a 32-bit opcode this also says whether that one
+    /// was.
     #[inline(always)]
     pub fn is_at_odd_halfword(&self) -> bool {
         self.pc & 2 != 0
@@ -209,7 +210,8 @@ impl Prefetch {
         self.ready(core, bus, self.pc >> 2) <= self.decoded
     }
 
-    /// Takes the 16-bit instruction at `pc` out of the queue together with the one before it.
+    /// Takes the 16-bit instruction at `pc` out of the prefetch queue, in the cycle in which the instruction before it
+    /// is decoded. So an IT instruction takes no cycle of its own.
     pub fn pass_narrow(&mut self) {
         let own = &mut self.words[(self.pc >> 2) as usize & 3].free;
         *own = if self.pc & 2 == 0 { IN_USE } else { (*own).min(self.decoded + 1) };
@@ -224,7 +226,7 @@ impl Prefetch {
         if at >= self.held { at.max(self.goes_on) } else { at }
     }
 
-    /// Delays fetches from cycle `from` on until cycle `until`, except that of a branch target.
+    /// Delays fetches from cycle `from` on until cycle `until`, except the fetch of a branch target.
     #[inline(always)]
     pub fn hold(&mut self, from: u64, until: u64) {
         self.held = from;
@@ -241,7 +243,7 @@ impl Prefetch {
         arrival + self.extra
     }
 
-    /// Makes all fetches that the unit would have made before cycle `until`, even if nobody needed them yet.
+    /// Makes all fetches that the prefetch unit makes before cycle `until`, even if no instruction needs them yet.
     #[inline(never)]
     pub fn catch_up<B: Bus>(&mut self, core: &mut Core, bus: &mut B, until: u64) {
         // A word that the decoder has not reached yet holds its place.
@@ -260,8 +262,8 @@ impl Prefetch {
         self.slot = self.slot.max(until);
     }
 
-    /// Fetches the target of a branch that is not taken after all, while it is decoded. The word is dropped. If the bus
-    /// is busy in that cycle, the branch is resolved before the fetch can begin.
+    /// Fetches the target of a branch while the branch is decoded, though it is not taken. The word is dropped. If the
+    /// bus is busy in that cycle, the fetch does not begin, because the branch is resolved first.
     pub fn fetch_untaken_target<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32) {
         let at = self.decoded;
         self.catch_up(core, bus, at);
@@ -270,8 +272,8 @@ impl Prefetch {
         }
     }
 
-    /// Continues at a branch's `target`: its first address phase is in cycle `at`, and it executes in cycle `earliest`
-    /// at the earliest. Returns when it can execute as far as its first word goes.
+    /// Continues at a branch's `target`: the first address phase is in cycle `at`, and the target executes in cycle
+    /// `earliest` at the earliest. Returns the cycle in which it can execute once its first word is there.
     #[inline(always)]
     pub fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, target: u32, at: u64, earliest: u64) -> u64 {
         if bus.fetch_waits() {
@@ -294,8 +296,8 @@ impl Prefetch {
         start
     }
 
-    /// Empties the queue and fetches from `pc` again, with the first address phase in cycle `at`. Returns when that can
-    /// execute.
+    /// Empties the queue and fetches from `pc` again, with the first address phase in cycle `at`. Returns the cycle in
+    /// which the instruction there can execute.
     pub fn refill<B: Bus>(&mut self, core: &mut Core, bus: &mut B, at: u64, earliest: u64) -> u64 {
         let pc = self.pc;
         self.redirect(core, bus, pc, at, earliest)

@@ -39,7 +39,7 @@ impl FloatUnit {
         self.late_for = cycle_at(pending.late_for, now);
     }
 
-    /// Returns the first cycle at or after `from` in which `op` can execute.
+    /// Returns the first cycle, `from` or later, in which the instruction `op` can execute.
     pub fn ready(&self, op: Op, from: u64) -> u64 {
         let from = from.max(self.free);
         let late = if from == self.late_for { self.late } else { 0 };
@@ -60,7 +60,7 @@ impl FloatUnit {
     }
 }
 
-/// Returns the bit of an S register in a set.
+/// Returns the bit of an S register in a set of registers.
 fn single_register_bit(register: u8) -> u32 {
     1 << (register & 31)
 }

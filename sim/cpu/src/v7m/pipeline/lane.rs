@@ -85,7 +85,8 @@ pub(super) const M3: [(Lane, u8); CLASSES] = lanes(false);
 /// The M4's table.
 pub(super) const M4: [(Lane, u8); CLASSES] = lanes(true);
 
-/// Returns one bit for each class that takes one cycle and knows no other rule: most instructions, told by one test.
+/// Returns the set of classes that take one cycle without any other rule, a bit each. Most instructions are of these
+/// classes, and one test recognises them.
 pub(super) const fn plain(lanes: &[(Lane, u8); CLASSES]) -> u64 {
     let (mut bits, mut class) = (0, 0);
     while class < CLASSES {

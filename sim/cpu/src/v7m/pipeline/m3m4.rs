@@ -214,8 +214,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Accounts for the address phase of an access: a load that overlaps another one must go to the same block of
-    /// memory.
+    /// Times the address phase of an access. A load that overlaps another one must go to the same block of memory.
     #[inline(always)]
     fn address_phase<B: Bus>(&mut self, core: &mut Core, bus: &mut B, address: u32, index: u32) {
         if index == 0 {
@@ -239,7 +238,7 @@ impl<const M4: bool> ThreeStage<M4> {
         }
     }
 
-    /// Leaves results from which the next instruction may compute an address, and nothing else.
+    /// Notes the registers that the instruction has computed, because an address that depends on them may come later.
     #[inline(always)]
     fn leave(&mut self, op: Op) {
         self.wake =
@@ -351,7 +350,8 @@ impl<const M4: bool> Pipeline for ThreeStage<M4> {
         }
     }
 
-    /// Ends what the instruction before had left to do, because the instruction that was issued last has faulted.
+    /// Ends the data phase of the access before, which the instruction that was issued last would have overlapped. That
+    /// instruction has faulted.
     fn end_after_fault(&mut self, core: &mut Core) {
         core.t = core.t.max(std::mem::take(&mut self.overlapped_until));
     }

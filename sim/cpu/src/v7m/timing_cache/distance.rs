@@ -10,8 +10,8 @@ pub const OPEN: u64 = u64::MAX / 2;
 /// Its distance.
 const OPEN_DISTANCE: i16 = i16::MAX;
 
-/// Converts cycles to distances from one moment, as cached states contain them. One that does not fit is noted: the
-/// state that it was for must not be cached, or time would continue from another one.
+/// A converter of cycles to distances from one moment, as the states of the timing cache contain them. It notes a
+/// distance that does not fit into its type, because such a state must not be cached.
 #[derive(Debug)]
 pub struct Distances {
     now: u64,
@@ -24,7 +24,8 @@ impl Distances {
         Distances { now, fit: Cell::new(true) }
     }
 
-    /// Returns the distance of a cycle from the converter's moment. All cycles long ago have the same one.
+    /// Returns the distance of a cycle from the converter's moment. All cycles that are long past have the same
+    /// distance.
     #[inline]
     pub fn of(&self, cycle: u64) -> i16 {
         match cycle.wrapping_sub(self.now) as i64 {
@@ -41,13 +42,13 @@ impl Distances {
         self.of(cycle.max(self.now))
     }
 
-    /// Returns the distance of a cycle in one byte. All below `least` are the same.
+    /// Returns the distance of a cycle in one byte. All distances below `least` count as `least`.
     #[inline]
     pub fn byte(&self, cycle: u64, least: i64) -> i8 {
         self.to_narrow((cycle.wrapping_sub(self.now) as i64).max(least))
     }
 
-    /// Converts a number to a narrower type. If it does not fit, that is noted.
+    /// Converts a number to a narrower type. If it does not fit, the converter notes that its state cannot be cached.
     #[inline]
     pub fn to_narrow<N: TryFrom<i64> + Default>(&self, number: i64) -> N {
         N::try_from(number).unwrap_or_else(|_| {
@@ -56,7 +57,7 @@ impl Distances {
         })
     }
 
-    /// Returns a state that was made of these distances, if all of them fit.
+    /// Returns the state that was made of this converter's distances. `None` if one of them did not fit.
     pub fn all_in<S>(&self, state: S) -> Option<S> {
         self.fit.get().then_some(state)
     }

@@ -1,7 +1,8 @@
 //! The inputs of a trace's timing that its first instruction does not tell.
 
-/// The log of a trace: which memory answered, which conditions failed, and the cycles that depend on operands, in the
-/// order of execution. Each is shifted in from below. The highest bit set marks where they begin.
+/// The log of a trace (a run of instructions that are timed together): which memories it accessed, which conditions
+/// failed, and the cycles that depend on operands, in the order of execution. Each entry is shifted in from below. The
+/// highest bit set marks the begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Log {
     pub(super) bits: u64,
@@ -38,32 +39,34 @@ impl Log {
         self.bits = self.bits << bits | value;
     }
 
-    /// Returns whether `bits` rare bits fit besides whatever the rest of the longest trace logs.
+    /// Returns whether the log has room for an entry of `bits` bits that most instructions do not have, even if the
+    /// trace becomes as long as possible.
     #[inline(always)]
     pub fn has_room(self, bits: u32) -> bool {
         self.bits >> Log::most_before(bits, self.left) == 0
     }
 
-    /// Returns the most bits that a log may have so that `bits` rare ones still fit, `left` instructions before the end
-    /// of the longest trace.
+    /// Returns how many bits a log may have at most so that an entry of `bits` bits, which most instructions do not
+    /// have, still fits. `left` instructions may still follow in the trace.
     pub fn most_before(bits: u32, left: u32) -> u32 {
         u64::BITS - (bits + INSTRUCTION_BITS * left + END_BITS)
     }
 
-    /// Appends a value that most instructions do not have. It must fit.
+    /// Appends an entry of `bits` bits that most instructions do not have to the log. The log must have room for it
+    /// ([`Log::has_room`]).
     #[inline(always)]
     pub fn push_rare(&mut self, value: u64, bits: u32) {
         debug_assert!(self.has_room(bits));
         self.push(value, bits);
     }
 
-    /// Returns how many instructions may still follow, the current one included.
+    /// Returns how many instructions may still follow in the trace, including the current one.
     #[inline(always)]
     pub fn instructions_left(self) -> u32 {
         self.left
     }
 
-    /// Returns the whole log as a key.
+    /// Returns the whole log as a number, for the key of a cached transition.
     #[inline(always)]
     pub fn bits(self) -> u64 {
         self.bits

@@ -61,8 +61,8 @@ const INSTRUCTION_CYCLES: u64 = 72;
 const TRACE_CYCLES: u64 = INSTRUCTION_CYCLES * TRACE_INSTRUCTIONS as u64;
 const SHORT_CYCLES: u64 = INSTRUCTION_CYCLES * SHORT_INSTRUCTIONS as u64;
 
-/// The kind of memory that an access reached, as far as its timing is concerned. (The order of the first two makes a
-/// home the outcome of a comparison.)
+/// The kind of memory that an access reached, as far as its timing is concerned. Native code gets the first two as the
+/// outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Home {
@@ -196,7 +196,7 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         loop {
             let translated = if most == TRACE_INSTRUCTIONS && P::logs_by_foresight(core) {
                 // SAFETY: the caller's promise.
-                unsafe { self.find_translation::<WATCH>(core, pipe, bus, bias, at) }
+                unsafe { self.run_translations::<WATCH>(core, pipe, bus, bias, at) }
             } else {
                 (at, None)
             };
@@ -236,15 +236,14 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
-    /// Executes traces that are translated, one after the other, and adds their time: how the last one ended. `None` if the
-    /// next one is not translated, or will be after the next event.
+    /// Executes JIT-compiled traces, one after the other, and adds their cycles. Returns the node that they reach, and
+    /// how the last one ended, or `None` if no native code continues there.
     ///
     /// # Safety
     /// As for [`TimingCache::run`].
     // In line, its loop would share the host's registers with the caller's.
-    /// Executes JIT-compiled traces, one after the other, adds their cycles, and returns how the last one ended.
     #[inline(never)]
-    unsafe fn find_translation<const WATCH: u8>(
+    unsafe fn run_translations<const WATCH: u8>(
         &mut self,
         core: &mut Core,
         pipe: &mut P,
@@ -411,8 +410,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         (at, if core.instructions == before { ProbeOutcome::Fired } else { ProbeOutcome::Executed })
     }
 
-    /// Returns the number of the current state of pipeline and bus, if it can be cached. Everything else is forgotten
-    /// if there is no room for it.
+    /// Returns the number of the current state of pipeline and bus in the timing cache. `None` if the state cannot be
+    /// cached. A full cache is cleared first.
     fn number(&mut self, core: &Core, pipe: &P, bus: &B) -> Option<u32> {
         let state = (pipe.state(core)?, bus.state(core.t)?);
         let address = core.address_of(core.ip);
@@ -420,7 +419,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
     }
 }
 
-/// Reports the store to a watched word with which a trace ended, if it did.
+/// Reports the store to a watched word with which a trace ended. Does nothing if the trace ended otherwise. `begun` is
+/// the trace's first cycle, `stored_after` the cycles from there to the store.
 #[inline(always)]
 fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReason, begun: u64, stored_after: i32) {
     if let EndReason::Watched { word, wide } = end {
@@ -429,7 +429,7 @@ fn report_store<B: QuickBus>(core: &mut Core, bus: &mut B, end: EndReason, begun
     }
 }
 
-/// What became of an instruction before which a trace ended.
+/// What happened to an instruction before which a trace ended, perhaps because it has probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProbeOutcome {
     /// It had probes, and was executed.

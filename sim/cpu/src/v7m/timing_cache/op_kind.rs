@@ -6,8 +6,8 @@ use crate::v7m::core::Core;
 use crate::v7m::op::{Class, Op, flag};
 use crate::v7m::special::sysm;
 
-/// How an instruction is handled in a trace: as it is, after a check, with its operand-dependent cycles logged, or not
-/// at all.
+/// How an instruction is handled in a trace: without conditions, after a check, with its operand-dependent cycles
+/// logged, or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum OpKind {

@@ -98,7 +98,7 @@ unsafe impl<B: QuickBus> Bus for Replay<'_, B> {
     }
 }
 
-/// The state at the start of an instruction, from which its share in the trace is made.
+/// The times at the start of an instruction, from which its share of the trace's cycles is computed, for the profile.
 #[derive(Debug, Clone, Copy)]
 struct OpenShare {
     address: u32,
@@ -120,8 +120,9 @@ impl OpenShare {
     }
 }
 
-/// Computes a trace's cycles by its log: advances `core.t`, the pipeline and the bus from the trace's begin to its end.
-/// Notes the share of each instruction. Returns the cycle of the last store's address phase.
+/// Computes the cycles of an executed trace by replaying its log in the pipeline model: advances `core.t`, the pipeline
+/// and the bus to the end of the trace. Notes the share of each instruction for the profile. Returns the cycle of the
+/// last store's address phase.
 ///
 /// # Safety
 /// The trace was executed by this core: its instructions are ops of the region.
@@ -199,7 +200,7 @@ pub(super) unsafe fn replay<P: CacheableTiming, B: QuickBus>(
     bus.stored_at
 }
 
-/// Replays a taken branch to `ip`, inside the region.
+/// Times a taken branch to `ip`, which is in the same region of code, in a replay.
 fn replay_branch<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,
@@ -213,7 +214,7 @@ fn replay_branch<P: CacheableTiming, B: QuickBus>(
     pipe.take_branch(core, bus, op, jump, target);
 }
 
-/// Replays the memory accesses of an instruction, which all reach one memory.
+/// Times the memory accesses of an instruction in a replay. They all reach one memory.
 fn replay_accesses<P: CacheableTiming, B: QuickBus>(
     core: &mut Core,
     pipe: &mut P,

@@ -38,8 +38,8 @@ impl Key {
         base.wrapping_sub(region.ops as u64)
     }
 
-    /// Returns the place of an op, which does not depend on the host: its address, times the bytes of ops for each byte
-    /// of code.
+    /// Returns the place of an op, a number that does not depend on the host: the op's board address, times the bytes
+    /// of ops for each byte of code.
     #[inline(always)]
     pub fn place(bias: u64, op: *mut Op) -> u64 {
         (op as u64).wrapping_add(bias)
@@ -85,7 +85,7 @@ impl Key {
         Key { log, ..self }
     }
 
-    /// Returns the key of the same trace with an end `behind` bytes of ops further on.
+    /// Returns the key of the same trace with an end that is `behind` bytes of ops later.
     #[inline(always)]
     pub fn on(self, behind: u64) -> Key {
         Key { rest: self.rest.wrapping_add(behind << DISTANCE), ..self }

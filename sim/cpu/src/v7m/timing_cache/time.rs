@@ -37,8 +37,8 @@ impl NodePosition {
 }
 
 impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
-    /// Adds the cycles of a trace that was executed. Returns the node to which it leads, and
-    /// [`Transition::stored_after`].
+    /// Adds the cycles of an executed trace to the core's time, from the timing cache or by a replay. Returns the node
+    /// to which it leads, and the cycles from its begin to its last store.
     ///
     /// # Safety
     /// The trace was executed by this core: its instructions are ops of the region.
@@ -61,8 +61,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
-    /// Adds the cycles of a trace that was executed, if they are cached. Returns the node to which it leads, and
-    /// [`Transition::stored_after`].
+    /// Adds the cycles of an executed trace to the core's time, if they are cached. Returns the node to which it leads,
+    /// and the cycles from its begin to its last store. `None` if they are not cached.
     #[inline(always)]
     pub(super) fn find_known<const WATCH: u8>(
         &mut self,
@@ -87,8 +87,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         Some((NodePosition::ahead(transition.next), transition.stored_after))
     }
 
-    /// Adds the cycles of a trace that are not cached yet, by a replay. Returns the node to which it leads, and
-    /// [`Transition::stored_after`].
+    /// Adds the cycles of an executed trace that is not in the timing cache, by a replay. Returns the node to which it
+    /// leads, and the cycles from its begin to its last store.
     ///
     /// # Safety
     /// The trace was executed by this core: its instructions are ops of the region.

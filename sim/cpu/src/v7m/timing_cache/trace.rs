@@ -29,7 +29,7 @@ pub(super) enum EndReason {
     },
 }
 
-/// The log and the end of a trace: two words, as functions return them in registers.
+/// The log and the end of a trace, in two words, so that functions return them in host registers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TraceEnd {
     bits: u64,
@@ -87,8 +87,8 @@ impl TraceEnd {
 /// Instructions left at which a branch back ends a trace, so that traces of a loop begin where it does, or nearly.
 const TURN: u32 = super::TRACE_INSTRUCTIONS / 3;
 
-/// Executes instructions without time, until the end of a trace, and returns its log. Returns what they logged, in a
-/// log that starts with `log`.
+/// Executes instructions speculatively, without their cycles, until the end of a trace. Appends to `log` what their
+/// cycles depend on, and returns it with the reason for the end.
 ///
 /// # Safety
 /// As for [`exec::run`].
@@ -104,12 +104,13 @@ pub(super) unsafe fn execute_trace<P: CacheableTiming, B: QuickBus>(
     unsafe { go_on(core, pipe, bus, ip, log) }.report()
 }
 
-/// The function of a code: `ip` points to its instruction, the numbers are the [`Log`]'s.
+/// The function that executes an instruction with a given code in a trace, and those that follow. Its arguments are
+/// core, pipeline, bus, the op, and the two numbers of the [`Log`].
 ///
 /// Each must only be called so, with a core for which [`exec::run`]'s promise holds.
 type Function<P, B> = unsafe fn(&mut Core, &mut P, &mut B, *mut Op, u64, u32) -> TraceEnd;
 
-/// The table of the functions that execute an instruction in a trace, by [`Op::form`].
+/// The table of the functions that execute an instruction in a trace, by the form of its op ([`Op::form`]).
 struct Functions<P, B>(std::marker::PhantomData<(P, B)>);
 
 impl<P: CacheableTiming, B: QuickBus> Functions<P, B> {
@@ -188,10 +189,10 @@ fn is_barred<P: CacheableTiming, B: QuickBus>(
     TraceEnd::at(core, ip, Log { bits, left }, EndReason::Barred)
 }
 
-/// Executes an instruction of a known code and length in a trace, and continues with the next one. Its place is known
-/// without a look at the op, which would take the host longer than all the rest. The function accesses all memories, or
-/// leaves what is not in main RAM to the function that does ([`reach`]): the common one then needs no more registers
-/// than a function may use as it likes.
+/// Executes an instruction with a known code and length in a trace, and continues with the next instruction. The place
+/// of the next one follows from code and length, so that the host need not read the op for it. The function accesses
+/// all memories, or leaves accesses outside main RAM to the function that does ([`reach`]), so that the common one
+/// needs no host registers that it would have to save.
 ///
 /// # Safety
 /// As for [`Function`].

@@ -131,13 +131,14 @@ pub(super) mod reach {
     pub const WATCHED: u8 = 2;
 }
 
-/// The bus during untimed execution: only memories that answer at once, as far as one of [`reach`] says. Its waits are
-/// [`super::Home`]s, of stores with [`WATCHED`], and its errors mean "not here".
+/// The bus during speculative execution: only memories that answer at once, and of these what `REACH` ([`reach`])
+/// allows. In place of wait states it returns the memory ([`super::Home`]), for stores with [`WATCHED`]. Its error
+/// means that the trace cannot make this access.
 #[repr(transparent)]
 pub(super) struct Quick<B, const REACH: u8>(B);
 
 impl<B, const REACH: u8> Quick<B, REACH> {
-    /// Returns the same bus, restricted in this way.
+    /// Returns the same bus, restricted to memories that answer at once.
     #[inline(always)]
     pub fn of(bus: &mut B) -> &mut Quick<B, REACH> {
         // SAFETY: nothing but the bus is in it.

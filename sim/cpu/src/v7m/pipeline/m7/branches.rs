@@ -57,7 +57,7 @@ impl M7 {
         core.scb.actlr & DISBTACREAD != 0 && op.class == Class::BranchConditional && (op.imm as i32) < 0
     }
 
-    /// Accounts for the current branch, which was not taken.
+    /// Times the current branch, which was not taken.
     pub(super) fn fell_through<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) {
         let right = self.is_predicted_right(core, None);
         if !right || M7::statically_taken(core, op) {
@@ -68,7 +68,7 @@ impl M7 {
         }
     }
 
-    /// Accounts for the current branch, which went to `target`.
+    /// Times the current branch, which went to `target`.
     pub(super) fn redirect<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op, jump: Jump, target: u32) {
         let right = self.is_predicted_right(core, Some(target));
         let narrow = self.narrow_before(core);

@@ -27,7 +27,7 @@ const NARROW_MOST: i64 = timing::FOLD_NARROW_OPCODES as i64;
 /// After a flush they are counted from this on.
 const NARROW_LEAST: i64 = -4;
 
-/// What the log of a trace says of the current instruction's access and branch.
+/// What the log of the replayed trace says about the access or the branch of the current instruction.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Foreseen {
     /// How many stores ago what it loads was stored, 1 being the last store. 0: too long ago to matter.
@@ -36,8 +36,8 @@ pub(super) struct Foreseen {
     pub right: bool,
 }
 
-/// What the timing of the next instructions depends on in the M7's pipeline. Times are distances from now, those that
-/// are over alike.
+/// The state of the M7's pipeline on which the timing of the next instructions depends. Times are distances from now,
+/// and all past times are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct State {
     /// Late and early, by register.
@@ -71,7 +71,8 @@ impl M7 {
     }
 }
 
-/// Removes what was logged of an access from the log: its bank, and [`Foreseen::stores_since`].
+/// Removes the entry of an access from a trace's log. Returns the RAM bank of the access, and how many stores ago its
+/// doubleword was stored to (0: too long ago to matter).
 fn take_access(log: &mut Log, op: Op) -> (u32, usize) {
     let bank = log.take_oldest(1) as u32;
     let hit = !is_store(op) && log.take_oldest(1) != 0;
@@ -99,7 +100,8 @@ impl CacheableTiming for M7 {
         taken: predict::TAKEN,
     });
 
-    /// Returns whether the log suffices: not if ACTLR changes the prediction.
+    /// Returns whether the log contains everything that the timing depends on. Not if ACTLR changes the branch
+    /// prediction.
     #[inline(always)]
     fn logs_by_foresight(core: &Core) -> bool {
         core.scb.actlr & (DISBTACREAD | DISBTACALLOC) == 0
@@ -202,23 +204,24 @@ impl CacheableTiming for M7 {
         }
     }
 
-    /// Appends to the trace's log whether a branch was predicted right. It is at `_from`, and goes to `_target` or is
-    /// not taken.
+    /// Appends to the trace's log whether a branch was predicted right. It is at `from`, and goes to `target` or is not
+    /// taken.
     #[inline(always)]
     fn predict_branch(&mut self, core: &Core, log: &mut Log, from: u32, target: Option<u32>) {
         let right = self.judge(core, from, target);
         log.push(right.into(), 1);
     }
 
-    /// Appends what the timing of a skipped instruction depends on to the trace's log. It is at `_from`, and its
-    /// condition in an IT block failed.
+    /// Appends to the trace's log whether a skipped branch of an IT block was predicted right. It is at `from`. Other
+    /// skipped instructions log nothing.
     fn predict_skip(&mut self, core: &Core, log: &mut Log, op: Op, from: u32) {
         if RULES[op.code as usize].uses & uses::BRANCH != 0 {
             self.predict_branch(core, log, from, None);
         }
     }
 
-    /// Removes the entry of an access from a log. The memory that it reached is not logged, but noted.
+    /// Removes the entry of an instruction's memory accesses from a trace's log and returns which memory they reached.
+    /// The memory is not in the log: it was noted while the trace was executed.
     fn log_entry_of_access(&self, log: &mut Log, op: Op, left: u32) -> Home {
         take_access(log, op);
         if !is_store(op) && self.cached >> left & 1 != 0 { Home::Cached } else { Home::First }
@@ -236,8 +239,8 @@ impl CacheableTiming for M7 {
         }
     }
 
-    /// Removes the entry of an instruction's accesses from the log of a trace that is timed by replay. Returns the
-    /// memory that they reached, and an address in place of the first one's.
+    /// Moves the log entry of an instruction's accesses to the pipeline, which times the trace by replaying its log.
+    /// Returns a memory and an address that stand for those of the first access.
     fn recall_access<B: QuickBus>(&mut self, _: &B, log: &mut Log, op: Op) -> (Home, u32) {
         let (bank, ago) = take_access(log, op);
         self.foreseen = Some(Foreseen { ago, right: false });

@@ -24,8 +24,9 @@ pub struct State {
     freed: [i16; PREFETCH_QUEUE_ENTRIES],
 }
 
-/// The prefetch queue of the M7. It runs ahead of execution by up to its length. That is worked out afterwards, when a
-/// doubleword is first needed: it was asked for one cycle after the one before it, or when an entry became free.
+/// The prefetch queue of the M7, which fetches ahead of execution by up to its length. The fetch of a doubleword is
+/// computed later, when an instruction first needs it: it began one cycle after the one before it, or when an entry
+/// became free.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch {
     /// Halfwords of arrived doublewords not issued yet. Negative: so many are missing.

@@ -20,7 +20,7 @@ pub struct Work {
     what: What,
 }
 
-/// The kinds of floating-point instructions that the scoreboard distinguishes.
+/// The kind of a floating-point instruction, by which the scoreboard times it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum What {
     /// May follow a multiply-accumulate at once: multiplication, division, comparison.
@@ -63,7 +63,7 @@ const OVER: i16 = {
     -(if fused > chained { fused } else { chained } as i16)
 };
 
-/// Returns the bit of an S register in a set.
+/// Returns the bit of an S register in a set of registers.
 const fn single_register_bit(register: u8) -> u32 {
     1 << (register & 31)
 }
@@ -204,7 +204,7 @@ impl Scoreboard {
         }
     }
 
-    /// Returns what an instruction that issues now, from where the distances count, or later can still depend on.
+    /// Returns the ready times on which instructions that issue now or later can still depend, as distances from now.
     pub fn state(&self, distances: &Distances) -> State {
         let ready = self.ready.map(|cycle| distances.byte(cycle, OVER.into()));
         let open = (0..32).filter(|&register| i16::from(ready[register]) > OVER).fold(0, |set, n| set | 1 << n);

@@ -99,8 +99,8 @@ impl Default for M7 {
     }
 }
 
-/// Returns whether the instruction's constant goes through the shifter. (MOVW's is not expanded: the carry field of a
-/// logical operation tells.)
+/// Returns whether the instruction's constant goes through the shifter. The constant of MOVW does not, which is
+/// recognised by the carry field of a logical operation.
 fn rotated_constant(op: Op) -> bool {
     is_rotated(op.imm) && (op.code != Code::MovImm || op.shift != 0)
 }
@@ -139,7 +139,7 @@ impl M7 {
         }
     }
 
-    /// Returns the first cycle in which the fetched opcode can issue, and counts waits that memory is to blame for.
+    /// Returns the first cycle in which the fetched opcode can issue, and counts the cycles of waiting for memory.
     #[inline(always)]
     fn earliest_issue<B: Bus>(&mut self, core: &mut Core, bus: &mut B, op: Op) -> u64 {
         self.fetch.left -= op.halfwords() as i32;
@@ -187,7 +187,7 @@ impl M7 {
         core.t = if blocks == uses::ALL { at + 1 } else { at };
     }
 
-    /// Delays the current load or store, which turns out to execute in cycle `at`.
+    /// Delays the current load or store to cycle `at`, in which it can execute.
     #[cold]
     fn delay_access(&mut self, core: &mut Core, op: Op, at: u64) {
         self.open(core, at, RULES[op.code as usize].blocks);
@@ -208,7 +208,7 @@ impl M7 {
         }
     }
 
-    /// Notes the current branch, and the cycle in which its condition is known.
+    /// Notes the address of the current branch, and the cycle in which its condition is known.
     #[inline(always)]
     fn branch_at_hand(&mut self, core: &Core, op: Op, condition: u64) {
         self.branch = core.address_of(core.ip);

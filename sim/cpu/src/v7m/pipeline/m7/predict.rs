@@ -41,7 +41,7 @@ impl Predictor {
         Predictor { entries: [Entry { branch: 0, target: 0, counter: 0 }; BRANCH_TARGETS] }
     }
 
-    /// Returns the entry at the place of this branch.
+    /// Returns the entry of the branch target cache for this branch's address, which may be in use for another branch.
     fn entry(&mut self, branch: u32) -> &mut Entry {
         &mut self.entries[(branch >> 1) as usize % BRANCH_TARGETS]
     }

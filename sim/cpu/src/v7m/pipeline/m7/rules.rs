@@ -39,8 +39,8 @@ pub mod uses {
     pub const ALL: u16 = u16::MAX;
 }
 
-/// Returns what an older instruction with these uses keeps out of the younger slot (JL; SHIFT before SHIFTED is the
-/// matrix's "slippery" minus).
+/// Returns the uses that an instruction may not have to issue in the same cycle as an older one with these uses (JL;
+/// SHIFT before SHIFTED is the matrix's "slippery" minus).
 const fn blocks(used: u16) -> u16 {
     use uses::*;
     let pairs = [
@@ -71,7 +71,7 @@ const fn blocks(used: u16) -> u16 {
 /// come some that are always over and some that nobody reads, 32 registers each.
 pub const TIMES: usize = 256;
 
-/// Which time of a register an operand depends on: the late or the early one.
+/// Which ready time of a register an operand depends on: the late one or the early one. See the module's head.
 #[derive(Debug, Clone, Copy)]
 pub struct Place(u8);
 
@@ -88,7 +88,8 @@ impl Place {
     }
 }
 
-/// How the issue logic treats an instruction. From [`Kind::Movt`] on each kind is a case of its own.
+/// The kind of an instruction, by which the issue logic times it. From [`Kind::Movt`] on each kind has a case of its
+/// own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {

@@ -17,7 +17,7 @@ pub(super) fn for_registers(mut set: u16, mut act: impl FnMut(usize)) {
     }
 }
 
-/// Returns the bit of a register in a set.
+/// Returns the bit of a register in a set of registers.
 const fn bit(register: u8) -> u16 {
     1 << (register & 15)
 }

@@ -57,8 +57,8 @@ impl Stores {
         at.max(self.left[self.turn])
     }
 
-    /// Puts a store into the buffer in cycle `at`. It occupies its bank for `cycles`. One that makes the bus `wait`
-    /// delays both banks.
+    /// Puts a store into the buffer in cycle `at`. The store occupies its bank for `cycles` cycles. A store with wait
+    /// states (`wait`) on the bus delays both banks.
     #[inline]
     pub fn push(&mut self, at: u64, address: u32, cycles: u64, wait: u64) {
         let bank = (address >> 2 & 1) as usize;
@@ -73,8 +73,8 @@ impl Stores {
         self.entered[self.newest] = at;
     }
 
-    /// Returns the first cycle in which the data of the store `ago` stores ago can be loaded. 1 is the last store, 0
-    /// none.
+    /// Returns the first cycle in which data can be loaded that was stored `ago` stores ago. 1 is the last store, 0 no
+    /// store.
     #[inline]
     pub fn first_load_cycle(&self, ago: usize, distance: u64) -> u64 {
         match ago {
@@ -89,8 +89,8 @@ impl Stores {
         self.bank_free[0].max(self.bank_free[1])
     }
 
-    /// Returns what the buffer can still delay at time `now`, from which the distances count, or later. `None` if that
-    /// takes very long.
+    /// Returns the state of the buffer that can delay instructions at time `now` or later. `None` if a store takes too
+    /// long to be cached.
     pub fn state(&self, now: u64, distances: &Distances, distance: u64) -> Option<State> {
         let later = |cycle: u64| distances.ahead(cycle);
         if self.drain_cycle() > now + LONG {

@@ -28,7 +28,7 @@ const FIELDS: Fields = Fields {
     float_ready: offset_of!(Core, float_ready) as i32,
 };
 
-/// Returns the offsets from which native code that goes from one path to the next is written.
+/// Returns the offsets of fields that native code uses when it goes from one path to the next.
 const fn path_offsets<B: QuickBus>() -> PathLayout {
     let repeating = offset_of!(Context<'_, (), ()>, repeating);
     PathLayout {
@@ -73,8 +73,8 @@ const fn path_offsets<B: QuickBus>() -> PathLayout {
     }
 }
 
-/// Emits the native code of the translation with this number, and returns its host address. An access that such a path
-/// was left before is to be done `again`: it is called.
+/// Emits the native code of the translation with this number, and returns its host address. `None` if it cannot be
+/// compiled. `again`: execution left an earlier translation before an access, which is done by a call this time.
 pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     store: &mut Store,
     core: &Core,
@@ -120,8 +120,8 @@ pub(super) fn assemble<P: CacheableTiming, B: QuickBus>(
     writer.finish_chained(store, records, end, PathExit::new(number, CALLED).0, &path_offsets::<B>())
 }
 
-/// Returns the most bits that a step of a path can log, if accesses log in `ago_bits` bits how many stores ago
-/// something was.
+/// Returns how many bits a step of a path can log at most. A load logs in `ago_bits` bits how many stores ago the
+/// loaded doubleword was stored to.
 fn most_logged(step: &Step, ago_bits: u32) -> u32 {
     match step.kind {
         StepKind::On | StepKind::Branch(_) => CYCLES_BITS + BRANCH_BITS,

@@ -33,7 +33,7 @@ use record::{DONE, NOWHERE, Record, records};
 /// Executions of a trace, whatever its path, before it is translated: short runs take no longer with it than without.
 const TRANSLATED_AFTER: u32 = 1000;
 
-/// The JIT-compiled traces, by the [`Key::place`](super::table::Key::place) at which they begin.
+/// The JIT-compiled traces of a core, by the place ([`Key::place`](super::table::Key::place)) at which they begin.
 #[derive(Debug)]
 pub(super) struct Translations {
     paths: Paths<Translation, { size_of::<Op>() }>,
@@ -78,7 +78,7 @@ pub(super) enum NativeReturn {
     Otherwise,
 }
 
-/// The data that native code of a trace gets at its call, uses for its own calls, and returns.
+/// The data that native code of a trace gets at its call, passes to functions that it calls, and returns.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Context<'a, P, B> {
@@ -242,13 +242,13 @@ impl Translations {
         NativeReturn::To(left, key, trace.instructions)
     }
 
-    /// Returns the op at which a trace ended that left by this exit, if nothing else has set it.
+    /// Returns the op at which a trace that left by this exit ended, unless the native code has stored another one.
     pub fn end(&self, left: PathExit) -> *mut Op {
         self.paths.path(left.number()).exits[left.exit()].trace.end
     }
 
-    /// Enters the transition of a trace that left by this exit, from this state and with this log, into the exit's
-    /// record, for native code to use.
+    /// Stores the cached transition of a trace that left by this exit, from this state and with this log, in a record
+    /// of the exit. Native code uses it the next time.
     pub fn record(&mut self, left: PathExit, (state, log): (u32, u64), ip: *mut Op, (transition, serial): (u64, u32)) {
         let record = &mut self.paths.path_mut(left.number()).records[left.record()];
         let ip = ip as u64;

@@ -103,7 +103,7 @@ impl<P: CacheableTiming> Walk<'_, P> {
         Step { ip, op, before, after: self.so_far(), kind, next: self.ip, is_last: false }
     }
 
-    /// Passes over the instructions of an IT block.
+    /// Moves the walk past the instructions of an IT block, and past their entries in the log.
     ///
     /// # Safety
     /// As for [`plan`].
@@ -125,7 +125,8 @@ impl<P: CacheableTiming> Walk<'_, P> {
         }
     }
 
-    /// Passes over one instruction and its part of the log. Returns what native code must do for it.
+    /// Moves the walk past one instruction and its entries in the log. Returns what native code must do for the
+    /// instruction.
     fn instruction(&mut self, op: Op) -> StepKind {
         let mut kind = StepKind::On;
         if words(op) != 0 {

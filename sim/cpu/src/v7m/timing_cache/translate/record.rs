@@ -2,7 +2,8 @@
 
 use super::Exit;
 
-/// The cached timing that native code finds at an exit of a trace. If the next one is another one it asks.
+/// The cached timing of one way to leave a trace, which native code finds at the trace's exit. If state or log is
+/// another one, native code returns to Rust, which looks it up.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 pub(super) struct Record {
