@@ -11,14 +11,16 @@ const KIND_AT: usize = 18;
 /// The bytes of one event.
 type PackedEvent = [u8; Event::BYTES];
 
-/// Returns packed events in the order of time, without those of the identity `other_than`. A handler that ends with a tail
-/// call returns from that function first, in the same cycle. A rest at the end is dropped.
+/// Returns packed events in the order of time, without those of the identity (`id`) `other_than`. If a handler ends
+/// with a tail call, the return from that function comes first in their common cycle. Bytes at the end that are no
+/// whole event are dropped.
 #[must_use]
 pub fn order_events(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
     sorted(records, other_than).concat()
 }
 
-/// Returns the last event of each kind, core and identity, in the order of time: the state that the events leave.
+/// Returns the last event of each kind, core and identity, in the order of time, without those of the identity
+/// `other_than`. They show the state after all events.
 #[must_use]
 pub fn latest_events(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
     let mut known = HashSet::new();
@@ -29,7 +31,7 @@ pub fn latest_events(records: &[u8], other_than: Option<u16>) -> Vec<u8> {
     events.concat()
 }
 
-/// Returns packed events in the order of their cycles, without those of the identity `other_than`.
+/// Returns packed events in the order of their cycles, without those of the identity (`id`) `other_than`.
 fn sorted(records: &[u8], other_than: Option<u16>) -> Vec<PackedEvent> {
     let (records, _) = records.as_chunks::<{ Event::BYTES }>();
     let id = |event: &PackedEvent| u16::from_le_bytes([event[ID_AT], event[ID_AT + 1]]);

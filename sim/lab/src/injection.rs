@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// What a test does to the board from outside: an exception, a pin's level and so on.
+/// A stimulus from outside of the board that a test injects: an exception, a pin's level and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stimulus {
     /// An exception becomes pending, as by a pulse on its interrupt line.
@@ -24,8 +24,8 @@ pub enum Stimulus {
 /// A cycle that is never reached.
 const NEVER: u64 = u64::MAX;
 
-/// The stimuli that are still to come, in the order of their cycles. Those of one cycle are in the order in which they
-/// were given.
+/// The scheduled stimuli (exceptions, pin levels and so on), in the order of their cycles. Stimuli of one cycle stay in
+/// the order in which they were scheduled.
 #[derive(Debug, Clone, Default)]
 pub struct Injections {
     queue: VecDeque<(u64, Stimulus)>,

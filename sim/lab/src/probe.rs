@@ -125,12 +125,13 @@ impl Probes {
         self.numbers.contains_key(&address)
     }
 
-    /// Returns the number of the probe site at this address, which never changes, or any other number if there is none.
+    /// Returns the number of the probe site (the probes at one address) at this address. It never changes. Without a
+    /// site there it is any other number.
     pub fn number(&self, address: u32) -> u32 {
         self.numbers.get(&address).copied().unwrap_or(u32::MAX)
     }
 
-    /// Returns the site at this address, which is added if there was none.
+    /// Returns the probe site at this address, which is added if there was none.
     fn probe_site(&mut self, address: u32) -> &mut Site {
         let number = *self.numbers.entry(address).or_insert(self.sites.len() as u32) as usize;
         if number == self.sites.len() {
@@ -224,8 +225,8 @@ impl Probes {
     }
 
     /// Fires the probes on the instruction at `address`, which issues. Returns true if the run must stop before it.
-    /// Returns true if the run must stop before it: intervals that end here are closed then, and `resumed` tells the
-    /// second call that this has happened.
+    /// Intervals that end here are closed then already, and `resumed` says so when the run continues and the probes
+    /// fire again.
     pub fn issue(&mut self, address: u32, core: usize, cycle: u64, held: ProbedRegisters, resumed: bool) -> bool {
         self.issue_at(self.number(address), address, core, cycle, held, resumed)
     }
@@ -352,8 +353,7 @@ impl Probes {
         self.watches.iter().map(|(word, _)| *word)
     }
 
-    /// Removes the events recorded so far and returns them. As many are expected next time: room that grows is copied
-    /// again and again.
+    /// Removes the events recorded so far and returns them. Reserves memory for as many new ones.
     pub fn take_events(&mut self) -> Vec<Event> {
         let room = Vec::with_capacity(self.events.len());
         std::mem::replace(&mut self.events, room)

@@ -26,7 +26,8 @@ struct Record {
 
 const _: () = assert!(size_of::<Record>() == Event::BYTES);
 
-/// Which event identities stand for calls, for the current task's word and for the nesting counter.
+/// The identities (`id`) of the events that are calls, writes of the current task's word, and writes of the counter of
+/// nested critical sections.
 #[derive(Debug, Clone, Copy)]
 pub struct Identities {
     /// Calls of watched services: the first, and the one after the last.
@@ -71,7 +72,7 @@ impl Sections {
         Sections { since: cycle, depth, count: 0, cycles: 0, longest_cycles: 0 }
     }
 
-    /// Takes a write of the word that counts nested sections.
+    /// Updates the statistics after a write of the word that counts nested critical sections.
     fn write(&mut self, cycle: u64, depth: u32) {
         match (self.depth, depth) {
             (0, 1..) => self.since = cycle,
@@ -94,7 +95,7 @@ struct Running {
     cause: Option<u16>,
 }
 
-/// Counts of a window's events: calls, task switches and critical sections.
+/// Counts of the events in a window (time interval): calls, task switches and critical sections.
 #[derive(Debug, Clone)]
 pub struct Tally {
     identities: Identities,
@@ -118,8 +119,8 @@ fn unpack_identity(named: u32) -> (u8, Option<u16>) {
 }
 
 impl Tally {
-    /// Creates empty counts. Cores that are followed run these tasks. Others are counted by their calls alone. Critical
-    /// sections of cores whose kernel does not count them are none.
+    /// Creates empty counts. `tasks` has the current task of each core whose switches are counted. `sections` is `None`
+    /// for cores whose kernel does not count nested critical sections.
     #[must_use]
     pub fn new(identities: Identities, tasks: [Option<u32>; CORES], sections: [Option<Sections>; CORES]) -> Tally {
         let running = tasks.map(|task| task.map(|task| Running { task, cause: None }));
@@ -127,7 +128,8 @@ impl Tally {
         Tally { identities, running, sections, objects, switches, events: 0 }
     }
 
-    /// Counts the next events, in the order of time, packed as by [`Event::all_bytes`]. A rest at the end is dropped.
+    /// Counts the next events, in the order of time, packed as by [`Event::all_bytes`]. Bytes at the end that are no
+    /// whole event are dropped.
     pub fn feed(&mut self, records: &[u8]) {
         let count = records.len() / Event::BYTES;
         let Ok((records, _)) = <[Record]>::ref_from_prefix_with_elems(records, count) else { return };

@@ -5,8 +5,8 @@
 
 use crate::v6m::op::{Code, Op};
 
-/// A basic block as one core executed it, for the timing cache. Only its last instruction may have been a branch to
-/// anywhere.
+/// A basic block as one core executed it, for the timing cache of two cores. Only its last instruction may be a
+/// backward branch or a branch by register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// [`Block::path`], and what else the bits below say.
@@ -77,8 +77,8 @@ impl Block {
         branches.checked_shl(branches.leading_zeros() + 1).unwrap_or(0)
     }
 
-    /// Returns the whole block, of `instructions` instructions from address `start` on, as what remains to be simulated
-    /// in time.
+    /// Returns the whole block, of `instructions` instructions from address `start` on, as a remainder: what is still
+    /// to be simulated with its timing.
     pub(in crate::v6m) fn remainder_from(&self, start: u32, instructions: u64) -> Remainder {
         let accesses = self.accesses.checked_shl(self.accesses.leading_zeros()).unwrap_or(0);
         let next = start.wrapping_add((self.next as i64 / (size_of::<Op>() as i64 / 2)) as u32);
@@ -88,8 +88,8 @@ impl Block {
         Remainder { instructions, branches: self.branches(), ends, gives_way, spin, is_last: false, next, accesses }
     }
 
-    /// Creates the block of a step of an exception, which takes a core from one address to another. Its frame is in
-    /// this memory.
+    /// Creates the block that stands for a step of an exception (entry, return and so on), which leads from one address
+    /// to another. `memory` contains its stack frame.
     pub(in crate::v6m) fn step(step: Step, memory: Option<u32>, from: u32, to: u32) -> Block {
         let bytes = i64::from(to.wrapping_sub(from) as i32) * (size_of::<Op>() as i64 / 2);
         let accesses = memory.map_or(0, |memory| Block::ACCESS | u64::from(memory));
@@ -110,20 +110,22 @@ impl Block {
         Some((step, memory, self.remainder_from(from, 0).next))
     }
 
-    /// Creates the block of one access that both cores make in the order of their cycles.
+    /// Creates the block of one ordered access: an access, such as to a spinlock, that both cores must make in the
+    /// order of their cycles.
     pub(in crate::v6m) fn ordered_access(memory: u32, gives_way: bool) -> Block {
         let bytes = size_of::<Op>() as u64;
         let shape = bytes + Block::wait(gives_way).shape;
         Block { shape, next: bytes, accesses: Block::ACCESS | u64::from(memory) }
     }
 
-    /// Creates a block without instructions that lets the other core come first, also in a tie if this one `gives_way`.
+    /// Creates a block without instructions: the core waits until the other one has reached the same cycle. With
+    /// `gives_way` the other core also goes first in that cycle.
     pub(in crate::v6m) const fn wait(gives_way: bool) -> Block {
         Block { shape: Block::ORDERED + Block::GIVES_WAY * gives_way as u64, ..Block::NONE }
     }
 
-    /// Returns the block with a wait for the other core in front, as in [`Block::wait`]. Its access is not made if that
-    /// core's block ends then.
+    /// Returns the block with a wait for the other core in front, as in [`Block::wait`]. If the other core's block ends
+    /// meanwhile, this block's access is not made.
     pub(in crate::v6m) fn behind_wait(self, gives_way: bool) -> Block {
         let yields = if gives_way { Block::YIELDS } else { 0 };
         Block { shape: self.shape | Block::WAITS | yields, ..self }
@@ -195,7 +197,7 @@ pub enum Step {
     Chain = 4,
 }
 
-/// A basic block, or the rest of one, that is still to be simulated in time.
+/// A basic block, or the rest of one, that is executed already and still to be simulated with its timing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Remainder {
     /// Instructions left, the one that is begun included.
@@ -229,7 +231,7 @@ impl Remainder {
         accesses: 0,
     };
 
-    /// Removes the next access from the rest, and returns the number of the memory that it goes to.
+    /// Removes the next memory access from the rest of the block, and returns the number of the accessed memory.
     #[inline(always)]
     pub fn access(&mut self) -> u32 {
         let memory = self.accesses >> (u64::BITS - Block::ACCESS_BITS) & (Block::ACCESS - 1);
@@ -242,8 +244,8 @@ impl Remainder {
         self.accesses != 0
     }
 
-    /// Removes the next conditional branch from the rest, and returns whether it is taken. The branch of a busy wait
-    /// always is.
+    /// Removes the next conditional branch from the rest of the block, and returns whether it is taken. The branch of a
+    /// busy wait always is.
     #[inline(always)]
     pub fn next_branch(&mut self) -> bool {
         let taken = self.branches >> (u32::BITS - 1) != 0 || self.spin != 0;
@@ -262,7 +264,7 @@ impl Remainder {
         self.instructions == 0
     }
 
-    /// Puts the access that was removed last back, to be made again.
+    /// Puts the memory access that was removed last back into the rest of the block, because it is made again.
     #[inline(always)]
     pub fn put_back(&mut self, memory: u32) {
         let access = Block::ACCESS | u64::from(memory);

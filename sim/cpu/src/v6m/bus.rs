@@ -18,7 +18,7 @@ pub enum Trap {
     Defer,
 }
 
-/// The speculative result of an access whose order between the two cores may matter.
+/// The result of a speculative access, whose order relative to the other core's accesses may matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderedAccess<T> {
     /// This, whenever it is executed.
@@ -245,8 +245,8 @@ pub unsafe trait Bus: Fabric {
     fn due(&mut self) -> &mut u64;
 }
 
-/// Returns whether `words` words of RAM at this offset, which are marked, can be stored before the cycle is known,
-/// without consequences.
+/// Returns whether `words` words of RAM at this offset, near marks, can be stored speculatively, because they are
+/// neither code nor watched.
 #[cold]
 #[inline(never)]
 pub(in crate::v6m) fn takes_stores<B: Bus>(bus: &B, offset: u32, words: u32) -> bool {
@@ -316,8 +316,8 @@ pub unsafe trait Ahead<B: Bus> {
         None
     }
 
-    /// Decides which core executes next, when the first of these is before an instruction that said
-    /// [`OrderedAccess::NotYet`]. Returns who continues. If it is that core, the instruction is executed next.
+    /// Returns which core executes next, when the first core's next access returned [`OrderedAccess::NotYet`]. If it is
+    /// the first core, it executes that access next.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
@@ -325,8 +325,7 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// Decides which core executes next, when the first of these has executed an instruction that said
-    /// [`OrderedAccess::Now`]. Returns who continues.
+    /// Returns which core executes next, after the first core has made an access that returned [`OrderedAccess::Now`].
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].
@@ -334,9 +333,9 @@ pub unsafe trait Ahead<B: Bus> {
         Turn::Stop
     }
 
-    /// Takes an exception if one is due, when the first of these cores is after a basic block whose log says
-    /// [`SpeculationLog::summons`]. Returns who continues. If it is that core, and the log says so no more, its next
-    /// instruction does.
+    /// Takes an exception if one is due after the first core's basic block, whose log says that there may be one
+    /// ([`SpeculationLog::summons`]). Returns which core continues. If it is the first one and the log says so no
+    /// longer, the core executes its next instruction.
     ///
     /// # Safety
     /// As for [`Ahead::time_block`].

@@ -216,15 +216,15 @@ impl Core {
         }
     }
 
-    /// Starts this core's turn, which lasts until the event at `due` at the latest. Only a core that executes before
-    /// that can be tied with it: the event and the end of an exception's entry go before any instruction of their
-    /// cycle.
+    /// Starts this core's turn, which lasts until the event at `due` at the latest. The other core can only issue in
+    /// the same cycle if it executes before `due`: an event, and the end of an exception's entry, come before any
+    /// instruction of their cycle.
     pub(super) fn begin_turn_beside(&mut self, other: &Core, due: u64) {
         self.rival_t = if other.phase == Phase::Run && other.t < due { other.t } else { 0 };
     }
 
-    /// Gives this core precedence, for the rest of its turn, when both issue in the same cycle. The turn was to end at
-    /// the other core's time, and a tie there is now this core's.
+    /// Gives this core precedence, for the rest of its turn, when both issue in the same cycle. So its turn, if it ends
+    /// at the other core's time, becomes one cycle longer.
     #[inline(always)]
     pub fn wins_ties(&mut self) {
         self.limit += u64::from(self.limit == self.rival_t);

@@ -35,8 +35,8 @@ unsafe impl<B: CacheableBus> Ahead<B> for SingleCoreEngine {
     }
 }
 
-/// The engine of a chip with two cores: basic blocks, with their cycles from [`pair`]. While one of them executes
-/// alone, native code has its cycles with it ([`native_path`]).
+/// The execution engine of a chip with two cores. It executes basic blocks and takes their cycles from [`pair`]. While
+/// one core executes alone, its native code contains the cycles ([`native_path`]).
 #[derive(Debug)]
 pub struct TwoCores;
 

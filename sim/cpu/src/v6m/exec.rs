@@ -74,7 +74,8 @@ pub unsafe fn run<B: Bus, const CONTEND: bool, const WATCH: u8>(cores: *mut Core
     }
 }
 
-/// Lets `cores[index]` take one turn in a simulation of basic blocks: up to its limit, or to the end of its block.
+/// Lets the core `cores[index]` take one turn in the simulation of executed basic blocks: up to its limit, or to the
+/// end of its block.
 ///
 /// # Safety
 /// As for [`run`].
@@ -87,7 +88,7 @@ pub(super) unsafe fn execute_turn<B: Bus>(cores: *mut Core, index: usize, bus: &
     }
 }
 
-/// Executes one trace of a core without time.
+/// Executes one trace of a core speculatively, without its cycles.
 ///
 /// # Safety
 /// As for [`run`].
@@ -98,7 +99,7 @@ pub(super) unsafe fn ahead<B: Bus>(core: &mut Core, other: &mut Core, bus: &mut 
     unsafe { run_turn::<B, false, { watch::TRACES }>(core, other, bus) };
 }
 
-/// Begins the turn of core `to`, which lasts until it has come as far as `from`.
+/// Begins the turn of core `to`, which lasts until it has reached the cycle of core `from`.
 #[inline(always)]
 fn hand_over<B: Bus>(from: &Core, to: &mut Core, bus: &B) {
     to.rival_t = from.t;

@@ -12,7 +12,7 @@ use crate::v6m::timing_cache::simulate_trace;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{NativeTrace, call, translate};
 
-/// A bus of a chip with two cores, one of which at times executes alone and then gets its cycles from native code.
+/// The bus of a chip with two cores. While only one of them executes, its native code contains the cycles, too.
 pub trait NativePathBus: NativeTrace {
     /// Returns the state of the native execution of a single core.
     fn native_paths(&mut self) -> &mut NativePaths;
@@ -21,8 +21,8 @@ pub trait NativePathBus: NativeTrace {
     /// not count as alone.
     fn is_single_core(&self) -> bool;
 
-    /// Begins or ends the simulation of a trace's timing. What its fetches and accesses do to the bus in between must
-    /// not be seen by anything else.
+    /// Begins or ends the simulation of a trace's timing. The effects of its fetches and accesses on the bus are undone
+    /// at the end.
     fn isolate_simulation(&mut self, on: bool);
 }
 
@@ -94,7 +94,7 @@ pub unsafe fn run<B: NativePathBus>(bus: &mut B, core: &mut Core, other: &mut Co
     }
 }
 
-/// Executes a trace, finds out its cycles and JIT-compiles it. Returns false if no trace can begin.
+/// Executes a trace, simulates its timing and JIT-compiles it. Returns false if no trace can begin here.
 ///
 /// # Safety
 /// As for [`run`].

@@ -76,8 +76,8 @@ codes! {
 }
 
 impl Op {
-    /// Returns whether the instruction touches neither bus nor chip, so that its order against the other core does not
-    /// matter.
+    /// Returns whether the instruction accesses neither bus nor chip, so that its order relative to the other core's
+    /// instructions does not matter.
     #[inline(always)]
     pub fn is_local(self) -> bool {
         (self.code as u8).wrapping_sub(op::MovsReg) <= op::Nop - op::MovsReg

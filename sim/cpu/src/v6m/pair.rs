@@ -47,8 +47,8 @@ pub use memory::Pairs;
 pub use order::{TurnRequest, end_turn, wait_for_turn};
 use table::{Table, Transition};
 
-/// What the timing of two cores depends on besides their positions. The core that continues is first, and times are
-/// distances from the earlier core's.
+/// The state, besides their positions, on which the timing of two cores depends. The core that continues is first, and
+/// times are distances from the earlier core's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct State {
     /// Transfer slots that are taken: one bit a cycle, 16 for each slave.
@@ -86,8 +86,8 @@ impl State {
         State::FIRST << 1 & u64::from(first).wrapping_neg() | State::FIRST << 2 & u64::from(other).wrapping_neg()
     }
 
-    /// Returns whether the first core continues no sooner than the other one has. An exception's entry ends before
-    /// anything else of its cycle: what the other core pends in that cycle does not arrive late.
+    /// Returns whether the first core continues after the other one. The end of an exception's entry comes before
+    /// anything else in its cycle, so that an interrupt which the other core pends in that cycle is no late arrival.
     fn comes_second(&self) -> bool {
         let [at, other_at] = self.cores();
         let goes_first = match self.enter() {
@@ -196,9 +196,9 @@ pub trait PairedBus: NativeTrace {
     fn resume(&mut self, state: &State, now: u64, first: &mut Core, other: &mut Core);
 }
 
-/// Executes basic blocks, `cores[turn]` first, until an instruction that no block can contain or until an event at
-/// `due` is near, which is later than [`Block::CYCLES`] from now. Cores and bus are up to date before and after. Then
-/// the cache backs off for a while, so that the machine continues in timed execution.
+/// Executes basic blocks, `cores[turn]` first, until an instruction that no block can contain, or until the event at
+/// `due` is near (it must be later than [`Block::CYCLES`] from now). Cores and bus are up to date before and after.
+/// Afterwards the timing cache is not used for a while, so that the machine continues in timed execution.
 ///
 /// # Safety
 /// As for [`exec::run`]. Both cores are before an instruction and not inside one.
@@ -329,8 +329,8 @@ unsafe fn move_on<B: PairedBus>(
     }
 }
 
-/// Advances both cores by the cached transition of this block, which does not overlap with the other core's. `None` if
-/// that is impossible: the block is undone.
+/// Advances both cores by the cached transition of this block, which accesses no bytes of the other core's block.
+/// Returns which core continues. `None` if there is no transition: the block is rolled back.
 ///
 /// # Safety
 /// As for [`time_block`].

@@ -8,7 +8,7 @@ const SCS: u32 = 0xe000_e000;
 const SCS_BYTES: u32 = 0x1000;
 /// MPU_CTRL, as an offset.
 const MPU_CTRL: u32 = 0xd94;
-/// An unmodelled request of an access, in words.
+/// A sentence about something unmodelled that an access requests. `None` if it requests nothing unmodelled.
 pub type UnmodelledRequest = Option<&'static str>;
 
 /// Loads a word from the private peripheral bus at cycle `now`. `None`: nothing is mapped there.
@@ -26,7 +26,7 @@ pub fn store(core: &mut Core, address: u32, value: u32, now: u64) -> Option<Unmo
     Some((offset == MPU_CTRL && value & 1 != 0).then_some("MPU enforcement (MPU_CTRL.ENABLE)"))
 }
 
-/// Returns whether a store to this address only changes which exceptions are pending, enabled or more urgent, so that
+/// Returns whether a store to this register only changes which exceptions are pending, enabled or more urgent, so that
 /// its cycle does not matter otherwise.
 pub fn is_timeless(address: u32) -> bool {
     matches!(address.wrapping_sub(SCS), 0x100 | 0x180 | 0x200 | 0x280 | 0xd04)

@@ -13,7 +13,7 @@ const WORDS: u8 = 160;
 /// Room for as many as a count of eight bits can tell: none leads out of it.
 const ROOM: usize = 256;
 
-/// Registers, flags, PRIMASK and the other stack pointer of a core, moved as one.
+/// A copy of the part of a core that a roll-back restores: registers, flags, PRIMASK and the other stack pointer.
 type Start = [MaybeUninit<u64>; offset_of!(Core, t) / size_of::<u64>()];
 const _: () = assert!(offset_of!(SpeculationLog, written_words) == offset_of!(SpeculationLog, read_words) + 1);
 const _: () = assert!(offset_of!(Core, r) == 0 && offset_of!(Core, other_sp) < offset_of!(Core, t));
@@ -70,9 +70,8 @@ impl Default for SpeculationLog {
     }
 }
 
-/// The speculation logs of both cores, which are reached by pointers alone. The interpreter writes them while it also
-/// uses the bus that they belong to, so they lie by themselves and are reached by pointers alone: no reference to the
-/// bus reaches them.
+/// The speculation logs of both cores. The interpreter writes them while it also uses the bus that owns them. So they
+/// are in memory of their own, and are only accessed by pointers.
 #[derive(Debug)]
 pub(in crate::v6m) struct SpeculationLogs(*mut [SpeculationLog; 2]);
 
@@ -126,8 +125,8 @@ fn entries_overlap(first: u32, second: u32) -> bool {
     (word_of(first) == word_of(second)) & (first & second & 0xf << LANES != 0)
 }
 
-/// Returns the bit that stands for a word in a 64-bit set, from its offset or a log entry. Neighbours have different
-/// ones, and so have words at the same place of neighbouring tables.
+/// Returns the bit of a word in a 64-bit set of words, from its offset or a log entry. Neighbouring words have
+/// different bits, and so have words at the same place of neighbouring tables.
 #[inline(always)]
 fn word_bit(offset: u32) -> u64 {
     1 << (((offset >> 2) + (offset >> 8)) & 63)
@@ -161,7 +160,7 @@ impl SpeculationLog {
     pub(in crate::v6m) const START: i32 = offset_of!(SpeculationLog, start) as i32;
     pub(in crate::v6m) const START_BYTES: i32 = size_of::<Start>() as i32;
 
-    /// Empties the speculation log: nothing was done ahead.
+    /// Empties the speculation log.
     #[inline(always)]
     pub(in crate::v6m) fn forget(&mut self) {
         (self.reads, self.writes, self.read_words, self.written_words) = (0, 0, 0, 0);
@@ -206,11 +205,11 @@ impl SpeculationLog {
         self.writes |= word_bit(offset);
     }
 
+    // Not in line: the interpreter's loop needs the host's registers.
     /// Stores the registers of a mask to the words of RAM from this offset on, and logs these writes.
     ///
     /// # Safety
     /// All of them are in `ram`.
-    // Not in line: the interpreter's loop needs the host's registers.
     #[inline(never)]
     pub(in crate::v6m) unsafe fn store_words(&mut self, core: &Core, mask: u32, ram: *mut u8, offset: u32) {
         let (mut rest, mut bytes, mut writes) = (mask, bytes_of::<4>(offset), self.writes);
@@ -230,7 +229,8 @@ impl SpeculationLog {
         (self.written_words, self.writes) = (entry as u8, writes);
     }
 
-    /// Loads the registers of a mask from RAM at this offset, and logs it. The `held` one goes to [`Core::transfer`].
+    /// Loads the registers of a mask from RAM at this offset, and logs these reads. The value of the register `held`
+    /// goes to [`Core::transfer`].
     ///
     /// # Safety
     /// As for [`SpeculationLog::store_words`].
@@ -279,9 +279,8 @@ impl SpeculationLog {
         self.writes & (other.reads | other.writes) | self.reads & other.writes != 0
     }
 
-    /// Returns whether one of the two logs contains a write to a byte that the other one accesses. Mostly the bits of
-    /// words say more than that. Blocks have few accesses, so that it takes less to compare one after the other than to
-    /// get ready for several at once.
+    /// Returns whether one of the two logs contains a write to a byte that the other one accesses. Blocks have few
+    /// accesses, so that comparing them one by one takes the host the least time.
     #[cold]
     #[inline(never)]
     pub(in crate::v6m) fn conflicts_with(&self, other: &SpeculationLog) -> bool {

@@ -31,7 +31,7 @@ use crate::v6m::op::Op;
 use crate::v6m::trace::Trace;
 use crate::v6m::translate::{Exit, NativeTrace, Translations, call, translate};
 
-/// The state that the timing of a core and its fetches depends on, times as distances from now.
+/// The state on which the timing of a core and its fetches depends. Times are distances from now.
 pub type State = [u64; 3];
 
 /// A bus of a single ARMv6-M core whose timing can be cached.
@@ -163,12 +163,12 @@ impl TimingCache {
     }
 }
 
+// In line, the interpreter's loop would share the host's registers with the caller's.
 /// Executes traces on `cores[0]` until an instruction that no trace can contain, or until the limit is near. Core and bus
 /// are up to date before and after. Returns false if nothing was executed.
 ///
 /// # Safety
 /// As for [`exec::run`]. `cores[0]` is before an instruction and not inside one.
-// In line, the interpreter's loop would share the host's registers with the caller's.
 #[inline(never)]
 pub unsafe fn run<B: CacheableBus>(cores: *mut Core, bus: &mut B) -> bool {
     // SAFETY: the caller's promise.
@@ -281,8 +281,8 @@ unsafe fn execute_translations<B: CacheableBus>(bus: &mut B, core: &mut Core, mu
     }
 }
 
-/// Simulates, on a shadow of this core, the trace from `start` to where the core is, and returns the shadow. The time
-/// of its instructions is in [`Core::steps`].
+/// Simulates the timing of the trace from `start` to the core's position, on a shadow core whose instructions have no
+/// effects, and returns the shadow core. The cycles of each instruction are in its [`Core::steps`].
 pub(super) fn simulate_trace<'a, B: Bus>(
     bus: &mut B,
     core: &Core,

@@ -3,8 +3,8 @@
 use crate::v6m::op::Op;
 use crate::v6m::region::Region;
 
-/// A trace that was executed, as the timing cache sees it: its length, branches and one indirect address. Together with
-/// its first instruction this tells which instructions it has and which memory each of their accesses reached.
+/// A trace that was executed, as the timing cache logs it: its length, its branches and at most one indirect address.
+/// Together with its first instruction these determine its instructions, and which memory each access reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Trace {
     /// Verdicts on its conditional branches, the first in the highest place after a leading 1.
@@ -51,19 +51,22 @@ impl Trace {
         (self.indirect == Trace::indirect_read(index, address)).then_some(address)
     }
 
-    /// Returns the trace with its branches in the order in which they are read again from the start.
+    /// Returns the trace with its first branch in the topmost bit, so that [`Trace::next_branch`] reads its branches
+    /// from the start.
     pub fn in_reading_order(self) -> Trace {
         Trace { branches: (self.branches << self.branches.leading_zeros()) << 1, ..self }
     }
 
-    /// Removes the next conditional branch of a rewound trace, and returns whether it is taken.
+    /// Removes the next conditional branch of a trace in reading order ([`Trace::in_reading_order`]), and returns
+    /// whether it is taken.
     pub fn next_branch(&mut self) -> bool {
         let taken = self.branches >> 63 != 0;
         self.branches <<= 1;
         taken
     }
 
-    /// Returns the trace's branches and length in [`Trace::KEY_BITS`] bits. No two traces are alike, and none is 0.
+    /// Returns the trace's branches and length in [`Trace::KEY_BITS`] bits. Different ones have different numbers, and
+    /// none is 0.
     pub(super) const fn key(&self) -> u64 {
         self.branches << Trace::LENGTH_BITS | self.instructions
     }

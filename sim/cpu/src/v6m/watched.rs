@@ -1,6 +1,6 @@
 //! Stores to words that somebody watches.
 
-/// A store to a word that somebody watches.
+/// A store to a word with a probe on writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct WatchedStore {

@@ -64,7 +64,7 @@ pub struct Call {
     pub interruptions: u32,
 }
 
-/// The cycles that interrupts and other threads have taken from a context so far.
+/// The cycles that interrupts and other threads have taken so far from a thread or handler.
 #[derive(Debug, Clone, Copy, Default)]
 struct TimeTaken {
     interrupt_cycles: u64,
@@ -136,7 +136,8 @@ impl Activity {
         self.open.is_empty()
     }
 
-    /// Accounts for an instruction that ended, or for a part of one that is not complete (`executions` is 0).
+    /// Adds the cycles up to `at` to the measured calls in progress: of an instruction that ended, or of a part of one
+    /// (`executions` is 0).
     pub fn account_instruction(&mut self, at: u64, sp: u32, executions: u8) {
         self.at = at;
         self.executed += u64::from(executions);
@@ -145,17 +146,18 @@ impl Activity {
         }
     }
 
-    /// Accounts for sleep or waiting of a measured call until a cycle.
+    /// Adds cycles of sleep or waiting, up to a cycle, to the measured calls in progress.
     pub fn wait(&mut self, until: u64) {
         self.at = self.at.max(until);
     }
 
-    /// Notes that another context executes from now on.
+    /// Notes that another thread or handler executes from now on, so that its cycles are not the measured calls' own.
     pub fn leave(&mut self) {
         self.left.get_or_insert(self.at);
     }
 
-    /// Continues after other contexts have executed. `switched`: one of them was another thread.
+    /// Continues the measured calls in cycle `at`, after other threads or handlers have executed. `switched`: one of
+    /// them was another thread.
     pub fn resume(&mut self, at: u64, switched: bool) {
         let Some(left) = self.left.take() else { return };
         let cycles = at.saturating_sub(left);
@@ -168,7 +170,7 @@ impl Activity {
         self.at = at;
     }
 
-    /// Begins the measured call of a function, or the first function of a thread.
+    /// Begins the measurement of a call, or of the first function of a thread.
     pub fn enter(&mut self, at: u64, to: Entry, book: &mut CallRecorder) {
         let mut flags = 0;
         if let Some(before) = self.open.last_mut().filter(|open| open.depth == to.depth) {
@@ -211,8 +213,7 @@ impl Activity {
         self.append_call(&open, call, book);
     }
 
-    /// Ends all measured calls, because the handler returns. Calls in which it should have returned first count as
-    /// left.
+    /// Ends all measured calls, because the handler returns. Calls that have not returned themselves count as left.
     pub fn finish(&mut self, book: &mut CallRecorder) {
         while let Some(open) = self.open.last() {
             let end = if open.depth == 0 { CallEnd::Returned } else { CallEnd::Left };
@@ -220,7 +221,7 @@ impl Activity {
         }
     }
 
-    /// Ends all measured calls as lost.
+    /// Ends the measurement of all calls, whose returns cannot be observed any more.
     pub fn lose_calls(&mut self, book: &mut CallRecorder) {
         while !self.open.is_empty() {
             self.exit(self.at, CallEnd::Lost, book);

@@ -45,7 +45,7 @@ pub struct Cost {
     pub executions: u64,
 }
 
-/// A section of time at one place, with its causes in the order in which they occurred.
+/// A time interval that was spent at one place, with the causes of its cycles in the order in which they occurred.
 #[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     place: Place,
@@ -55,8 +55,8 @@ struct Piece {
 }
 
 impl Piece {
-    /// Removes what was spent before a cycle from the section, and returns it. Instructions count in the window in
-    /// which they were begun.
+    /// Removes the part of the interval before a cycle and returns its cost. An instruction counts in the window (time
+    /// interval of an account) in which it began.
     fn cut(&mut self, at: u64) -> Cost {
         let cut = at.clamp(self.start, self.end);
         let mut before = std::mem::take(&mut self.cost);
@@ -110,7 +110,7 @@ impl Costs {
         self.kept[self.last].end
     }
 
-    /// Accounts the time up to `end` to one place and cause. Nothing happens if it has passed.
+    /// Attributes the time up to `end` to one place and cause. Does nothing if that time is attributed already.
     pub fn spend(&mut self, place: Place, end: u64, way: CycleCause) {
         if end > self.until() {
             let mut cost = Cost::default();
@@ -119,8 +119,8 @@ impl Costs {
         }
     }
 
-    /// Accounts the time up to `end` to one place, with the causes of `cost`, which add up to it. Time that has passed
-    /// already takes none.
+    /// Attributes the time up to `end` to one place, with the causes of `cost`, which add up to it. Does nothing if
+    /// that time is attributed already.
     pub fn add(&mut self, place: Place, end: u64, cost: Cost) {
         let start = self.until();
         if end <= start {

@@ -8,7 +8,8 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Creates the table from first addresses and sizes in bytes. One of unknown size (0) reaches to the next.
+    /// Creates the table from the functions' first addresses and sizes in bytes. A function of unknown size (0) reaches
+    /// to the next one.
     pub fn new(symbols: impl IntoIterator<Item = (u32, u32)>) -> Functions {
         let mut ranges: Vec<(u32, u32)> = symbols.into_iter().collect();
         ranges.sort_unstable();

@@ -28,7 +28,7 @@ pub struct LockEvent {
     pub act: LockAct,
 }
 
-/// Whether an interval is of holding a spinlock or of waiting for it.
+/// The kind of a spinlock's interval: a core holds the lock, or waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Span {
     /// The interval from the read that took the lock to the write that freed it.
@@ -37,7 +37,8 @@ pub enum Span {
     Waited,
 }
 
-/// Key of a sum: what, lock, core, where it began, where it ended. For a wait the latter is where its holder took it.
+/// The key of the statistics of a spinlock's intervals: kind, lock, core, place of the begin, place of the end. For a
+/// wait the last one is the place at which the holder took the lock.
 pub type LockKey = (Span, u8, usize, Place, Place);
 
 /// Statistics of the intervals of a spinlock: count, total and longest, with the cycle in which the longest began.

@@ -37,10 +37,11 @@ pub struct MaskedSum {
     pub longest: MaskedInterval,
 }
 
-/// Key of a sum: level, core, opener, closer.
+/// The key of the statistics of masked intervals: priority, core, and the places at which they begin and end.
 type MaskedKey = (i16, usize, Place, Place);
 
-/// A recorder of masked intervals. One can be open for each level and core.
+/// A recorder of the intervals in which interrupts of given priorities are masked. For each priority and core one
+/// interval can be in progress.
 #[derive(Debug, Clone, Default)]
 pub struct Masks {
     levels: Vec<i16>,
@@ -78,8 +79,8 @@ impl Masks {
         }
     }
 
-    /// Removes what was recorded and returns it: the sums, and the intervals that were stored one by one, in order of
-    /// time. Open intervals stay open.
+    /// Removes the recorded masked intervals and returns them: their statistics, and the intervals that were stored one
+    /// by one, in the order of time. Intervals that have not ended go on.
     pub fn take_intervals(&mut self) -> (Vec<MaskedSum>, Vec<MaskedInterval>) {
         let mut sums: Vec<(MaskedKey, MaskedSum)> = self.sums.drain().collect();
         sums.sort_unstable_by_key(|sum| sum.0);
@@ -87,7 +88,7 @@ impl Masks {
     }
 }
 
-/// Adds an interval to the sum of its core, level and places.
+/// Adds a masked interval to the statistics of its core, priority and places.
 fn add(sums: &mut HashMap<MaskedKey, MaskedSum>, masked: MaskedInterval) {
     let key = (masked.level, masked.core, masked.opener, masked.closer);
     let sum = sums.entry(key).or_insert(MaskedSum { count: 0, total_cycles: 0, longest: masked });

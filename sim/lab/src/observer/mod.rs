@@ -104,7 +104,8 @@ impl Observer {
         observer
     }
 
-    /// Attributes the cycles since a core's last instruction to their cause, before the core executes again.
+    /// Attributes the cycles since a core's last instruction (sleep, exception entry) to their cause, before the core
+    /// executes again.
     pub fn settle(&mut self, core: usize, look: &CoreView) {
         let rest = if self.cores[core].stopped { CycleCause::Stopped } else { CycleCause::Exception };
         self.cores[core].stopped = false;
@@ -117,7 +118,7 @@ impl Observer {
         self.note_priority(core, look.t, look.priority);
     }
 
-    /// Accounts for cycles spent outside the executor, by the instruction at `pc`.
+    /// Attributes cycles that the instruction at `pc` spent outside the executor (the interpreter of instructions).
     pub fn note_execution(&mut self, core: usize, pc: u32, look: &CoreView) {
         let watched = &mut self.cores[core];
         let Some(context) = watched.handlers.last_mut().or(watched.thread.as_mut()) else { return };
@@ -133,7 +134,8 @@ impl Observer {
         self.follow(core, &step);
     }
 
-    /// Accounts for the instructions that a core has executed. `locks` are its accesses to spinlocks meanwhile.
+    /// Attributes the cycles of instructions that a core has executed. `locks` has the core's accesses to spinlocks in
+    /// this time.
     pub fn steps(&mut self, core: usize, steps: &[Step], locks: &[LockEvent]) {
         let mut locks = locks.iter().peekable();
         for step in steps {
@@ -153,7 +155,8 @@ impl Observer {
         }
     }
 
-    /// Sorts the accesses of all cores to spinlocks by time, after all have reported their turn.
+    /// Records the accesses of all cores to spinlocks in the order of time, after all cores have reported what they
+    /// executed.
     pub fn end_of_turn(&mut self) {
         self.accesses.sort_by_key(|(access, _)| (access.cycle, access.act));
         for (access, place) in self.accesses.drain(..) {
@@ -244,7 +247,7 @@ impl Observer {
         }
     }
 
-    /// Notes an access to a spinlock, for the sums and as an event.
+    /// Records an access to a spinlock, in the statistics and as an event.
     fn lock(&mut self, core: usize, access: LockEvent, place: Place) {
         let watched = &mut self.cores[core];
         let kind = match access.act {
@@ -285,13 +288,13 @@ impl Observer {
         self.note_priority(core, look.t, look.priority);
     }
 
-    /// Notes that a handler returned straight into another.
+    /// Notes that a handler returned straight into another one (tail-chaining).
     pub fn note_chained(&mut self, core: usize, exception: u32, look: &CoreView) {
         self.end_of_handler(core);
         self.note_entry(core, exception, look);
     }
 
-    /// Notes that a handler returned to what is next now.
+    /// Notes that a handler returned to the code that `look` shows.
     pub fn note_return(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         watched.costs.spend(watched.place, look.t, CycleCause::Exception);
@@ -303,7 +306,7 @@ impl Observer {
         }
     }
 
-    /// Accounts for sleep into which a handler returned.
+    /// Attributes the cycles of sleep into which a handler returned (sleep-on-exit).
     pub fn account_sleep(&mut self, core: usize, look: &CoreView) {
         self.end_of_handler(core);
         self.note_priority(core, look.t, look.priority);
@@ -390,7 +393,7 @@ impl Observer {
         std::mem::take(&mut self.events)
     }
 
-    /// Accounts for a core's sleep that has ended.
+    /// Attributes the cycles of a core's sleep that has ended.
     fn sleep(&mut self, core: usize, look: &CoreView) {
         let watched = &mut self.cores[core];
         let cycles = look.sleep_cycles.saturating_sub(watched.slept);
@@ -408,7 +411,8 @@ impl Observer {
         self.masks.record_priority(core, at, priority, watched.place);
     }
 
-    /// Finds the thread that continues where `look` says: the one that was interrupted, another, or a new one.
+    /// Finds the thread that continues at the core's position in `look`: the one that was interrupted, another one, or
+    /// a new one.
     fn thread_goes_on(&mut self, core: usize, look: &CoreView) {
         let is_there_now = |thread: &Context| thread.pc == look.pc && thread.sp == look.sp;
         if let Some(thread) = self.cores[core].thread.as_mut().filter(|thread| is_there_now(thread)) {

@@ -8,7 +8,7 @@ use super::report::ObservationRequest;
 use super::threads::{Context, Move};
 use crate::event::{Event, Kind};
 
-/// Continues a context that contains measured calls after others, or begins its first function.
+/// Continues the measured calls of a thread or handler after others have executed, or begins its first function.
 pub(super) fn resume_measured(
     context: &mut Context,
     wanted: &ObservationRequest,
@@ -25,7 +25,7 @@ pub(super) fn resume_measured(
     }
 }
 
-/// Follows a context that contains measured calls into a function, or out of one.
+/// Updates the measured calls of a thread or handler that enters or leaves a function.
 pub(super) fn follow_measured(
     context: &mut Context,
     change: Move,
@@ -48,7 +48,8 @@ pub(super) fn follow_measured(
     }
 }
 
-/// Records the event that a context entered or left a watched function. `context` is as it is after it.
+/// Records the event that a thread or handler entered or left a watched function. `context` is its call path
+/// afterwards.
 pub(super) fn record_move(
     wanted: &ObservationRequest,
     events: &mut Vec<Event>,

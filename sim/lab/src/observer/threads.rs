@@ -65,7 +65,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// Creates a context that begins in the function at the end of a path.
+    /// Creates the call path of a thread or handler that begins at `pc`, in the function at the call path's `node`.
     pub fn new(number: u32, node: u32, pc: u32, functions: &Functions) -> Context {
         let around = functions.function_range(pc);
         let (frames, replaced) = (Vec::new(), Vec::new());
@@ -155,7 +155,7 @@ impl Context {
         tell(Move::Into(next));
     }
 
-    /// Leaves all calls in progress on the call path. A function that the first one continued as returns with it.
+    /// Leaves all calls in progress on the call path. A function that the first one has tail-called returns with it.
     pub fn finish(&mut self, tell: &mut impl FnMut(Move)) {
         self.leave_calls(0, true, tell);
         if self.node != self.root {
@@ -192,8 +192,8 @@ impl Threads {
         self.end(before);
     }
 
-    /// Removes the suspended thread that continues at `pc` with this stack pointer, if there is one. A thread that was
-    /// suspended with it earlier has ended.
+    /// Removes and returns the suspended thread that continues at `pc` with this stack pointer. `None` if there is
+    /// none. A thread that was suspended earlier with the same stack pointer has ended.
     pub fn resume(&mut self, pc: u32, sp: u32) -> Option<Context> {
         let context = self.suspended.remove(&sp)?;
         if context.pc == pc {
@@ -203,7 +203,8 @@ impl Threads {
         None
     }
 
-    /// Removes the thread with that stack pointer, wherever it continues, and returns it.
+    /// Removes and returns the suspended thread with this stack pointer, wherever it continues. `None` if there is
+    /// none.
     pub fn on_stack(&mut self, sp: u32) -> Option<Context> {
         self.suspended.remove(&sp)
     }

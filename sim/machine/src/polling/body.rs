@@ -26,7 +26,8 @@ pub struct Counter {
     pub limits: Vec<Operand>,
 }
 
-/// The body of a polling loop: it reads one register, moves core registers about, and goes back to its start.
+/// The body of a polling loop: code that reads one peripheral register, copies and compares core registers, and
+/// branches back to its start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
     /// Address of its first opcode.
@@ -58,7 +59,7 @@ enum Kind {
     TestedBranch { target: u32, register: u32 },
 }
 
-/// One opcode: what it is and its bytes.
+/// An opcode of a polling loop: its kind, and its length in bytes.
 type DecodedLoop = (Kind, u32);
 
 /// Returns the bit of a register in a mask.
@@ -153,8 +154,8 @@ fn decode_32_bit(first: u32, second: u32) -> Option<Kind> {
     }
 }
 
-/// Collects the opcodes from `at` to `end`, or to the first branch that leads to `load` or before it. After them, and
-/// where that leads.
+/// Collects the opcodes from `at` to `end`, or to the first branch to `load` or to an address before it. Returns the
+/// address after them, and the branch's target. `None` if a polling loop cannot contain one of them.
 fn straight_opcodes(
     opcodes: &mut Vec<Kind>,
     mut at: u32,
@@ -176,7 +177,8 @@ fn straight_opcodes(
     Some((at, at))
 }
 
-/// Returns the polling loop around the load at `load`, if it is one. `code` returns the halfword at an address.
+/// Returns the body of the polling loop that contains the load at the address `load`. `None` if it is in no such loop.
+/// `code` returns the halfword of code at an address.
 pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     let (kind @ Kind::Load { .. }, length) = decode(load, &code)? else { return None };
     let (mut opcodes, behind_load) = (vec![kind], load + length);
@@ -195,8 +197,8 @@ pub fn find(load: u32, code: impl Fn(u32) -> Option<u16>) -> Option<Body> {
     Some(Body { start, end, behind_load, instructions: opcodes.len() as u64 + 1, counter })
 }
 
-/// Returns the register that counts the repetitions, or `Some(None)` if there is none. `None` if it is used for
-/// anything else, or there are two.
+/// Returns the register that counts the repetitions of a polling loop, or `Some(None)` if there is none. `None`, so
+/// that the loop is not skipped, if the register is also used otherwise, or if there are two.
 fn counting_register(opcodes: &[Kind]) -> Option<Option<Counter>> {
     let mut counting = opcodes.iter().filter_map(|kind| match kind {
         Kind::Count { register, up } => Some((*register, *up)),

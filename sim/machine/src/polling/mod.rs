@@ -213,7 +213,8 @@ fn execute_repetition<M: Waiting>(machine: &mut M, body: &Body, until: u64) -> b
     machine.counts()[0] == executed && machine.place() == body.behind_load
 }
 
-/// Returns whether everything is as it was `repetitions` repetitions ago, except for the counter, time and counts.
+/// Returns whether the core's state is the same as `repetitions` repetitions ago, except for the loop's counter, the
+/// time and the counters of instructions and waits.
 fn state_repeats<S: PartialEq>(
     before: &PollingState<S>,
     now: &PollingState<S>,
@@ -230,7 +231,7 @@ fn state_repeats<S: PartialEq>(
     registers == now.registers && now.flags == before.flags && now.state == before.state && same_phase
 }
 
-/// Returns how often the counter may still count before a flag that depends on it changes.
+/// Returns how many repetitions of the polling loop may follow before a comparison of its counter has another result.
 fn counts_left(registers: &[u32; 15], body: &Body) -> u64 {
     const SIGN: u32 = 1 << 31;
     let Some(counter) = &body.counter else { return u64::MAX };

@@ -160,8 +160,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Flow::Jumped
     }
 
-    /// Executes a branch by register inside a trace or block. `odd`: the target must have the Thumb bit. `link` goes to
-    /// LR.
+    /// Executes a branch by register in a trace or block, which ends with it. `odd`: the target must have the Thumb
+    /// bit. `link` goes to LR.
     #[inline(always)]
     fn branch_by_register<B: Bus>(
         &mut self,

@@ -33,7 +33,7 @@ pub(super) enum Flow {
     Left,
 }
 
-/// The part of a core's state that is in host registers during its turn.
+/// The part of a core's state that the interpreter keeps in host registers during the core's turn.
 ///
 /// All methods are inlined, so that no field is ever in memory: a call without inlining gets a copy of the fields it
 /// changes.
@@ -108,8 +108,9 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (self.accesses, self.branches, self.ordered) = (0, Trace::NO_BRANCHES, false);
     }
 
-    /// Notes that the instruction at `from` has branched to `ip`. Returns true if the basic block continues there: only
-    /// forwards. A block begins at the head of a loop, so that the loop is cut into the same blocks every time.
+    /// Notes that the instruction at `from` has branched to `ip`. Returns true if the basic block continues there,
+    /// which only a forward branch allows. So a block begins at the head of a loop, and the loop is cut into the same
+    /// blocks every time.
     #[inline(always)]
     pub fn turn(&mut self, from: *mut Op) -> bool {
         let moved = (self.ip as usize).wrapping_sub(from as usize).wrapping_sub(size_of::<Op>());
@@ -124,15 +125,16 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         (to as usize).wrapping_sub(self.base as usize) as u64
     }
 
-    /// Notes that an exception may have to be taken after the basic block, which ends with the current instruction.
+    /// Notes, for the reason `why`, that an exception may have to be taken after the basic block, which ends with the
+    /// current instruction.
     #[inline(always)]
     pub fn request_exception_check(&self, why: u64) {
         // SAFETY: the bus's logs live as long as it.
         unsafe { (*self.log).summons |= why };
     }
 
-    /// Ends the basic block after the current instruction, which does not branch, and notes that an exception may have
-    /// to be taken.
+    /// Ends the basic block after the current instruction, which does not branch, and notes, for the reason `why`, that
+    /// an exception may have to be taken.
     #[inline(always)]
     pub fn end_behind(&mut self, why: u64) {
         self.request_exception_check(why);
@@ -216,7 +218,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
     }
 }
 
-/// Writes the position and time of a core back, outside the interpreter's frequent paths, so that those stay straight.
+/// Writes the position and time of a core back to the core. Only called outside the interpreter's frequent paths.
 #[cold]
 #[inline(never)]
 pub(super) fn leave(core: &mut Core, ip: *mut Op, t: u64) {

@@ -4,7 +4,7 @@ use crate::v6m::bus::Bus;
 use crate::v6m::core::Core;
 use crate::v6m::op::Op;
 
-/// Fetches the word `words` after the one that contains `ip`. Returns the cycle of its address phase.
+/// Fetches the word of code that is `words` words after the one with `ip`. Returns the cycle of its address phase.
 #[inline(always)]
 pub(super) fn fetch<B: Bus>(bus: &mut B, core: &mut Core, ip: *mut Op, words: usize, at: u64, stalls: bool) -> u64 {
     bus.fetch(core, ip, words, at, stalls)

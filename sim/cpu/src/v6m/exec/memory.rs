@@ -56,7 +56,8 @@ unsafe fn write_ram<const BYTES: u32>(at: *mut u8, value: u32) {
 }
 
 impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
-    /// Loads `BYTES` bytes, zero-extended, or only charges the load's time where blocks are simulated.
+    /// Loads `BYTES` bytes, zero-extended. In the simulation of a basic block, which has been executed, it only charges
+    /// the load's cycles.
     #[inline(always)]
     pub fn load<B: Bus, const BYTES: u32>(
         &mut self,
@@ -81,8 +82,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.load_word::<B, BYTES, true>(core, other, bus, address)
     }
 
-    /// Loads `BYTES` bytes from this address, or from the logged one where a trace is simulated. `SINGLE`: it is no
-    /// word of a multiple transfer.
+    /// Loads `BYTES` bytes from this address, or from the logged address if a trace is simulated. `SINGLE`: the access
+    /// is no word of a multiple transfer.
     #[inline(always)]
     pub fn load_word<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -99,7 +100,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.load_at::<B, BYTES, SINGLE>(core, other, bus, address)
     }
 
-    /// Loads `BYTES` bytes from this very address, zero-extended. `SINGLE`: it is no word of a multiple transfer.
+    /// Loads `BYTES` bytes from this address, zero-extended. `SINGLE`: the access is no word of a multiple transfer.
     #[inline(always)]
     pub fn load_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -157,7 +158,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
             .map_err(|trap| self.end_by_fault(core, bus, trap))
     }
 
-    /// Stores the low `BYTES` bytes of `value` to memory, or only charges the store's time where blocks are simulated.
+    /// Stores the low `BYTES` bytes of `value` to memory. In the simulation of a basic block, which has been executed,
+    /// it only charges the store's cycles.
     #[inline(always)]
     pub fn store<B: Bus, const BYTES: u32>(
         &mut self,
@@ -185,7 +187,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.store_at::<B, BYTES, true>(core, other, bus, address, value)
     }
 
-    /// Stores the low `BYTES` bytes of `value` at this very address. `SINGLE`: it is no word of a multiple transfer.
+    /// Stores the low `BYTES` bytes of `value` at this address. `SINGLE`: the access is no word of a multiple transfer.
     #[inline(always)]
     pub fn store_at<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -298,7 +300,7 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         if is_notified { Err(Flow::WatchedStore) } else { Ok(()) }
     }
 
-    /// Loads from memory that is neither RAM nor constant, before the cycle is known.
+    /// Loads from a register before the cycle is known, if the order of the cores' accesses allows that.
     #[inline(always)]
     fn load_ordered<B: Bus, const BYTES: u32, const SINGLE: bool>(
         &mut self,
@@ -313,7 +315,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.note_ordered::<B>(ordered)
     }
 
-    /// Returns the value of an ordered access and logs it, or why it cannot be made now.
+    /// Logs an access that may have to be made in the order of the cores' cycles, and returns its value. An error says
+    /// how the instruction ends if the access cannot be made now.
     #[inline(always)]
     fn note_ordered<B: Bus>(&mut self, ordered: OrderedAccess<u32>) -> Result<u32, Flow> {
         match ordered {
@@ -331,7 +334,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         }
     }
 
-    /// Charges an ordered access: a cycle, unless the other core goes first.
+    /// Charges one cycle for an access that both cores make in the order of their cycles. An error if the other core
+    /// goes first.
     #[inline(always)]
     fn time_ordered<B: Bus>(&mut self, core: &mut Core, other: &Core, bus: &mut B) -> Result<(), Flow> {
         if bus.gives_way(core, other, self.t) {
@@ -361,7 +365,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         Ok(())
     }
 
-    /// Logs a branch target or an address that the opcodes of a trace do not tell. A trace has room for one.
+    /// Logs a branch target or an address that does not follow from the opcodes of a trace. A trace has room for one.
+    /// An error if there is another one already.
     #[inline(always)]
     pub fn note_indirect(&mut self, what: u64) -> Result<(), Flow> {
         if self.indirect != Trace::NO_INDIRECT {

@@ -14,7 +14,7 @@ fn interrupt_here(core: &Core) -> bool {
     core.nvic.pending & core.nvic.enabled != 0
 }
 
-/// Makes the machine look at the core before its next instruction.
+/// Makes the interpreter return to the machine before the core's next instruction.
 #[inline(always)]
 fn call_machine<B: Bus>(core: &mut Core, bus: &mut B) {
     core.limit = 0;
@@ -165,7 +165,8 @@ impl<const CONTEND: bool, const WATCH: u8> Cursor<CONTEND, WATCH> {
         self.leave(core, Request::RomHook(self.word.imm() as u8))
     }
 
-    /// Returns the instruction behind a stub op, after what must happen before it: a cache line is filled, probes fire.
+    /// Returns the instruction in whose place is a stub op, after doing what the stub op stands for: a cache line is
+    /// filled, or probes fire.
     #[inline(always)]
     pub fn attend<B: Bus>(&mut self, core: &mut Core, bus: &mut B) -> Result<Word, Flow> {
         let address = core.address_of(self.ip);

@@ -5,7 +5,7 @@ use crate::step::Step;
 use crate::v6m::core::Core;
 use crate::v6m::op::{Op, op};
 
-/// The state at the start of the current instruction, from which its [`Step`] is made.
+/// The state at the start of the current instruction, from which the record for observers ([`Step`]) is made.
 #[derive(Clone, Copy, Default)]
 pub(super) struct StartState {
     pc: u32,
@@ -112,8 +112,8 @@ impl ProfileWatch {
         }
     }
 
-    /// Charges an instruction that left a request to the machine in cycle `t`. SVC and exception returns are through,
-    /// faults are not.
+    /// Charges the profile with an instruction that left a request to the machine in cycle `t`. An SVC or exception
+    /// return counts as executed, a fault does not.
     ///
     /// # Safety
     /// The profile cells still exist. In a region without code there is nothing to count.

@@ -19,7 +19,7 @@ use crate::v6m::speculation::SpeculationLog;
 /// Words of a frame.
 const WORDS: u32 = exception::FRAME_BYTES / 4;
 
-/// What a core does next that is before an exception or inside the entry to one.
+/// The next step of a core that is before an exception or in the entry to one.
 enum Next {
     /// Nothing of that kind.
     Nothing,
@@ -59,7 +59,8 @@ pub unsafe fn take_exception<B: PairedBus>(bus: &mut B, cores: [*mut Core; 2], l
     turn.unwrap_or(Turn::Stop)
 }
 
-/// Completes the block of a core before the machine takes over.
+/// Makes the store to a private register with which the core's last block ended, if it did, before the machine takes
+/// over.
 ///
 /// # Safety
 /// As for [`run`](super::run).
@@ -93,7 +94,8 @@ fn next_step(core: &Core) -> Next {
     }
 }
 
-/// Starts the entry of exception `number`, and stacks its frame. `None` if only the machine can do that.
+/// Starts the entry of exception `number`, and stacks its frame. Returns which core continues. `None` if only the
+/// machine can do that.
 unsafe fn start_entry<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -130,7 +132,8 @@ unsafe fn start_entry<B: PairedBus>(
     Some(turn)
 }
 
-/// Begins the handler, once the other core has come as far. `None` if only the machine can do that.
+/// Begins the handler, after the other core has reached the same cycle. Returns which core continues. `None` if only
+/// the machine can do that.
 unsafe fn go_to_handler<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -165,8 +168,8 @@ unsafe fn go_to_handler<B: PairedBus>(
     Some(turn)
 }
 
-/// Returns from a handler to what was interrupted, or tail-chains to the next one. `None` if only the machine can do
-/// that.
+/// Returns from a handler to the interrupted code, or tail-chains to the next handler. Returns which core continues.
+/// `None` if only the machine can do that.
 unsafe fn leave_handler<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],
@@ -206,7 +209,7 @@ unsafe fn leave_handler<B: PairedBus>(
 }
 
 /// Advances both cores by this exception step of the first one, which leads to the address `to`. Returns which core
-/// continues, and the cycles that the step lost to arbitration. The core's time is that of its begin.
+/// continues, and the cycles that the step lost to arbitration.
 unsafe fn take_step<B: PairedBus>(
     bus: &mut B,
     cores: [*mut Core; 2],

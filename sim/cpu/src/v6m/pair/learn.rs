@@ -12,7 +12,8 @@ use crate::v6m::op::Code;
 use crate::v6m::region::{Region, SLOTS};
 use crate::v6m::speculation::SpeculationLog;
 
-/// Simulates, after a miss, how far both cores come until one is at the end of its block, and caches that.
+/// Simulates, after a miss of the timing cache, how far both cores come until one of them reaches the end of its block,
+/// and caches this transition. Returns which core continues.
 ///
 /// # Safety
 /// As for [`time_block`](super::time_block).
@@ -147,8 +148,8 @@ unsafe fn simulate_blocks<B: PairedBus>(
     outcome
 }
 
-/// Simulates a wait: the other core executes up to the cycle at which the first one is, or to the end of its block. The
-/// first one loses their tie if it gives way.
+/// Simulates a wait of the first core: the other core executes up to the same cycle, or to the end of its block. If the
+/// first one gives way, the other core also goes first in that cycle.
 ///
 /// # Safety
 /// As for [`simulate_blocks`].
@@ -272,7 +273,7 @@ struct SingleCore {
 }
 
 impl SingleCore {
-    /// Makes the core alone on the bus, and saves what the bus knew of both.
+    /// Simulates the core alone on the bus from now on, and saves the bus's arbitration state of both cores.
     fn begin<B: PairedBus>(bus: &mut B, core: &mut Core) -> SingleCore {
         let slots = bus.memory_slots().to_vec();
         bus.memory_slots().fill(NEVER);

@@ -89,12 +89,14 @@ impl Pairs {
         self.logs.of(core)
     }
 
-    /// Returns the cycle of the ordered access that is made next, once. `None` if it is not its turn.
+    /// Returns the cycle of the next ordered access (one that both cores make in the order of their cycles), and
+    /// forgets it. `None` if it is not this access's turn.
     pub fn grant(&mut self) -> Option<u64> {
         self.granted.take()
     }
 
-    /// Returns whether the ordered access that is made next has a cycle already.
+    /// Returns whether the next ordered access (one that both cores make in the order of their cycles) has a cycle
+    /// already.
     pub fn is_granted(&self) -> bool {
         self.granted.is_some()
     }
@@ -104,14 +106,14 @@ impl Pairs {
         self.now + self.table.node(self.node).state.cores()[0]
     }
 
-    /// Returns the cycle of the core whose turn it is, if the other core has come as far.
+    /// Returns the cycle of the core whose turn it is. `None` if the other core has not reached that cycle.
     pub fn in_order(&self) -> Option<u64> {
         let state = &self.table.node(self.node).state;
         (!state.comes_second()).then(|| self.now + state.cores()[0])
     }
 
-    /// Notes that a core is before an instruction of this kind, which cannot be executed before the other core has come
-    /// as far.
+    /// Notes that a core is before an instruction of this kind, which it cannot execute before the other core has
+    /// reached the same cycle.
     pub fn ask(&mut self, what: TurnRequest) {
         self.asked = what;
     }
@@ -153,7 +155,8 @@ impl Pairs {
         self.freed = self.spin.is_some_and(|spin| spin.lock == lock);
     }
 
-    /// Returns which core executes next. `swaps`: it is the other one.
+    /// Returns which core executes next: the same one, or with `swaps` the other one. [`Turn::Stop`] if the machine
+    /// must act first.
     #[inline(always)]
     pub(super) fn goes_on(&self, swaps: bool) -> Turn {
         if self.now > self.until {

@@ -78,8 +78,8 @@ pub(super) fn must_wait<B: PairedBus>(bus: &B, state: &State, other: u32, may_gi
     (is_tie && !bus.is_order_irrelevant(other)).then_some(true)
 }
 
-/// Begins the busy wait that this core is in, and returns its block. `None` if it is in none, or the other core waits,
-/// too.
+/// Begins the busy wait for a spinlock that this core is in, and returns its block. `None` if it is in none, or if the
+/// other core waits, too.
 fn begin_spin<B: PairedBus>(bus: &mut B, core: &Core) -> Option<Block> {
     let pairs = bus.pairs();
     let failed = pairs.failed[core.id].as_ref().filter(|failed| failed.is_at(core))?;

@@ -113,12 +113,12 @@ impl Transition {
         })
     }
 
-    /// Returns the cycle of the transition's last store ([`Outcome::stored`]), if it led to cycle `now`.
+    /// Returns the cycle of the last store in the transition, which led to cycle `now`.
     pub fn stored_in(&self, now: u64) -> u64 {
         now - u64::from(self.cycles) + u64::from(self.stored) - 1
     }
 
-    /// Returns the transition with the key by which it is found.
+    /// Returns the transition with this key, for its place in the table.
     fn named(self, key: u64, block: &Block) -> Transition {
         Transition { key, block_next: block.next as u32, accesses: block.accesses, ..self }
     }

@@ -4,7 +4,7 @@ use std::mem::offset_of;
 
 use crate::v6m::bus::Bus;
 
-/// The data, at the begin of every context, by which native code asks the bus.
+/// The data with which native code calls functions of the bus. It is at the begin of every context of native code.
 #[derive(Debug)]
 #[repr(C)]
 pub(in crate::v6m) struct BusAccess {

@@ -223,8 +223,8 @@ impl Translations {
         self.paths.is_due(address.into())
     }
 
-    /// Returns where the trace began at which [`run_native`](super::timing_cache::run_native) left off, if it is to be
-    /// JIT-compiled now.
+    /// Returns the address at which the last trace of [`run_native`](super::timing_cache::run_native) began, if the
+    /// trace from there is to be JIT-compiled now.
     #[inline(always)]
     pub fn is_next(&mut self) -> Option<u32> {
         let begun = self.begun;
@@ -236,7 +236,7 @@ impl Translations {
         self.paths.exclude(address.into());
     }
 
-    /// Returns the native function with this number, and its cycles where they are known.
+    /// Returns the native function with this number, and the cycles of its path, if they depend on the path alone.
     #[inline(always)]
     pub(super) fn path(&self, number: u32) -> (Function, u32) {
         let Translation { code, cycles, .. } = self.paths.path(number);
@@ -256,8 +256,8 @@ impl Translations {
     }
 }
 
-/// JIT-compiles the trace that the core has just executed. `took` is what its instructions did, where the time of each
-/// does not depend on what was before.
+/// JIT-compiles the trace that the core has just executed. `took` has the cycles of its instructions, if these do not
+/// depend on what was executed before, and is empty otherwise.
 ///
 /// # Safety
 /// The trace was executed, from this address on, in the region that the core is in.

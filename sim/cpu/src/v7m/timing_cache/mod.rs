@@ -236,12 +236,12 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         }
     }
 
+    // In line, its loop would share the host's registers with the caller's.
     /// Executes JIT-compiled traces, one after the other, and adds their cycles. Returns the node that they reach, and
     /// how the last one ended, or `None` if no native code continues there.
     ///
     /// # Safety
     /// As for [`TimingCache::run`].
-    // In line, its loop would share the host's registers with the caller's.
     #[inline(never)]
     unsafe fn run_translations<const WATCH: u8>(
         &mut self,

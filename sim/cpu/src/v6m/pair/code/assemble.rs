@@ -115,7 +115,7 @@ impl<B: PairedBus> BlockAssembler<'_, B> {
         self.writer.end_path(BlockAssembler::<B>::path_end(at, false));
     }
 
-    /// Adds an exit before the instruction at this position, and returns its number.
+    /// Adds an exit from native code before the instruction at this position, and returns its number.
     fn before(&mut self, at: BlockPosition, is_early: bool) -> u32 {
         self.endings.push(BlockAssembler::<B>::path_end(at, is_early));
         self.endings.len() as u32 - 1
@@ -228,7 +228,7 @@ fn bank_range(bank: Bank) -> Part {
     Part { first: bank.first, bytes: bank.bytes }
 }
 
-/// Returns the RAM offset at which the bank begins that the step accesses by a base register.
+/// Returns the RAM offset of the bank that the step accesses with a base register. `None` if it accesses none.
 fn first_of(step: &Step) -> Option<u32> {
     match step.kind {
         StepKind::Access(bank, _) => Some(bank.first),

@@ -57,7 +57,7 @@ pub(super) struct Blocks {
     entry_points: Option<EntryPoints>,
 }
 
-/// The registry's entry of a place at which blocks begin.
+/// The registry's entry of an op at which JIT-compiled basic blocks begin.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(32))]
 struct BlockHead {
@@ -368,8 +368,8 @@ unsafe fn ordered_access<B: PairedBus>(
     }
 }
 
-/// Makes an ordered access of one word if it is this core's turn. Returns true if the core must wait for its turn.
-/// False also if it is no such access.
+/// Makes an access of one word that both cores make in the order of their cycles, if it is this core's turn. Returns
+/// true if the core must wait for its turn, false after the access, and for other accesses, which are not made.
 fn access<B: PairedBus>(bus: &mut B, core: &mut Core, op: Op, address: u32) -> bool {
     let register = usize::from(op.a & 15);
     if op.code == Code::StrImm {

@@ -9,7 +9,7 @@ use crate::v6m::translate::as_v7m;
 use crate::v7m::code::Code as ThumbCode;
 use crate::v7m::op::{Op as Thumb, flag};
 
-/// An instruction of a block that is JIT-compiled: its position, kind and what is known after it.
+/// An instruction of a basic block that is JIT-compiled: its position, its kind, and what is known after it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub at: BlockPosition,
@@ -89,7 +89,8 @@ pub(super) struct Way {
     pub ends_with_report: bool,
 }
 
-/// What is known about the execution of a block before it is JIT-compiled: the recorded rest and register values.
+/// What is known about the execution of a block before it is JIT-compiled: the rest of the recorded execution, and
+/// register values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KnownState {
     /// The recorded rest of its execution. `None` after a branch that it took otherwise.
@@ -128,8 +129,8 @@ impl KnownState {
     }
 }
 
-/// Returns the way through a block from this position on: as it was recorded, else straight on. `first` is its first
-/// instruction.
+/// Returns the way through a block from this position on: with the recorded branches, and after them without taking
+/// any. `first` is its first instruction.
 ///
 /// # Safety
 /// The place is one of the region's ops.
@@ -167,8 +168,8 @@ pub(super) unsafe fn way<B: PairedBus>(
     }
 }
 
-/// Returns an instruction as translation knows it, and what native code must do for it. `None` if it cannot be
-/// JIT-compiled.
+/// Returns an instruction as the ARMv7-M op that the JIT compiler takes, and what native code must do for it. `None` if
+/// it cannot be JIT-compiled.
 fn instruction_step<B: PairedBus>(
     bus: &mut B,
     core: &Core,
