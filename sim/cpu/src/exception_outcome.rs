@@ -1,6 +1,6 @@
 //! The outcome of an exception, for ARMv6-M and ARMv7-M.
 
-/// What one step of a core's exception handling did: for the machine, observers and traces.
+/// The outcome of one step of a core's exception handling, for the machine and for observers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExceptionOutcome {
     /// A handler's first instruction issues next.

@@ -48,7 +48,8 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns the step as its share in a cached transition. `is_other`: of the core that was to continue second.
+    /// Returns the step as its share of a cached transition (an entry of the timing cache), for the profile.
+    /// `is_other`: it is a step of the core that continued second.
     pub(crate) fn share(&self, is_other: bool) -> Share {
         let cycles = (self.end - self.start) as u32;
         Share { address: self.pc, cycles, waits: self.bus_wait as u16, executions: self.executions, is_other }

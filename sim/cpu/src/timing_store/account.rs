@@ -7,7 +7,7 @@ use crate::profile::ProfileCell;
 /// Shares stored before those that no transition has any more are dropped.
 const ROOM: usize = 1 << 20;
 
-/// The share of one instruction in a cached transition: its cycles and waits.
+/// The share of one instruction in a cached transition (an entry of the timing cache): its cycles and waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     /// The instruction's address.
@@ -22,7 +22,7 @@ pub(crate) struct Share {
     pub is_other: bool,
 }
 
-/// The range of the shares that belong to the transition at one place of the table.
+/// The range, in the list of shares, of the shares that belong to the transition at one place of the timing table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     start: u32,
@@ -36,7 +36,7 @@ impl Entry {
     }
 }
 
-/// The profile of cached timing, by core and address.
+/// The profile of instructions whose cycles come from the timing cache, by core and address.
 #[derive(Debug)]
 pub(crate) struct Account {
     /// Places of the table.
@@ -56,7 +56,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Creates the account of a table with `places` places.
+    /// Creates the profile account of a timing table with `places` places for transitions.
     pub fn new(places: usize) -> Account {
         let (entries, counters, shares, fresh) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Account { places, entries, counters, shares, room: ROOM, fresh, cells: Default::default() }
@@ -68,13 +68,13 @@ impl Account {
         self.counters = if on { vec![[0; 2]; self.places] } else { Vec::new() };
     }
 
-    /// Returns whether transitions are counted in this account.
+    /// Returns whether this profile account counts transitions.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         !self.counters.is_empty()
     }
 
-    /// Counts the transition at this place, taken with core `first` going on first.
+    /// Counts once the transition at this place of the timing table. `first` is the core that continues first in it.
     #[inline(always)]
     pub fn count(&mut self, place: usize, first: usize) {
         if let Some(counters) = self.counters.get_mut(place) {
@@ -82,30 +82,30 @@ impl Account {
         }
     }
 
-    /// Returns a pointer to the counters of transitions: for each place of the table, how often its transition was
-    /// taken with each of the two cores going on first. Null while the profile is off.
+    /// Returns a pointer to the counters of transitions: for each place of the timing table, how often its transition
+    /// was taken with core 0 and with core 1 continuing first. Null while the profile is off.
     pub fn transition_counters(&mut self) -> *mut [u64; 2] {
         if self.counters.is_empty() { std::ptr::null_mut() } else { self.counters.as_mut_ptr() }
     }
 
-    /// Drops the shares of the last simulated transition: another one is about to be simulated.
+    /// Drops the shares of the last simulated transition, before another one is simulated.
     pub fn begin(&mut self) {
         self.fresh.clear();
     }
 
-    /// Adds a share to the transition that is being simulated.
+    /// Adds the share of one instruction to the transition that is being simulated.
     pub fn add_share(&mut self, share: Share) {
         self.fresh.push(share);
     }
 
-    /// Counts the transition that was just simulated once, taken with core `first` going on first.
+    /// Counts once the transition that was just simulated. `first` is the core that continues first in it.
     pub fn add_fresh(&mut self, first: usize) {
         let mut times = [0; 2];
         times[first & 1] = 1;
         add(&mut self.cells, &self.fresh, times);
     }
 
-    /// Assigns the shares of the transition that was just simulated to this place.
+    /// Assigns the shares of the transition that was just simulated to this place of the timing table.
     pub(super) fn assign_shares(&mut self, place: usize) {
         if self.entries.is_empty() {
             self.entries = vec![Entry::default(); self.places];
@@ -118,7 +118,7 @@ impl Account {
         }
     }
 
-    /// Drops the shares that belong to no place any more.
+    /// Drops the shares that belong to no place of the timing table any more.
     #[cold]
     fn drop_unused(&mut self) {
         let mut used = Vec::new();
@@ -131,7 +131,7 @@ impl Account {
         self.shares = used;
     }
 
-    /// Swaps the profile counts of two places of the table.
+    /// Swaps the profile's counts for two places of the timing table.
     pub fn swap(&mut self, first: usize, second: usize) {
         if !self.entries.is_empty() {
             self.entries.swap(first, second);
@@ -141,13 +141,13 @@ impl Account {
         }
     }
 
-    /// Forgets the shares of all transitions. The caller has settled the counters.
+    /// Drops the shares of all transitions. The caller has added their counts to the profile before.
     pub(super) fn clear(&mut self) {
         self.entries.fill(Entry::default());
         self.shares.clear();
     }
 
-    /// Adds the shares of the transition at a place, times how often it was taken, to the profile.
+    /// Adds the shares of the transition at a place, times how often the transition was taken, to the profile.
     pub(super) fn add_counts(&mut self, place: usize, own: u64) {
         let mut times = self.counters.get_mut(place).map(std::mem::take).unwrap_or_default();
         times[0] += own;
@@ -157,14 +157,15 @@ impl Account {
         }
     }
 
-    /// Removes the profile and returns it: core, instruction address, and that instruction's cycles and waits.
+    /// Removes the profile and returns it, as (core, instruction address, cycles and executions of that instruction).
     pub(super) fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<> {
         let cells = std::mem::take(&mut self.cells);
         (0..).zip(cells).flat_map(|(core, cells)| cells.into_iter().map(move |(at, cell)| (core, at, cell)))
     }
 }
 
-/// Adds these shares, times how often their transition was taken with each core going on first, to the cells.
+/// Adds these shares to the profile cells of each core. `times` has how often their transition was taken with core 0
+/// and with core 1 continuing first.
 fn add(cells: &mut [QuickMap<u32, ProfileCell>; 2], shares: &[Share], times: [u64; 2]) {
     for share in shares {
         for (first, times) in times.into_iter().enumerate().filter(|(_, times)| *times != 0) {

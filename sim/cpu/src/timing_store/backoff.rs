@@ -1,6 +1,6 @@
 //! The back-off of a cache: it is left alone for a while where it costs more than it gains.
 
-/// A pause of a cache, while which nothing is looked up or compiled.
+/// A pause of a timing cache, in which nothing is looked up or JIT-compiled.
 #[derive(Debug, Default)]
 pub(crate) struct Backoff {
     since: u64,
@@ -24,8 +24,8 @@ impl Backoff {
     }
 }
 
-/// Judges whether cache misses are too frequent. It does so after every `JUDGED` misses. `WORTH` is the least progress
-/// from one miss to the next, on average, with which caching pays.
+/// A judge of whether the misses of a timing cache are too frequent. It judges after every `JUDGED` misses. `WORTH` is
+/// the least progress (in instructions or cycles) from one miss to the next, on average, with which caching saves time.
 #[derive(Debug, Default)]
 pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
     misses: u64,
@@ -33,8 +33,8 @@ pub(crate) struct MissRate<const JUDGED: u64, const WORTH: u64> {
 }
 
 impl<const JUDGED: u64, const WORTH: u64> MissRate<JUDGED, WORTH> {
-    /// Counts a miss at this progress, which is measured in instructions or in cycles. When it is time to judge: true
-    /// if misses are too frequent, as where timing depends on addresses.
+    /// Counts a miss at this progress, in instructions or in cycles. Returns `None`, or after every `JUDGED` misses
+    /// whether they are too frequent.
     pub fn count(&mut self, progress: u64) -> Option<bool> {
         self.misses += 1;
         if self.misses < JUDGED {

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// A map with a hasher without a seed and without defence: nobody chooses states or addresses of code to harm it.
+/// A map with a fast hasher without a seed. It needs no defence against chosen keys, which are states or addresses of
+/// code.
 pub(super) type QuickMap<K, V> = HashMap<K, V, BuildHasherDefault<Multiply>>;
 
 /// A fast hasher that multiplies.

@@ -11,16 +11,16 @@ pub(crate) trait Row: Copy + Default {
     /// How many transitions a row has room for.
     const WAYS: usize;
 
-    /// Returns how often the row's transition was taken, and resets that count. By default rows do not count: the
-    /// account does.
+    /// Returns how often the row's transition was taken, and sets that count to 0. By default rows do not count:
+    /// [`Account`] does.
     #[inline(always)]
     fn take_count(&mut self) -> u64 {
         0
     }
 }
 
-/// A table of cached timing with up to `NODES` nodes and `ROWS` rows of transitions. If there is no room for a node
-/// everything is forgotten together.
+/// The table of a timing cache, with up to `NODES` nodes (states) and `ROWS` rows of transitions between them. If there
+/// is no room for a node, the whole table is cleared.
 #[derive(Debug)]
 pub(crate) struct TimingTable<N, R, const ROWS: usize, const NODES: usize> {
     rows: Box<[R; ROWS]>,
@@ -62,7 +62,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
     }
 
     /// Returns the number of a node as [`TimingTable::number`] does, but first compares it with the last node at this
-    /// address.
+    /// address, which is faster.
     pub fn number_at(&mut self, address: u32, node: N) -> Option<u32> {
         self.nodes.number_at(address as usize / 2, node)
     }
@@ -97,7 +97,8 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         change(self.row_mut(place / R::WAYS));
     }
 
-    /// Removes the profile of all transitions taken so far and returns it: core, address and cell.
+    /// Removes the profile of the cached timing so far and returns it, as (core, instruction address, cycles and
+    /// executions).
     pub fn take_profile(&mut self) -> impl Iterator<Item = (usize, u32, ProfileCell)> + use<N, R, ROWS, NODES> {
         self.settle_all();
         self.account.take_profile()
@@ -113,7 +114,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         self.rows.as_ptr() as u64
     }
 
-    /// Adds the counts of all transitions to the profile.
+    /// Adds the cycles of all transitions, times how often they were taken, to the profile.
     fn settle_all(&mut self) {
         if self.nodes.is_empty() {
             return;
@@ -121,7 +122,7 @@ impl<N: Copy + Eq + Hash, R: Row, const ROWS: usize, const NODES: usize> TimingT
         (0..ROWS * R::WAYS).for_each(|place| self.add_counts(place));
     }
 
-    /// Adds the count of the transition at this place to the profile.
+    /// Adds the cycles of the transition at this place, times how often it was taken, to the profile.
     fn add_counts(&mut self, place: usize) {
         let own = self.row_mut(place / R::WAYS).take_count();
         self.account.add_counts(place, own);

@@ -125,7 +125,7 @@ impl TimingCache {
         self.table.account.switch(on);
     }
 
-    /// Removes the profile of cached timing and returns it: address and cell.
+    /// Removes the profile of cached timing and returns it, as (instruction address, cycles and executions).
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
         self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }

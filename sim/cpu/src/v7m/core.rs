@@ -290,7 +290,7 @@ impl Core {
         };
     }
 
-    /// Returns the cycle in which the next instruction executes if only its operands' way is in between.
+    /// Returns the cycle in which the next instruction executes, if it need not wait for its opcode or operands.
     pub fn next_executes(&self) -> u64 {
         self.t.max(self.executes_from)
     }
@@ -379,7 +379,7 @@ impl Core {
         (priority < self.execution_priority()).then_some(number)
     }
 
-    /// Makes the machine look before the next instruction if an exception is to be taken now.
+    /// Makes the executor return to the machine before the next instruction, if an exception is to be taken now.
     #[inline(always)]
     pub fn call_attention(&mut self) {
         if self.takeable().is_some() {

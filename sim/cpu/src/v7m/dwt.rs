@@ -49,7 +49,8 @@ impl Dwt {
         if self.counts_in_sleep { now } else { now.wrapping_sub(sleep_cycles) }
     }
 
-    /// Returns the feature that a read at an offset requests and that is not modelled, as a sentence without its stop.
+    /// Returns the unmodelled feature that a read at an offset requests, as a sentence without its full stop. `None` if
+    /// there is none.
     pub fn read_limit(&self, offset: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => Some(
@@ -60,7 +61,8 @@ impl Dwt {
         }
     }
 
-    /// Returns the feature that a write of `value` requests and that is not modelled, as a sentence without its stop.
+    /// Returns the unmodelled feature that a write of `value` requests, as a sentence without its full stop. `None` if
+    /// there is none.
     pub fn write_limit(&self, offset: u32, value: u32) -> Option<&'static str> {
         match offset {
             0..MANAGEMENT if !self.trace => {

@@ -36,9 +36,9 @@ pub fn is_woken(core: &Core) -> bool {
     }
 }
 
-/// Does what is due in a core's exception handling at cycle `now`: takes, completes or pre-empts exceptions, wakes the
-/// core. The machine calls it after each event and whenever the executor returns without a request. The core's own time
-/// may be ahead of `now` while a frame is on its way.
+/// Executes the step of a core's exception handling that is due at cycle `now`: takes, completes or pre-empts an
+/// exception, or wakes the core. The machine calls it after each event and whenever the executor returns without a
+/// request. The core's own time may be later than `now` while a frame is stacked.
 pub fn step<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,
@@ -120,9 +120,9 @@ fn take_breakpoint<B: Bus>(core: &mut Core, bus: &mut B, timing: &ExceptionTimin
     begin_pending(core, bus, timing)
 }
 
-/// Takes the fault of a lazy preservation: floating-point state could not be written to its frame. It belongs to code
-/// that was left long ago: what could be told of the fault then decides what is told now, and if that cannot be taken
-/// yet, the instruction continues.
+/// Takes the fault of a lazy preservation: floating-point state could not be written to its frame. The fault belongs to
+/// code that an exception interrupted earlier, so it is reported as it could have been then. If its exception cannot be
+/// taken now, the instruction continues.
 fn lazy_fault<B: Bus>(core: &mut Core, bus: &mut B, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     let record = fault.record();
     let ready = if record.exception == exception::BUS_FAULT { fpccr::BFRDY } else { fpccr::MMRDY };

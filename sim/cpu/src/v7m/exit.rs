@@ -16,7 +16,7 @@ use crate::exception_outcome::ExceptionOutcome;
 /// Words of a basic frame.
 const BASIC_WORDS: usize = BASIC_FRAME as usize / 4;
 
-/// The fields of an EXC_RETURN value.
+/// An EXC_RETURN value, with functions that return its fields.
 #[derive(Debug, Clone, Copy)]
 struct Return(u32);
 
@@ -79,7 +79,7 @@ fn is_legal(core: &Core, value: u32) -> bool {
         }
 }
 
-/// Makes an exception return fail: the fault's handler runs instead, on the frame as it is.
+/// Makes an exception return fail: the fault's handler is entered instead, and the frame stays stacked.
 fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &ExceptionTiming) -> ExceptionOutcome {
     if pend_fault(core, fault.while_unstacking()) {
         chain(core, number, value | 0xf000_0000, timing)
@@ -88,7 +88,7 @@ fn fail(core: &mut Core, number: u32, value: u32, fault: Fault, timing: &Excepti
     }
 }
 
-/// Starts to read an exception's frame back at `core.t`. [`complete`] follows.
+/// Starts to unstack an exception's frame at `core.t`. [`complete`] follows.
 pub(super) fn unstack<B: Bus>(
     core: &mut Core,
     bus: &mut B,
@@ -124,7 +124,7 @@ pub(super) fn unstack<B: Bus>(
     ExceptionOutcome::Begun
 }
 
-/// Ends what [`unstack`] started, unless a more urgent exception came.
+/// Completes the exception return that [`unstack`] started, unless a more urgent exception came.
 pub(super) fn complete<B: Bus, P: Pipeline>(
     core: &mut Core,
     bus: &mut B,

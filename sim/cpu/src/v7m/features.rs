@@ -1,6 +1,6 @@
 //! The features of one implementation of ARMv7-M.
 
-/// Which of the three cores it is, and how its maker configured it.
+/// The configuration of a core: whether it is a Cortex-M3, M4 or M7, and the options that the chip's maker has chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Features {
     /// Value of CPUID (0xE000ED00).

@@ -84,7 +84,8 @@ pub(super) fn reserve_frame(core: &mut Core, address: u32) {
     core.scb.fpcar = address & !7;
 }
 
-/// Reads the floating-point state back from a frame, or finds that it never left the registers.
+/// Restores the floating-point state from a frame, or from the registers, if lazy preservation did not write it to the
+/// frame.
 pub(super) fn restore(core: &mut Core) {
     if core.scb.fpccr & fpccr::LSPACT != 0 {
         core.scb.fpccr &= !fpccr::LSPACT;

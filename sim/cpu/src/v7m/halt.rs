@@ -5,8 +5,8 @@ use super::core::Core;
 use super::exec::block;
 use super::pipeline::Pipeline;
 
-/// Continues after the BKPT at which the core has halted for a debugger. It took a cycle, and the pipeline is empty as
-/// after a branch: the manuals say no more of it. The time in between does not exist for the core.
+/// Continues after the BKPT at which the core has halted for a debugger. The BKPT took a cycle, and the pipeline is
+/// empty as after a branch (assumed). No cycles pass for the core while it is halted.
 pub fn step_over_breakpoint<B: Bus, P: Pipeline>(core: &mut Core, bus: &mut B, pipe: &mut P) {
     core.it = block::next_it_state(core.it);
     core.ip = core.ip.wrapping_add(1);

@@ -47,7 +47,7 @@ pub struct Stimulus {
 }
 
 impl Itm {
-    /// Enables every stimulus port, as a debugger that shows the output does. DEMCR.TRCENA is not part of it.
+    /// Enables every stimulus port of the ITM, as a debugger that shows the output does. The caller sets DEMCR.TRCENA.
     pub fn open(&mut self) {
         self.ports = u32::MAX;
         self.control |= ENABLED;
@@ -78,9 +78,9 @@ impl Itm {
         }
     }
 
-    /// Writes `value`, `bytes` long, at an offset from 0xE0000000. Returns the trace output, if it is sent. Software
-    /// without privileges reaches the ports that TPR leaves to it and their bits of TER; its other writes are discarded
-    /// (Cortex-M3 TRM r1p1, 15.6.3). `traces`: DEMCR.TRCENA. Returns what leaves through a port.
+    /// Writes `value`, `bytes` long, to an ITM register at an offset from 0xE0000000. Returns the trace output, if some
+    /// is sent. Unprivileged software can write to the ports that TPR allows and to their bits of TER; its other writes
+    /// are discarded (Cortex-M3 TRM r1p1, 15.6.3). `traces`: DEMCR.TRCENA.
     pub fn write(&mut self, offset: u32, bytes: u32, value: u32, privileged: bool, traces: bool) -> Option<Stimulus> {
         let port = offset / 4;
         if port >= PORTS {

@@ -95,7 +95,7 @@ impl Cache {
         hit
     }
 
-    /// Returns the host address of the table of the lines hit last, a word for each set.
+    /// Returns the host address of the table with the cache line that was hit last in each set, a word for each set.
     #[inline(always)]
     pub fn lines_hit(&self) -> u64 {
         self.found.as_ptr() as u64
@@ -112,7 +112,8 @@ impl Cache {
         self.version += 1;
     }
 
-    /// Continues with a version after `version`, which was in use before this content was restored.
+    /// Sets the version of the cache's content to a later one than `version`, which was in use before this content was
+    /// restored.
     pub fn follow(&mut self, version: u64) {
         self.version = self.version.max(version) + 1;
     }

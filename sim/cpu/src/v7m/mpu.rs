@@ -12,7 +12,7 @@ fn is_private(address: u32) -> bool {
     address >> 20 == 0xe00
 }
 
-/// Returns whether the MPU decides at all: on, and not bypassed by NMI, HardFault or FAULTMASK.
+/// Returns whether the MPU protects memory now: it is on, and not bypassed by NMI, HardFault or FAULTMASK.
 fn in_force(core: &Core) -> bool {
     core.mpu.is_enabled() && (core.mpu.ctrl & HFNMIENA != 0 || core.execution_priority() >= 0)
 }
@@ -51,7 +51,7 @@ pub fn check_as(core: &Core, address: u32, access: Access, privileged: bool) -> 
     Err(if access == Access::Fetch { Fault::FetchProtection } else { Fault::DataProtection(address) })
 }
 
-/// Returns the fault of fetching from a [`Core::stray`] address.
+/// Returns the fault of fetching an instruction from `address`, at which nothing can execute ([`Core::stray`]).
 pub fn stray_fault(core: &Core, address: u32) -> Fault {
     check(core, address, Access::Fetch).err().unwrap_or(Fault::FetchBus)
 }

@@ -158,7 +158,7 @@ impl Nvic {
         set.iter().min_by_key(|&number| (self.priority_of(number), number))
     }
 
-    /// Recomputes the candidate, after a pending, enabled or priority bit changed.
+    /// Recomputes which exception would be taken first, after a pending, enabled or priority bit changed.
     fn candidate_changed(&mut self) {
         let best = self.most_urgent(&self.pending.and(&self.enabled));
         self.best = best.unwrap_or(0);
@@ -284,7 +284,8 @@ impl Nvic {
         self.priorities_changed();
     }
 
-    /// Recomputes candidate and active priority, after a priority or the grouping changed.
+    /// Recomputes which exception would be taken first, and the active priority, after a priority or the grouping
+    /// changed.
     fn priorities_changed(&mut self) {
         self.candidate_changed();
         self.active_changed();

@@ -130,8 +130,8 @@ pub enum Class {
     FloatSystem,
 }
 
-/// An op as two words, the form in which it is kept in registers and passed to functions. Its fields are taken out of
-/// them where they are used, instead of one load each.
+/// An op in two words, so that it fits into host registers. Its fields are extracted where they are used, instead of
+/// one load for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedOp(u64, u64);
 

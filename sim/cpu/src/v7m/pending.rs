@@ -24,7 +24,8 @@ pub fn pulse_line(core: &mut Core, line: u32) {
     drive_line(core, line, false);
 }
 
-/// Sets the event register under SEVONPEND, and makes the machine look at the core if an exception is to be taken now.
+/// Sets the event register under SEVONPEND, and makes the executor return to the machine if an exception is to be taken
+/// now.
 fn notice_pending(core: &mut Core) {
     if core.scb.scr & scr::SEVONPEND != 0 {
         core.event = true;

@@ -33,7 +33,7 @@ const SHCSR: [(u32, u32, ScbView); 14] = [
     (18, exception::USAGE_FAULT, ScbView::Enabled),
 ];
 
-/// Returns ICSR (B3.2.4). VECTPENDING knows BASEPRI and FAULTMASK but not PRIMASK.
+/// Returns ICSR (B3.2.4). VECTPENDING takes BASEPRI and FAULTMASK into account, but not PRIMASK.
 fn icsr(core: &Core) -> u32 {
     let bit = |number: u32| u32::from(core.nvic.is_pending(number));
     let mask = core.boosted_priority(false);

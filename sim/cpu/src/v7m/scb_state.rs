@@ -100,7 +100,7 @@ pub struct Scb {
 }
 
 impl Scb {
-    /// Creates the registers in reset state.
+    /// Creates the registers in their reset state.
     pub fn new(features: &Features) -> Scb {
         let align = if features.stack_align { ccr::STKALIGN } else { 0 };
         let float = if features.float { fpccr::ASPEN | fpccr::LSPEN } else { 0 };

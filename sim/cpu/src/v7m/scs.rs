@@ -17,7 +17,7 @@ const ETM: u32 = 0xe004_1000;
 const ROM_TABLE: u32 = 0xe00f_f000;
 const STIR: u32 = 0xf00;
 
-/// What a write to the private peripheral bus asks of the chip.
+/// What a write to the private peripheral bus requests from the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.
@@ -38,8 +38,8 @@ fn byte_lanes(address: u32, bytes: u32) -> u32 {
     mask << (8 * (address & 3))
 }
 
-/// Loads from the private peripheral bus at `address` in cycle `now`. The chip serves what is its own (DBGMCU) before
-/// it asks here.
+/// Loads from the private peripheral bus at `address` in cycle `now`. The chip handles its own registers there (DBGMCU)
+/// before it calls this function.
 pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, Fault> {
     let fault = Fault::DataBus(address);
     if !core.access_privileged() && address & !0xfff != ITM {
@@ -55,8 +55,8 @@ pub fn read(core: &mut Core, address: u32, bytes: u32, now: u64) -> Result<u32, 
     Ok((word & byte_lanes(address, bytes)) >> (8 * (address & 3)))
 }
 
-/// Returns the feature that an access to the bus requests and that is not modelled, as a sentence without its stop.
-/// `written` is a store's value.
+/// Returns the unmodelled feature that an access to the private peripheral bus requests, as a sentence without its full
+/// stop. `None` if there is none. `written` is a store's value.
 #[inline]
 pub fn limit(core: &Core, address: u32, written: Option<u32>) -> Option<&'static str> {
     if address & !0xfff != DWT || !core.access_privileged() {

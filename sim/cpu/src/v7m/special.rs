@@ -40,8 +40,8 @@ impl Core {
         }
     }
 
-    /// Returns xPSR without the stack-alignment bit. ITSTATE and ICI share their bits: ICI has zeros where an IT block
-    /// has its remaining length.
+    /// Returns xPSR without the stack-alignment bit. ITSTATE and ICI share bits: ICI has zeros in the bits that contain
+    /// the remaining length of an IT block.
     pub fn xpsr(&self) -> u32 {
         let it = u32::from(if self.ici != 0 { self.ici << 4 } else { self.it });
         self.apsr() | (it & 3) << 25 | (it >> 2) << 10 | u32::from(self.thumb) << 24 | self.ipsr
@@ -82,7 +82,7 @@ impl Core {
     }
 
     /// Writes the special register of an MSR by its number. `mask` is the opcode's (bit 1: N, Z, C, V, Q; bit 0: GE).
-    /// Calls for attention if an exception is unmasked by it.
+    /// Makes the executor return to the machine if this unmasks an exception.
     pub fn set_special(&mut self, number: u32, mask: u32, value: u32) {
         if number <= 3 {
             if mask & 2 != 0 {

@@ -135,7 +135,7 @@ impl Pairs {
         self.table.account.switch(on);
     }
 
-    /// Removes the profile of cached timing and returns it: core, address and cell.
+    /// Removes the profile of cached timing and returns it, as (core, instruction address, cycles and executions).
     pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
         self.table.take_profile().collect()
     }

@@ -167,7 +167,8 @@ impl Translations {
         self.cells = on.then(Default::default);
     }
 
-    /// Removes the profile of native code whose cycles are known with it, and returns it: core, address and cell.
+    /// Removes the profile of native code that contains its cycles, and returns it, as (core, instruction address,
+    /// cycles and executions).
     pub fn take_profile(&mut self) -> Vec<(usize, u32, ProfileCell)> {
         self.add_exit_counts();
         let cells = self.cells.iter_mut().flatten().map(std::mem::take).zip(0..);

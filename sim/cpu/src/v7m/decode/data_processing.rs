@@ -6,8 +6,8 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
 
-/// The ops of one data-processing opcode field: with an immediate (flag-setting variant), with a plain register
-/// (likewise, or none), with a shifted register, and the comparison that a destination of 15 makes of it.
+/// The codes of one data-processing opcode: with an immediate (the variant that sets flags), with a plain register
+/// (likewise, or none), with a shifted register, and of the comparison that a destination of 15 turns it into.
 #[derive(Clone, Copy)]
 struct Row {
     immediate: Code,
@@ -24,7 +24,7 @@ const fn row(immediate: Code, register: Option<Code>, shifted: Code) -> Row {
 }
 
 impl Row {
-    /// Adds the codes of the comparison that a destination of 15 makes of the operation.
+    /// Adds the codes of the comparison into which a destination of 15 turns the operation.
     const fn compare(mut self, codes: [Code; 3]) -> Row {
         self.compare = Some(codes);
         self

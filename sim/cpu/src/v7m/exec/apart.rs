@@ -16,7 +16,7 @@ fn raise_fault(core: &mut Core, fault: Fault) -> Flow {
     Flow::Faulted
 }
 
-/// Executes an instruction in a function of its own, so that it takes no host registers from the others.
+/// Executes an instruction in a function of its own, so that the code of other instructions has more host registers.
 ///
 /// # Safety
 /// `at` points to an op.
@@ -34,7 +34,7 @@ pub(super) unsafe fn apart<B: Bus, P: Pipeline>(
     instruction_outcome::<P>(core, done)
 }
 
-/// Executes an instruction if the bus admits it, in a function of its own.
+/// Executes an instruction in a function of its own, if the bus allows it now ([`Bus::admits`]).
 ///
 /// # Safety
 /// `at` points to an op.

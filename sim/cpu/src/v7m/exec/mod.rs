@@ -103,8 +103,8 @@ pub unsafe fn run<B: Bus, P: Pipeline>(core: &mut Core, pipe: &mut P, bus: &mut 
     }
 }
 
-/// Executes one instruction, or one IT block. `attended`: its probes have fired. `attended`: the first one had its
-/// attention already. False: execution stops here.
+/// Executes one instruction, or one IT block. `attended`: the probes on the first instruction have fired. Returns false
+/// if execution stops here.
 ///
 /// # Safety
 /// As for [`run`].
@@ -119,8 +119,8 @@ pub(super) unsafe fn step<B: Bus, P: Pipeline>(
     unsafe { execute_uncommon::<B, P>(core, pipe, bus, watch, attended) }
 }
 
-/// Executes what the common path omits: stub ops, IT blocks (all of one), interrupted instructions that continue.
-/// False: execution stops here.
+/// Executes what the common path omits: stub ops, whole IT blocks, interrupted instructions that continue. Returns
+/// false if execution stops here.
 ///
 /// # Safety
 /// As for [`run`].
@@ -175,7 +175,8 @@ unsafe fn execute_uncommon<B: Bus, P: Pipeline>(
     true
 }
 
-/// Ends an instruction: moves on to where execution continues, as `flow` says. Returns false if it stops here.
+/// Ends an instruction, and moves the core to where execution continues by `flow`. Returns false if execution stops
+/// here.
 ///
 /// # Safety
 /// `profile` began with this instruction, in a region for which [`run`]'s promise holds.
@@ -236,7 +237,8 @@ unsafe fn end_instruction<B: Bus, P: Pipeline>(
     goes_on
 }
 
-/// Returns the instruction at `core.ip`, even if a stub op is in its place. `Packed::NONE`: execution stops before it.
+/// Returns the instruction at `core.ip`, even if a stub op is in its place. `PackedOp::NONE`: execution stops before
+/// it.
 ///
 /// # Safety
 /// As for [`run`].

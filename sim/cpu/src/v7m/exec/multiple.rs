@@ -28,8 +28,8 @@ fn give_way(core: &mut Core, moved: u32, next: u32) -> Flow {
 }
 
 /// Returns the number of words that were already moved when a multiple transfer starts or continues. After an exception
-/// it continues where EPSR.ICI says, unless its base or the PC is among the registers, which then were not written yet:
-/// it starts anew.
+/// it continues at the register in EPSR.ICI. If its base or the PC is among the registers, it starts again, because
+/// these were not written yet.
 fn words_done(core: &mut Core, op: Op) -> u32 {
     let ici = u32::from(std::mem::take(&mut core.ici));
     let moved = u32::from(std::mem::take(&mut core.words_moved));

@@ -6,8 +6,8 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Core;
 use crate::v7m::op::Op;
 
-/// The state when the current instruction began, from which its profile and its [`Step`] are made. Empty if nobody
-/// observes.
+/// The state at the begin of the current instruction, from which its profile and its record for observers ([`Step`])
+/// are made. Empty without observers.
 #[derive(Clone, Copy)]
 pub(super) struct Profile {
     watch: u8,

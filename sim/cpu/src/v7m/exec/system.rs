@@ -8,8 +8,8 @@ use crate::v7m::fault::Fault;
 use crate::v7m::op::Op;
 use crate::v7m::pipeline::Pipeline;
 
-/// Executes a system op: special registers, interrupt masks, hints and so on. An instruction that changes who may
-/// interrupt requests attention through the limit.
+/// Executes a system op: special registers, interrupt masks, hints and so on. If it may allow an exception to be taken,
+/// it makes the executor return to the machine.
 #[inline(always)]
 pub(super) fn execute<B: Bus, P: Pipeline>(core: &mut Core, _: &mut P, _: &mut B, op: Op) -> Result<Flow, Fault> {
     match op.code {

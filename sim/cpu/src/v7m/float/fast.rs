@@ -110,8 +110,8 @@ pub mod single {
         Some(result.to_bits())
     }
 
-    /// Returns addend + a × b, rounded once, by the host's arithmetic. `None` if the general path must compute it. A
-    /// sum that is not is made odd, which keeps it on the right side of every single-precision tie.
+    /// Returns addend + a × b, rounded once, by the host's arithmetic. `None` if the general path must compute it. An
+    /// inexact double-precision sum is made odd, so that rounding it to single precision gives the right result.
     #[inline]
     pub fn fma(addend: u32, a: u32, b: u32, fpscr: &mut u32) -> Option<u32> {
         if !nearest(*fpscr) {
@@ -154,7 +154,8 @@ pub mod double {
         u128::from(a & ((1 << 52) - 1) | 1 << 52)
     }
 
-    /// Returns whether the exact product of two significands is a third one, binary points aside.
+    /// Returns whether the exact product of two significands equals the third one, apart from the position of the
+    /// binary point.
     #[inline]
     fn product_is(a: u64, b: u64, product: u64) -> bool {
         let exact = significand(a) * significand(b);

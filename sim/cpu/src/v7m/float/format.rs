@@ -162,8 +162,8 @@ pub fn rounds_up(rounding: Rounding, sign: bool, odd: bool, rest: u128) -> bool 
     }
 }
 
-/// Splits `value` × 2^-`cut` into its integer part and the rest as a fraction of 2^128 (only its being above, at or
-/// below one half, and zero, is kept where bits are lost).
+/// Splits `value` × 2^-`cut` into its integer part and the rest, as a fraction of 2^128. If the rest loses bits, it
+/// stays correct in whether it is zero, and whether it is below, at or above one half.
 #[inline]
 pub fn split(value: u128, cut: i32) -> (u128, u128) {
     match cut {

@@ -129,8 +129,8 @@ impl<P: CacheableTiming, B: QuickBus> TimingCache<P, B> {
         self.translations.translate_after(executions);
     }
 
-    /// Removes the profile of cached traces, under `watch::PROFILE`, and returns it: address and cell. The cells of
-    /// regions contain the rest.
+    /// Removes the profile of cached traces, which were executed under `watch::PROFILE`, and returns it, as
+    /// (instruction address, cycles and executions). The cells of regions contain the rest of the profile.
     pub fn take_profile(&mut self) -> impl Iterator<Item = (u32, ProfileCell)> {
         self.table.take_profile().map(|(_, address, cell)| (address, cell))
     }
