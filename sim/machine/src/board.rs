@@ -17,7 +17,7 @@ use crate::setting::SettingError;
 use crate::snapshot::Snapshot;
 use crate::stop::{RunEnd, Stop};
 
-/// The options of a board, where it differs from a plain one. Zero means the chip's usual value.
+/// The options of a board. A zero means the chip's usual value.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Cores in use. The others stay in reset.
@@ -86,7 +86,7 @@ pub struct Position {
     pub asleep: bool,
 }
 
-/// One instruction's part of a profile: address, cycles, executions, cycles of waiting.
+/// One instruction's row of a profile: address, cycles, executions, cycles of waiting.
 pub type ProfileRow = (u32, u64, u64, u64);
 
 /// A virtual board: what every machine can do, for instruments, debuggers and Python.
@@ -95,9 +95,9 @@ pub type ProfileRow = (u32, u64, u64, u64);
 pub trait Board {
     /// Returns the number of cores in the chip.
     fn cores(&self) -> usize;
-    /// Returns the number of consoles that [`Board::take_uart`] knows.
+    /// Returns the number of serial ports with a console ([`Board::take_uart`]).
     fn ports(&self) -> usize;
-    /// Overrides the value of a timing rule by its name.
+    /// Overrides the value of a timing rule by its name. Errors: unknown name, value out of range.
     fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError>;
     /// Returns every setting: name, rule, value in force.
     fn settings(&self) -> Vec<(String, Setting, u64)>;
@@ -117,8 +117,8 @@ pub trait Board {
     fn cycle(&self) -> u64;
     /// Returns the core clock in Hz.
     fn clock_hz(&self) -> u64;
-    /// Returns the probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at
-    /// [`Board::mark_watch`].
+    /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
+    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes;
     /// Decodes the instruction at an address again, after probes on it changed.
     fn refresh(&mut self, address: u32);
@@ -126,13 +126,14 @@ pub trait Board {
     fn mark_watch(&mut self, address: u32) -> bool;
     /// Returns the console of a serial port.
     fn console(&mut self, port: usize) -> &mut Console;
-    /// Returns the observer that accounts for every cycle, if there is one.
+    /// Returns the observer, which attributes every cycle to code and cause. `None` while nothing observes.
     fn observer(&mut self) -> Option<&mut Observer>;
     /// Switches the per-instruction profile on (from zero) or off.
     fn profile(&mut self, on: bool);
-    /// Removes a core's profile and returns it.
+    /// Removes a core's profile and returns it: a row for each executed instruction.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow>;
-    /// Starts or ends the observation of every cycle and instruction. It costs host time only, and ends at a restore.
+    /// Starts the observation of every cycle and instruction, or ends it with `None`. It costs host time only, and ends
+    /// when a snapshot is restored.
     fn observe(&mut self, wanted: Option<ObservationRequest>);
     /// Returns the observations since the last call. `None` while nothing observes.
     fn observed(&mut self) -> Option<ObservationReport>;
@@ -175,7 +176,7 @@ pub trait Board {
     fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String>;
     /// Sets the voltage at a pin that an ADC converts. The error is one sentence.
     fn set_analog(&mut self, pin: u16, millivolts: u32) -> Result<(), String>;
-    /// Returns the attached debugger: what it answers and collects.
+    /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.
     fn debugger(&mut self) -> &mut Debugger;
     /// Returns whether the firmware used the ITM, which only a debugger would have enabled.
     fn asks_for_itm(&self) -> bool {
@@ -185,7 +186,7 @@ pub trait Board {
     fn position(&self, core: usize) -> Position;
     /// Returns the registers of a core, by name.
     fn registers(&self, core: usize) -> Vec<(String, u32)>;
-    /// Sets a register of a core by name. Returns false if that cannot be.
+    /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool;
 
     /// Stops the run when this address is about to execute.
@@ -247,12 +248,13 @@ pub trait Board {
         self.probes().interval(index).cloned()
     }
 
-    /// Records an event at each entry and exit of a handler, or no longer.
+    /// Switches the recording of an event at each entry and exit of a handler on or off.
     fn trace_exceptions(&mut self, on: bool) {
         self.probes().trace_exceptions = on;
     }
 
-    /// Records an event at each pin edge, or no longer. An STM32's pins are numbered port by port, 16 to a port.
+    /// Switches the recording of an event at each pin edge on or off. An STM32's pins are numbered port by port, 16 to
+    /// a port.
     fn trace_pins(&mut self, on: bool) {
         self.probes().trace_pins = on;
     }
@@ -264,12 +266,12 @@ pub trait Board {
         events
     }
 
-    /// Gives the memory of events that were taken back, for the next ones.
+    /// Returns the memory of events from [`Board::take_events`] to the board, for the next events.
     fn reuse_events(&mut self, taken: Vec<Event>) {
         self.probes().reuse_events(taken);
     }
 
-    /// Returns the local time of a core: the cycle in which its next instruction can begin. May are beyond
+    /// Returns the local time of a core: the cycle in which its next instruction can begin. It may be later than
     /// [`Board::cycle`].
     fn core_cycle(&self, core: usize) -> u64 {
         self.position(core).t
@@ -315,7 +317,7 @@ pub fn read_registers(copy: &mut dyn Board, core: usize, address: u32, bytes: us
 /// The methods of [`Board`] that every machine has of its own, under the same name and with the same types.
 macro_rules! as_the_machine {
     () => {
-        /// Overrides the value of a timing rule by its name.
+        /// Overrides the value of a timing rule by its name. Errors: unknown name, value out of range.
         fn set(&mut self, key: &str, value: u64) -> Result<(), $crate::setting::SettingError> {
             self.set(key, value)
         }
@@ -385,13 +387,13 @@ macro_rules! as_the_machine {
             self.inject(cycle, stimulus)
         }
 
-        /// Returns the observer that accounts for every cycle, if there is one.
+        /// Returns the observer, which attributes every cycle to code and cause. `None` while nothing observes.
         fn observer(&mut self) -> Option<&mut rtoslab_lab::Observer> {
             self.observer.as_deref_mut()
         }
 
-        /// Starts or ends the observation of every cycle and instruction. It costs host time only, and ends at a
-        /// restore.
+        /// Starts the observation of every cycle and instruction, or ends it with `None`. It costs host time only, and
+        /// ends when a snapshot is restored.
         fn observe(&mut self, wanted: Option<$crate::observe::ObservationRequest>) {
             $crate::observe::ObservedMachine::start_observing(self, wanted);
         }

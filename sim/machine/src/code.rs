@@ -11,8 +11,7 @@ use crate::board::ProfileRow;
 use crate::lazy::Lazy;
 use crate::profile::Cells;
 
-/// Four words of code. They align the table so that an op's address tells the word's bank and the halfword's place in
-/// it.
+/// Four words of code. They align the table so that an op's host address determines the RAM bank of its word.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Stripe([Op; 8]);
@@ -37,7 +36,7 @@ impl CodeTable {
         CodeTable { stripes, profile: Default::default(), base, bytes, decoded: bytes as usize / 2..0 }
     }
 
-    /// Returns a pointer to the op of the code at a byte offset. Panics after the end.
+    /// Returns a pointer to the op of the code at a byte offset. Panics beyond the end of the table.
     pub fn op(&mut self, offset: u32) -> *mut Op {
         assert!(offset < self.bytes, "no code at {offset:#x}");
         let half = offset as usize / 2;
@@ -52,18 +51,18 @@ impl CodeTable {
         self.profile = [cells(), cells()];
     }
 
-    /// Adds to the profile cell of an address that was executed. Nothing happens if the profile is off.
+    /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, core: usize, address: u32, more: ProfileCell) {
         self.profile[core].add(address.wrapping_sub(self.base) as usize / 2, more);
     }
 
-    /// Removes a core's profile and returns it.
+    /// Removes a core's profile and returns it: a row for each executed instruction.
     pub fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
         self.profile[core].take(self.base, self.decoded.clone())
     }
 
-    /// Returns the table as the interpreter sees it. `row` is the first transfer slot of its first bank, `banks` the
-    /// number of word-interleaved banks.
+    /// Returns the table as a region of code for the interpreter. `row` is the first transfer slot of its first bank,
+    /// `banks` the number of word-interleaved banks.
     pub fn region(&mut self, row: usize, banks: usize) -> Region {
         Region {
             base: self.base,

@@ -119,7 +119,7 @@ pub(crate) trait ObservedMachine {
         Some(observer.as_mut()?.take(now, &observer_views(cores)))
     }
 
-    /// Accounts for the time of the cores that execute, up to where they continue.
+    /// Attributes the time of the executing cores, up to the cycles in which they continue.
     fn settle_before_turn(&mut self) {
         let ObservedParts { cores, observer: Some(observer), .. } = self.observed_parts() else { return };
         for (index, core) in cores.iter().enumerate().filter(|(_, core)| core.is_running()) {
@@ -127,7 +127,7 @@ pub(crate) trait ObservedMachine {
         }
     }
 
-    /// Gives the observer what a core executed in its turn, and which spinlocks it accessed.
+    /// Gives the observer the instructions that a core executed in its turn, and its accesses to spinlocks.
     fn hand_over_steps(&mut self, index: usize, locks: &[LockEvent]) {
         let ObservedParts { cores, observer, .. } = self.observed_parts();
         let steps = cores[index].steps();

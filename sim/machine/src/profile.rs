@@ -23,7 +23,7 @@ impl Cells {
         self.0.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }
 
-    /// Adds to the profile cell of a halfword. Nothing happens if there are none.
+    /// Adds to the profile cell of a halfword. Does nothing while the profile is off.
     pub fn add(&mut self, index: usize, more: ProfileCell) {
         if let Some(cell) = self.0.as_mut().and_then(|cells| cells.elements().get_mut(index)) {
             *cell += more;

@@ -36,7 +36,7 @@ impl Snapshot {
     }
 }
 
-/// A saved core, without pointers into its machine.
+/// A saved core in a snapshot, without pointers into its machine.
 pub(crate) struct ParkedPages<C> {
     core: C,
     /// Base of the region that the next instruction is in, and the offset of its op in bytes. `None` before a start.
@@ -53,7 +53,7 @@ unsafe impl Send for ParkedPages<v7m::core::Core> {}
 unsafe impl Sync for ParkedPages<v7m::core::Core> {}
 
 impl ParkedPages<v7m::core::Core> {
-    /// Saves a copy of a core.
+    /// Saves a copy of a core for a snapshot.
     pub fn of(core: &v7m::core::Core) -> ParkedPages<v7m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();
@@ -81,7 +81,7 @@ impl ParkedPages<v7m::core::Core> {
 }
 
 impl ParkedPages<v6m::core::Core> {
-    /// Saves a copy of a core.
+    /// Saves a copy of a core for a snapshot.
     pub fn of(core: &v6m::core::Core) -> ParkedPages<v6m::core::Core> {
         let at = (!core.ip.is_null()).then(|| (core.region.base, core.ip as usize - core.region.ops as usize));
         let mut core = core.clone();

@@ -31,7 +31,7 @@ pub struct Plan {
     pub patience_cycles: u64,
 }
 
-/// One measurement of a sweep: the cycle of the stimulus and the cycles until it was answered.
+/// One measurement of a sweep: the cycle of the stimulus, and the cycles until its handler answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Cycle of the stimulus.
@@ -81,7 +81,7 @@ pub fn sweep(
     Ok(arrivals)
 }
 
-/// One thread of a sweep, with its boards.
+/// One thread of the host that executes a part of a sweep, with its boards.
 struct Worker<'a> {
     plan: &'a Plan,
     walker: Walker,
@@ -123,7 +123,7 @@ impl<'a> Worker<'a> {
         Ok(arrivals)
     }
 
-    /// Measures one response, from a snapshot before it.
+    /// Measures the response to the stimulus in one cycle, from a snapshot before it.
     fn arrive(&mut self, rung: &Snapshot, cycle: u64, executing: Position) -> Result<Arrival, String> {
         let (plan, board) = (self.plan, &mut self.board);
         board.restore(rung);
@@ -161,7 +161,7 @@ impl<'a> Worker<'a> {
 /// Cycles run between two looks for the handler, when no task's start ends the run.
 const HANDLER_STEP_CYCLES: u64 = 64;
 
-/// A board that executes the undisturbed run.
+/// A board that executes the run without stimuli, to find the instruction that each stimulus interrupts.
 struct Walker {
     board: Box<dyn Board>,
     core: usize,

@@ -20,7 +20,7 @@ impl Warnings {
         Warnings { strict, ..Warnings::default() }
     }
 
-    /// Returns the warnings in the order in which they came.
+    /// Returns the warnings, in the order of their occurrence.
     pub fn warning_texts(&self) -> &[String] {
         &self.texts
     }
@@ -30,7 +30,7 @@ impl Warnings {
         self.texts.push(text);
     }
 
-    /// Warns unless a warning says `key` already.
+    /// Adds a warning unless an earlier one contains `key`. In a strict run, which stops then, returns the text.
     #[must_use]
     pub fn warn_once(&mut self, key: &str, text: String) -> Option<String> {
         if self.texts.iter().any(|text| text.contains(key)) {
@@ -41,7 +41,8 @@ impl Warnings {
         stops
     }
 
-    /// Warns once of an address that is not modelled, whatever the access is.
+    /// Warns once of an unmodelled address, whatever the access is. In a strict run, which stops then, returns the
+    /// text.
     #[must_use]
     pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32) -> Option<String> {
         self.warn_once(&format!("at 0x{address:08x} "), not_modelled(what, address, pc))

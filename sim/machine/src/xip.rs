@@ -29,7 +29,7 @@ impl Way {
     }
 }
 
-/// The content of the XIP cache for a snapshot, without derived values.
+/// The content of the XIP cache, for a snapshot.
 #[derive(Debug, Clone)]
 pub struct XipTags {
     ways: Vec<[Way; 2]>,
@@ -75,7 +75,7 @@ impl XipCache {
         &self.resident
     }
 
-    /// Returns how many halves of lines the cache has lost so far.
+    /// Returns how many halves of lines the cache has dropped so far.
     #[inline(always)]
     pub fn lost_count(&self) -> u64 {
         self.lost
@@ -107,7 +107,7 @@ impl XipCache {
         replaces.then_some(evicted.line)
     }
 
-    /// Adds the content of a way to the residency, or removes it.
+    /// Adds the line of a way to the table of cached halves, or removes it.
     fn show(&mut self, way: Way, there: bool) {
         for (number, _) in way.valid.into_iter().enumerate().filter(|(_, valid)| *valid) {
             self.resident[way.line as usize * HALVES + number] = there;

@@ -87,7 +87,7 @@ impl Files {
 }
 
 impl File {
-    /// Returns the length of the file in bytes. A terminal has none.
+    /// Returns the length of the file in bytes, 0 for a terminal.
     pub fn length(self) -> u32 {
         if matches!(self, File::Features(_)) { FEATURES.len() as u32 } else { 0 }
     }

@@ -15,7 +15,7 @@ pub fn is_call(core: &Core, request: Request, code: impl FnOnce(u32) -> Option<u
     stands && code(core.pc()) == Some(BREAKPOINT)
 }
 
-/// Continues after the BKPT at which the core has halted. The time in between does not exist for the core.
+/// Continues after the BKPT at which the core has halted. No cycles pass for the core while it is halted.
 pub fn step_over_breakpoint<B: Bus>(core: &mut Core, bus: &mut B) {
     core.t += CYCLES;
     core.instructions += 1;

@@ -72,7 +72,7 @@ pub fn totals(core: &Core, now: u64) -> Stats {
     }
 }
 
-/// Looks up the core's region again, whose profile cells have come or gone.
+/// Looks up the core's region again, because its profile cells were added or removed.
 pub fn enter_again<B: Bus>(core: &mut Core, bus: &mut B) {
     if !core.ip.is_null() && core.stray.is_none() {
         let target = core.pc() | u32::from(core.thumb);

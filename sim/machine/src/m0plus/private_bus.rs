@@ -47,7 +47,8 @@ pub trait PrivateBus: Bus {
         Ok(())
     }
 
-    /// Makes the machine look at the core, because an access may have pended, enabled or rescheduled something.
+    /// Makes the interpreter return to the machine, because an access may have pended, enabled or rescheduled an
+    /// exception.
     fn look_at(&mut self, core: &mut Core) {
         let due = core.systick.due();
         if due < *self.due_mut() {

@@ -24,8 +24,8 @@ pub struct FaultOutcome {
     pub lock_up: Option<String>,
 }
 
-/// Does what a core has left the interpreter for: an SVC, an exception return or a fault. A chip's own requests, such
-/// as ROM functions, are left alone.
+/// Carries out the request for which a core has left the interpreter: an SVC, an exception return or a fault. Requests
+/// of the chip, such as ROM functions, are not carried out here.
 pub fn serve<B: Bus>(
     core: &mut Core,
     bus: &mut B,
@@ -49,7 +49,7 @@ pub fn serve<B: Bus>(
     }
 }
 
-/// Wakes a sleeping core for which there is a reason, at cycle `now` or when it fell asleep. Returns the outcome of an
+/// Wakes a sleeping core if there is a reason, at cycle `now` or when it fell asleep. Returns the outcome of an
 /// exception, and the cycle in which it began. `None` if it sleeps on.
 pub fn wake<B: Bus>(
     core: &mut Core,
@@ -80,7 +80,7 @@ pub fn wake<B: Bus>(
 }
 
 /// Begins an exception entry, or completes one whose time has come. Returns the outcome, and the cycle in which it
-/// began. `None` if no time moved.
+/// began. `None` if the core's time did not change.
 pub fn enter<B: Bus>(
     core: &mut Core,
     bus: &mut B,

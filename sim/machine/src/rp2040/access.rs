@@ -54,15 +54,15 @@ impl System {
         u32::from_le_bytes(word)
     }
 
-    /// Returns whether a core is before an instruction whose order against the other core's access of the same cycle
-    /// does not matter, because it does not even fetch (`Op::is_local`, second in its word). A stub op, for a probe or
-    /// for code that is not decoded yet, does not count.
+    /// Returns whether the core's next instruction has the same result before and after the other core's access of the
+    /// same cycle, because it accesses nothing and does not even fetch (`Op::is_local`, second in its word). False for
+    /// a stub op.
     fn is_order_irrelevant(&self, core: &Core) -> bool {
         core.phase == Phase::Run && core.stray.is_none() && self.is_local_at(core.pc())
     }
 
-    /// Returns whether the order of the instruction at this address against the other core's access of the same cycle
-    /// does not matter.
+    /// Returns whether the instruction at this address has the same result before and after the other core's access of
+    /// the same cycle.
     pub(super) fn is_local_at(&self, address: u32) -> bool {
         if address & 2 == 0 {
             return false;
@@ -86,8 +86,8 @@ impl System {
         tied
     }
 
-    /// Loads ahead of time in a basic block, from SIO or another register. Only SIO is accessed in time order, and only
-    /// registers that ask for nothing else.
+    /// Loads from a register in a speculatively executed basic block. This is possible for SIO, where the cores'
+    /// accesses are made in the order of their cycles, and for registers whose reads have no effect.
     #[inline(never)]
     pub(super) fn load_ordered(&mut self, core: &mut Core, address: u32, bytes: u32) -> OrderedAccess<u32> {
         if address >> 28 != SIO || bytes != 4 || address & 3 != 0 || self.watches_registers {
@@ -115,8 +115,8 @@ impl System {
         }
     }
 
-    /// Returns the value of a register of the core's divider, if it stays the same from the begin of the basic block on
-    /// and reading it changes nothing. The other core has no part in it.
+    /// Returns the value of a register of the core's divider, if it does not change after the begin of the basic block
+    /// and reading it has no effect. `None` otherwise. Each core has a divider of its own.
     #[inline(never)]
     fn early_divider_value(&mut self, core: &mut Core, offset: u32) -> Option<u32> {
         const READY: u32 = 1;
@@ -232,7 +232,7 @@ impl System {
         }
     }
 
-    /// Stores outside ordinary memory: flash, aliases, registers. Advances `t`.
+    /// Stores to outside ordinary memory: flash, aliases, registers. Advances `t`.
     #[cold]
     #[inline(never)]
     pub(super) fn store_elsewhere<const CONTEND: bool>(
@@ -251,7 +251,7 @@ impl System {
         Ok(())
     }
 
-    /// Stores outside ordinary memory, by the address's top bits.
+    /// Stores to outside ordinary memory, by the address's top bits.
     #[inline(always)]
     fn store_by_address<const CONTEND: bool>(
         &mut self,

@@ -16,9 +16,8 @@ use crate::observe::record_outcome;
 use crate::words::get;
 
 impl System {
-    /// Makes a bus slave refuse transfers before cycle `until`, because a long transfer occupies it. Data accesses look
-    /// at that themselves. The machine also reports the other core's fetches from the flash, as soon as it has its
-    /// turn.
+    /// Makes a bus slave refuse transfers before cycle `until`, because a long transfer occupies it. Data accesses
+    /// check this themselves. The other core's fetches from the flash wait when its turn begins.
     pub(super) fn hold_busy<const CONTEND: bool>(&mut self, slave: usize, until: u64) {
         self.busy[slave] = self.busy[slave].max(until);
         if CONTEND && slave == slave::XIP {
@@ -49,7 +48,8 @@ impl System {
         &mut self.slots[(row + cycle as usize % SLOTS) % all]
     }
 
-    /// Notes that the core lost its slot: it goes first in the next tie, unless the chip fixes who does.
+    /// Notes that the core lost a transfer slot to the other one. It goes first in the next tie, unless the chip fixes
+    /// which core does.
     #[inline(always)]
     pub(super) fn note_lost(&mut self, core: &mut Core) {
         if self.fixed_first.is_none() {
@@ -85,7 +85,8 @@ const MEMORIES: usize = slave::ROM + 1;
 const _: () = assert!(MEMORIES * SLOTS == 2 * u64::BITS as usize);
 
 impl System {
-    /// Returns the slots of memories that are taken from cycle `now` on, by looking at all of them.
+    /// Returns the transfer slots of the memories that are taken from cycle `now` on, one bit each. It looks at all
+    /// slots, for a check.
     #[cfg(debug_assertions)]
     fn all_taken(&self, now: u64) -> [u64; 2] {
         let mut taken = [0; 2];
@@ -97,7 +98,7 @@ impl System {
         taken
     }
 
-    /// Returns the slots of memories that are taken in cycles from `now` to `last`, one bit each.
+    /// Returns the transfer slots of the memories that are taken in the cycles from `now` to `last`, one bit each.
     fn taken_slots(&self, now: u64, last: u64) -> [u64; 2] {
         let mut taken = [0; 2];
         for ahead in 0..(last + 1 - now).min(SLOTS as u64) {

@@ -43,8 +43,8 @@ impl Board for Machine {
         2
     }
 
-    /// Returns the probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at
-    /// [`Board::mark_watch`].
+    /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
+    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.probes
     }
@@ -64,13 +64,14 @@ impl Board for Machine {
         &mut self.system.consoles[port]
     }
 
-    /// Records an event at each pin edge, or no longer. An STM32's pins are numbered port by port, 16 to a port.
+    /// Switches the recording of an event at each pin edge on or off. An STM32's pins are numbered port by port, 16 to
+    /// a port.
     fn trace_pins(&mut self, on: bool) {
         self.system.probes.trace_pins = on;
         self.system.sample_pins(0, 0);
     }
 
-    /// Removes a core's profile and returns it.
+    /// Removes a core's profile and returns it: a row for each executed instruction.
     fn take_profile(&mut self, core: usize) -> Vec<ProfileRow> {
         self.system.take_profile(core)
     }
@@ -156,7 +157,7 @@ impl Board for Machine {
         self.system.periph.set_analog(pin, millivolts)
     }
 
-    /// Returns the attached debugger: what it answers and collects.
+    /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.
     fn debugger(&mut self) -> &mut Debugger {
         &mut self.system.debugger
     }
@@ -171,7 +172,7 @@ impl Board for Machine {
         face::registers(&self.cores[core])
     }
 
-    /// Sets a register of a core by name. Returns false if that cannot be.
+    /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
     fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
         self.set_register(core, name, value)
     }

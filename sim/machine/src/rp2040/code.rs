@@ -19,14 +19,14 @@ impl System {
         }
     }
 
-    /// Makes the interpreter look at an address again, after probes on it changed.
+    /// Updates the op of an address, after probes on its instruction changed.
     pub(super) fn refresh(&mut self, address: u32) {
         self.show(address);
         self.alone.translations.clear();
         self.pairs.clear_code();
     }
 
-    /// Updates the op of an address, if something was decoded there.
+    /// Updates the op of an address, if an instruction was decoded there.
     fn show(&mut self, address: u32) {
         let Some(ip) = self.op_at(address) else {
             return;
@@ -39,7 +39,7 @@ impl System {
         }
     }
 
-    /// Returns the table's entry of an address in the default windows.
+    /// Returns the op of an address in the table of decoded code. `None` outside of code.
     pub(super) fn op_at(&mut self, address: u32) -> Option<*mut Op> {
         match address {
             FLASH_BASE..=0x10ff_ffff => {
@@ -52,7 +52,7 @@ impl System {
         }
     }
 
-    /// Decodes the instruction at an address, whatever op is in the table.
+    /// Decodes the instruction at an address, without regard to the table of decoded code.
     pub(super) fn decode_at(&self, address: u32) -> Op {
         let (region_base, region_bytes) = match address >> 28 {
             0 => (0, ROM_BYTES),
@@ -63,8 +63,8 @@ impl System {
         decode(self.fetch_halfword(address), self.fetch_halfword(address.wrapping_add(2)), place)
     }
 
-    /// Returns the decoded instruction at an address with a probe, and the number of its site. Most were decoded
-    /// before.
+    /// Returns the instruction at an address with a probe, and the number of the probe's site (place in the list of
+    /// probed addresses).
     pub(super) fn probe_at(&mut self, address: u32) -> (Op, u32) {
         let halfwords = self.fetch_halfwords(address);
         if let Some(known) = self.known.find(address, halfwords) {
@@ -83,7 +83,8 @@ impl System {
         }
     }
 
-    /// Returns the op that the table has for an instruction: itself, or the stub op that asks for attention.
+    /// Returns the op that the table contains for an instruction: its own, or the stub op for a probe or a missing
+    /// cache line.
     pub(super) fn visible(&self, address: u32, decoded: Op) -> Op {
         if self.is_away(address, decoded) || self.probes.watches_code(address) {
             Op::bare(Code::Attend)
@@ -111,8 +112,8 @@ impl System {
         }
     }
 
-    /// Drops the decoded code of a page of SRAM to which the core at `pc` stores, unless the core executes in it. A
-    /// program's start often ran where its data or stack lie later: the second stage of the boot, mostly.
+    /// Drops the decoded code of a page of SRAM to which the core at `pc` stores, unless the core executes in that
+    /// page. Data or stack are often where start-up code ran before, such as the second stage of the boot.
     pub(super) fn drop_code(&mut self, pc: u32, offset: u32) {
         let page = (offset >> 8) as usize;
         let here = pc.wrapping_sub(SRAM_BASE) >> 8 == offset >> 8;
@@ -144,7 +145,7 @@ impl System {
         }
     }
 
-    /// Returns two halfwords of code that follow each other. Most of these are from the flash.
+    /// Returns two consecutive halfwords of code, without side effects.
     #[inline]
     fn fetch_halfwords(&self, address: u32) -> [u16; 2] {
         let rest = || self.periph.ssi.flash.bytes().get(self.flash_offset(address) as usize..);

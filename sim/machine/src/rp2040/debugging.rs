@@ -26,7 +26,7 @@ impl System {
         self.debugger.serves && is_call(core, request, halfword)
     }
 
-    /// Serves the semihosting call at whose breakpoint a core has halted.
+    /// Carries out the semihosting call at whose breakpoint a core has halted.
     pub(super) fn serve_semihosting(&mut self, core: &mut Core) {
         let (pc, at) = (core.pc(), core.t);
         let mut debugger = std::mem::take(&mut self.debugger);

@@ -9,7 +9,7 @@ use rtoslab_periph::rp2040::DmaBus;
 use super::map::{FLASH_BASE, SRAM_BASE, SRAM_BYTES, bank_of};
 use super::system::{System, WriterAt};
 
-/// The memories a transfer may touch, apart from the registers, which the peripheral crate handles itself.
+/// The memories that a DMA transfer may access. The peripheral crate accesses registers itself.
 struct Memories<'a> {
     sram: &'a mut [u8],
     /// The flash as it was when the transfer began.
@@ -47,8 +47,8 @@ impl DmaBus for Memories<'_> {
 }
 
 impl System {
-    /// Makes the transfer that is due at cycle `now`. It takes its slot at the SRAM bank it touches, so that a core
-    /// that wants the same bank in that cycle waits.
+    /// Makes the DMA transfer that is due at cycle `now`. It takes the transfer slot of the SRAM bank that it accesses,
+    /// so that a core that needs the same bank in that cycle waits.
     pub(super) fn dma_transfer(&mut self, cores: &mut [Core; 2], now: u64) {
         let flash = self.periph.ssi.flash.shared_content().clone();
         let mut memories = Memories { flash, sram: &mut self.sram, rom: &self.rom, written: None };

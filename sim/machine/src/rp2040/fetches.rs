@@ -5,7 +5,7 @@
 
 use rtoslab_cpu::step::Step;
 
-/// A counter of the words that a core fetches, by the steps that it logs.
+/// A counter of the words of code that a core fetches, by its logged steps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FetchLog {
     /// Steps of this turn that were looked at.

@@ -29,7 +29,7 @@ const INTERRUPT_LINES: u32 = 32;
 /// GPIOs.
 const PINS: u16 = 30;
 
-/// The options of a Pico, where it differs from a plain one.
+/// The options of a virtual Pico.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// 1 keeps core 1 in reset.
@@ -191,8 +191,8 @@ impl Machine {
         }
     }
 
-    /// Returns a stop whose cycle has come, so that no core that continues is before it. A core may have run ahead to
-    /// where an instrument stops it. The other one comes there first, and the end of the run may.
+    /// Removes and returns the stop of the run whose cycle has come. A core may have reached a stop ahead of the other
+    /// core, which executes up to the same cycle first. `None` if the run goes on.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         if let Some(stop) = self.system.stop.take_if(|stop| stop.reason.is_requested()) {
             self.system.held.push(stop);
@@ -208,8 +208,8 @@ impl Machine {
         Some(self.system.held.remove(first))
     }
 
-    /// Whether, while one core is locked up, the other one executes, or sleeps until something scheduled wakes it. A
-    /// core 1 that waits in the boot ROM was never started.
+    /// Returns whether the run goes on although one core is locked up: the other one executes, or a scheduled event can
+    /// wake it. A core 1 that waits in the boot ROM was never started.
     fn continues_without_locked_core(&self) -> bool {
         let scheduled = self.next_due() != NEVER;
         self.cores.iter().any(|core| is_active(core) || core.asleep() && scheduled && !core.region.rom)
@@ -244,7 +244,7 @@ impl Machine {
         }
     }
 
-    /// Does what the cores have left the interpreter for.
+    /// Carries out the requests for which the cores have left the interpreter.
     fn serve_requests(&mut self) {
         let timing = self.system.timing.exception();
         for index in 0..2 {
@@ -355,7 +355,7 @@ impl Machine {
         moved
     }
 
-    /// Lets the core that is behind, or both, execute up to `due`.
+    /// Lets the core with the earlier time, or both cores, execute up to cycle `due`.
     fn execute(&mut self, mut due: u64) {
         if self.system.periph.xip_ctrl.counts_accesses() {
             self.watch = watch::STEPS;
@@ -427,8 +427,8 @@ impl Machine {
         }
     }
 
-    /// Returns the end of a run in which no core continues by itself: in the cycle in which the last of them ceased to,
-    /// if that is in it.
+    /// Returns the stop of a run in which no core continues by itself. Its cycle is the one in which the last core
+    /// stopped executing, if that is in the run.
     fn all_asleep(&mut self, end: u64) -> Stop {
         let since = self.last_activity();
         if since > end {
@@ -468,7 +468,7 @@ impl Machine {
         face::pc(&self.cores[core])
     }
 
-    /// Sets a register of a core by name. Returns false if that cannot be.
+    /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
     pub fn set_register(&mut self, core: usize, name: &str, value: u32) -> bool {
         let done = face::set_register(&mut self.cores[core], &mut *self.system, name, value);
         if done && name == "pc" {
@@ -512,7 +512,8 @@ impl Machine {
     }
 }
 
-/// Returns the name of a window that contains code on the chip, and data only here.
+/// Returns the name of the address range of an address from which the chip can execute code, but this board cannot.
+/// `None` for others.
 fn not_executed_here(address: u32) -> Option<&'static str> {
     match address >> 24 {
         0x11..=0x13 => Some("execution through an uncached XIP window"),
@@ -522,7 +523,7 @@ fn not_executed_here(address: u32) -> Option<&'static str> {
     }
 }
 
-/// Returns the stop that a core's lock-up will be, once no other core continues.
+/// Returns the stop of the run for a core's lock-up, which takes effect when no other core continues.
 fn locked_up(core: usize, cycle: u64, address: u32, detail: String) -> Stop {
     Stop { reason: StopReason::Lockup, core, cycle, address, detail }
 }

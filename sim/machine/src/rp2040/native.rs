@@ -53,8 +53,8 @@ impl NativePathBus for System {
         self.alone.is_now
     }
 
-    /// Begins or ends the simulation of a trace without what the other core transferred ahead of this one's time before
-    /// it went to sleep.
+    /// Begins or ends the simulation of a trace's timing, in which transfers that the other core made ahead of this
+    /// core's time do not count.
     fn isolate_simulation(&mut self, on: bool) {
         if on {
             let System { slots, busy, others_claimed, first, .. } = *self;

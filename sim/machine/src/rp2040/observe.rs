@@ -30,7 +30,7 @@ impl ObservedMachine for Machine {
 }
 
 impl Machine {
-    /// Counts what the cores fetched, and gives the observer what they executed.
+    /// Counts the words that the cores fetched, and gives the observer the instructions that they executed.
     pub(super) fn after_turn(&mut self) {
         for core in self.cores.iter() {
             self.system.count_fetches(core);

@@ -87,8 +87,8 @@ impl System {
         }
     }
 
-    /// Applies a register access's effects. Requests that concern the cores wait for the machine, which is asked to
-    /// look.
+    /// Applies the effects of a register access. If they concern the cores, the interpreter returns to the machine,
+    /// which applies them.
     fn after_access(&mut self, core: &mut Core, address: u32, now: u64) {
         self.lines_may_differ = true;
         if let Some((_, write)) = self.effects.unmodelled.take() {
@@ -201,8 +201,8 @@ impl System {
         self.apply_effects(cores, now);
     }
 
-    /// Lets the UARTs send what is in their FIFOs after the cores have come to an end. Returns the cycle of the last
-    /// byte, a second at most.
+    /// Lets the UARTs send the bytes in their FIFOs after the cores have stopped. Returns the cycle of the last byte, a
+    /// second later at most.
     pub(super) fn finish_sending(&mut self, cores: &mut [Core; 2], now: u64) -> u64 {
         let limit = now.saturating_add(self.clocks.sys_hz);
         let mut at = now;
@@ -306,7 +306,7 @@ impl System {
         }
     }
 
-    /// Restarts the peripherals as the watchdog does. Returns the cores that restart (bit 0 core 0, bit 1 core 1).
+    /// Resets the peripherals as the watchdog does. Returns the cores that restart (bit 0: core 0, bit 1: core 1).
     pub(super) fn watchdog_reset(&mut self, now: u64) -> u32 {
         let cores = self.periph.chip_reset(ResetCause::Watchdog, now);
         self.effects = Effects { clocks_changed: true, ..Effects::default() };
@@ -315,7 +315,7 @@ impl System {
         cores
     }
 
-    /// Sets the state that the boot ROM leaves: flash readable, its own blocks out of reset.
+    /// Sets the state of the peripherals after the boot ROM: flash readable, the blocks that the ROM uses out of reset.
     pub(super) fn after_boot_rom(&mut self, now: u64) {
         self.periph.after_boot_rom(now, &mut self.effects);
         self.drain_effects(0, now);
@@ -346,7 +346,7 @@ impl System {
         tables.into_iter().flat_map(|table| table.take_profile(core)).collect()
     }
 
-    /// Notes a fault for the run's warnings.
+    /// Adds a fault to the run's warnings.
     pub(super) fn note_fault(&mut self, core: usize, pc: u32, why: &str, cycle: u64) {
         self.warnings.fault(format!("core {core} took a HardFault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }

@@ -25,7 +25,7 @@ impl System {
         self.periph.xip_ctrl.count(words);
     }
 
-    /// Adds the steps of a turn to the profile, which is empty while steps are logged.
+    /// Adds the steps of a turn to the profile, because the interpreter does not fill it while it logs steps.
     pub(super) fn profile_steps(&mut self, core: &Core) {
         for step in &core.steps {
             let table = match step.pc >> 28 {

@@ -66,8 +66,8 @@ impl System {
         self.watched[(offset >> 8) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
 
-    /// Returns the instruction at this address, which has probes or is not in the cache. Its probes fire in the order
-    /// of cycles.
+    /// Returns the instruction at this address, which has probes or is not in the cache of the flash. Its probes fire
+    /// in the order of the cores' cycles.
     pub(super) fn attend_in_order(&mut self, core: &mut Core, address: u32) -> OrderedAccess<Op> {
         if self.pairs.is_served(core.id) {
             return OrderedAccess::Now(self.probe_at(address).0);

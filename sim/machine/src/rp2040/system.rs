@@ -30,7 +30,8 @@ pub(super) const MARK_WATCH: u8 = 2;
 /// One for each 256 bytes of SRAM, and as many more as make a power of two: their number needs no comparison.
 const MARKS: usize = (SRAM_BYTES as usize >> 8).next_power_of_two();
 
-/// Who writes to memory, for watches. DMA stands for core 0 with no instruction: a `pc` of 0.
+/// The writer of a word of memory, for probes: core, instruction and cycle. A DMA transfer counts as core 0 with a `pc`
+/// of 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WriterAt {
     pub core: usize,
@@ -38,7 +39,7 @@ pub(super) struct WriterAt {
     pub cycle: u64,
 }
 
-/// The RP2040 without its cores. The memories that the interpreter touches all the time are inline.
+/// The RP2040 without its cores: memories, peripherals, arbitration and instruments.
 pub struct System {
     pub(super) sram: [u8; SRAM_BYTES as usize],
     pub(super) rom: Box<[u8]>,
@@ -163,7 +164,7 @@ impl System {
         (address & 0x00ff_ffff) & (self.flash_len() as u32 - 1)
     }
 
-    /// Returns a literal in the flash. The decoder makes loads only of aligned words that are inside.
+    /// Returns the literal at an offset of the flash, which is an aligned word inside of it.
     #[inline(always)]
     fn flash_word(&self, offset: u32) -> u32 {
         let bytes = self.periph.ssi.flash.bytes();
@@ -172,7 +173,7 @@ impl System {
         u32::from_le(unsafe { bytes.as_ptr().add(offset as usize).cast::<u32>().read_unaligned() })
     }
 
-    /// Makes an aligned load through the cached window: constant tables, the one frequent load that is not SRAM's.
+    /// Makes an aligned load from cached flash, such as from a constant table.
     #[inline(never)]
     pub(super) fn load_cached_flash<const CONTEND: bool>(
         &mut self,

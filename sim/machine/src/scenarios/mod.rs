@@ -17,8 +17,8 @@ use bytes::Bytes;
 pub const CHIPS: [&str; 9] =
     ["rp2040", "stm32l053", "stm32l073", "stm32f103", "stm32f407", "stm32f411", "stm32f446", "stm32f767", "stm32h743"];
 
-/// Runs the scenario that the bytes encode in several ways. Panics where they differ. Panics where a board does not
-/// answer truly. The message says how the ways of running it differ.
+/// Runs the scenario (program, options and stimuli) that the fuzzer's bytes encode in several ways, such as with and
+/// without timing cache. Panics if the outcomes differ, and says how.
 pub fn check(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let kind = bytes.byte();

@@ -9,7 +9,7 @@ const NOP: u16 = 0xbf00;
 /// A branch to itself.
 const STAY: u16 = 0xe7fe;
 
-/// Returns a program for a chip, as halfwords. `full` if its core has all of ARMv7-M.
+/// Returns a generated program for a chip, as halfwords. `full`: its core has all of ARMv7-M.
 pub(crate) fn program(chip: &str, full: bool, bytes: &mut Bytes) -> Vec<u16> {
     let mut code = Vec::new();
     let mut loops = Vec::new();
@@ -136,7 +136,7 @@ fn step(chip: &str, full: bool, bytes: &mut Bytes, code: &mut Vec<u16>, loops: &
     }
 }
 
-/// Appends a call to a place of the program that is there already, or a little ahead.
+/// Appends a call to an address in the program so far, or shortly after it.
 fn call(bytes: &mut Bytes, code: &mut Vec<u16>) {
     let back = i32::from(bytes.byte() % 64).min(code.len() as i32);
     let distance = if bytes.flag() { -back - 2 } else { i32::from(bytes.byte() % 16) };

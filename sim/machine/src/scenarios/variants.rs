@@ -76,7 +76,8 @@ fn stats(stats: &Stats) -> String {
     format!("{stats:?}")
 }
 
-/// Runs to the scenario's end, in these slices. Returns what ended the run.
+/// Runs to the scenario's end, in slices of these cycles. Returns the reason of the stop, core, cycle, address and
+/// sentence.
 fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize, u64, u32, String) {
     let mut lengths = slices.iter().cycle();
     let mut idle = 0;
@@ -99,7 +100,7 @@ fn run(board: &mut dyn Board, until: u64, slices: &[u64]) -> (StopReason, usize,
     }
 }
 
-/// Runs the scenario in all ways. Panics where two differ.
+/// Runs the scenario in all ways (plain, in slices, observed, profiled and so on). Panics if two outcomes differ.
 pub(crate) fn compare(setup: &Setup) {
     let Some(mut board) = setup.open() else { return };
     let whole = [u64::MAX];
@@ -117,13 +118,13 @@ pub(crate) fn compare(setup: &Setup) {
     resumed(setup, &plain);
 }
 
-/// Checks that a run that has ended can be continued without time going back.
+/// Checks that a board whose run has ended can run again, and that its time does not go back.
 fn come_to_rest(board: &mut dyn Board, plain: &Outcome) {
     board.run(1000);
     assert!(board.cycle() >= plain.cycle, "time went back to {}", board.cycle());
 }
 
-/// Runs with an observer. Panics where the outcome differs from that without.
+/// Runs the scenario with an observer. Panics if the outcome differs from that without.
 fn observed(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let calls: HashMap<u32, u16> = setup.sites.iter().map(|&site| (site, 7)).collect();
@@ -165,7 +166,7 @@ fn add_up(board: &mut dyn Board, instructions: &mut [u64], ends: &mut [u64]) {
     }
 }
 
-/// Runs with the profile on. Panics where the outcome differs from that without.
+/// Runs the scenario with the profile on. Panics if the outcome differs from that without.
 fn profiled(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let before: Vec<Stats> = (0..board.cores()).map(|core| board.stats(core)).collect();
@@ -179,7 +180,7 @@ fn profiled(setup: &Setup, plain: &Outcome) {
     Outcome::of(&mut *board, setup, end).same_as(plain, "profiled");
 }
 
-/// Places all kinds of probes.
+/// Places all kinds of probes on a board.
 fn probe(board: &mut dyn Board, setup: &Setup) {
     board.trace_exceptions(true);
     board.trace_pins(true);
@@ -199,7 +200,7 @@ fn probe(board: &mut dyn Board, setup: &Setup) {
     }
 }
 
-/// Runs with probes, in one piece and in slices. Panics where outcomes or events differ.
+/// Runs the scenario with probes, in one piece and in slices. Panics if outcomes or events differ.
 fn probed(setup: &Setup, plain: &Outcome) {
     let mut all: Vec<Vec<Event>> = Vec::new();
     for slices in [&[u64::MAX][..], &setup.slices] {
@@ -215,7 +216,8 @@ fn probed(setup: &Setup, plain: &Outcome) {
     assert!(differ.is_none() && all[0].len() == all[1].len(), "events of the probes in slices: {differ:?}");
 }
 
-/// Resumes from a snapshot, on a board of its own and on the one that continued meanwhile.
+/// Runs the scenario from a snapshot, on a new board and on the one that has continued meanwhile. Panics if the
+/// outcomes differ.
 fn resumed(setup: &Setup, plain: &Outcome) {
     let mut board = setup.open().expect("as before");
     let first = run(&mut *board, setup.cycles / 3, &[u64::MAX]);

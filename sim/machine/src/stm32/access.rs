@@ -25,7 +25,8 @@ const fn at_once(value: u32) -> LoadResult {
 }
 
 impl<F: Family> System<F> {
-    /// Fetches from anything but the main flash at its own address.
+    /// Fetches a code word from anywhere but the main flash at its own address. Returns the cycle in which the decoder
+    /// can have it.
     #[inline(never)]
     pub(super) fn fetch_elsewhere(&mut self, core: &mut Core, address: u32, at: u64) -> u64 {
         match self.place(address) {
@@ -225,7 +226,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Switches the core's caches as CCR, or the run, says.
+    /// Switches the core's caches on or off, as CCR or a setting of the run says.
     pub(super) fn switch_caches(&mut self, core: &Core) {
         let (instructions, data) = self.settings.are_caches_on(core.scb.ccr);
         self.flash_port.switch_caches(instructions, data);

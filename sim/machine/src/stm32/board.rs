@@ -13,7 +13,7 @@ use super::runner::Runner;
 use crate::board::{Board, Position, ProfileRow, Stats};
 use crate::debugger::Debugger;
 
-/// Makes the board of a chip.
+/// Creates the board of a chip.
 pub fn board(chip: Chip, options: Options) -> Box<dyn Board> {
     match chip {
         Chip::F103 => Box::new(Machine::<F1>::new(chip, &options)),
@@ -36,8 +36,8 @@ impl<F: Run> Board for Machine<F> {
         1
     }
 
-    /// Returns the probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at
-    /// [`Board::mark_watch`].
+    /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
+    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.probes
     }
@@ -57,7 +57,7 @@ impl<F: Run> Board for Machine<F> {
         &mut self.system.console
     }
 
-    /// Removes a core's profile and returns it.
+    /// Removes a core's profile and returns it: a row for each executed instruction.
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
         for (address, more) in self.runner.take_profile() {
             self.system.add_profile(address, more);
@@ -65,7 +65,7 @@ impl<F: Run> Board for Machine<F> {
         self.system.take_profile()
     }
 
-    /// Into the port that printed last.
+    /// Types text at line speed into the serial port that printed last.
     fn type_uart(&mut self, _: usize, text: &[u8]) {
         self.system.periph.uart_push(self.system.console_port, text);
         self.core.limit = 0;
@@ -140,7 +140,7 @@ impl<F: Run> Board for Machine<F> {
         self.system.periph.set_analog(pin, millivolts)
     }
 
-    /// Returns the attached debugger: what it answers and collects.
+    /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.
     fn debugger(&mut self) -> &mut Debugger {
         &mut self.system.debugger
     }
@@ -160,7 +160,7 @@ impl<F: Run> Board for Machine<F> {
         self.registers()
     }
 
-    /// Sets a register of a core by name. Returns false if that cannot be.
+    /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
     fn set_register(&mut self, _: usize, name: &str, value: u32) -> bool {
         self.set_register(name, value)
     }

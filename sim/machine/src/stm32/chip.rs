@@ -38,7 +38,7 @@ pub struct Area {
     pub alias: Option<u32>,
 }
 
-/// Such a memory on a board.
+/// The content and state of an [`Area`] on a board.
 pub struct Memory {
     /// The kind of area.
     pub area: Area,

@@ -1,6 +1,6 @@
 //! The record of a store that clears an interrupt.
 
-/// A store that let the line of the current interrupt fall.
+/// A store by which a handler cleared its own interrupt: the interrupt's line fell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ClearingStore {
     pub exception: u32,

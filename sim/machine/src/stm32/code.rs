@@ -12,7 +12,7 @@ use crate::profile::Cells;
 /// Ops after the last halfword, so that running off the end is noticed.
 const TAIL: usize = 4;
 
-/// The predecoded form of one address range.
+/// The predecoded instructions of one address range, with their profile.
 pub struct CodeTable {
     /// Ops as raw words: memory of zeros costs nothing until it is touched.
     ops: Vec<u128>,
@@ -36,7 +36,7 @@ impl CodeTable {
         table
     }
 
-    /// Pointer to the first op.
+    /// Returns a pointer to the first op of the table.
     fn pointer(&mut self) -> *mut Op {
         self.ops.as_mut_ptr().cast()
     }
@@ -46,7 +46,7 @@ impl CodeTable {
         (self.base, self.bytes)
     }
 
-    /// Returns true if `address` is in it.
+    /// Returns whether the table contains `address`.
     #[inline(always)]
     pub fn contains(&self, address: u32) -> bool {
         address.wrapping_sub(self.base) < self.bytes
@@ -61,8 +61,8 @@ impl CodeTable {
         unsafe { &mut *self.pointer().add(index) }
     }
 
-    /// Forgets the ops that were decoded from `bytes` at `address`, and that of a 32-bit opcode that begins a halfword earlier.
-    /// Returns whether there were any.
+    /// Drops the ops that were decoded from `bytes` bytes at `address`, and that of a 32-bit opcode that begins a
+    /// halfword earlier. Returns whether there were any.
     pub fn forget(&mut self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
@@ -75,7 +75,7 @@ impl CodeTable {
         decoded
     }
 
-    /// Returns whether anything is decoded that [`CodeTable::forget`] would forget.
+    /// Returns whether anything is decoded that [`CodeTable::forget`] would drop.
     pub fn holds(&self, address: u32, bytes: u32) -> bool {
         let first = (address & !1).saturating_sub(2).max(self.base);
         let end = address.saturating_add(bytes).min(self.base.saturating_add(self.bytes));
@@ -84,7 +84,7 @@ impl CodeTable {
         self.ops[index(first)..index(end + 1)].iter().any(|&op| op != 0)
     }
 
-    /// Adds to the profile of the instruction at an address inside. Nothing happens if it is off.
+    /// Adds to the profile of the instruction at an address in the table. Does nothing while the profile is off.
     pub fn add_profile(&mut self, address: u32, more: ProfileCell) {
         self.profile.add((address.wrapping_sub(self.base) / 2) as usize, more);
     }
@@ -94,7 +94,7 @@ impl CodeTable {
         self.profile = if on { Cells::new(self.ops.len()) } else { Cells::default() };
     }
 
-    /// Takes the profile.
+    /// Removes the profile of the table and returns it.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.profile.take(self.base, self.used.clone())
     }

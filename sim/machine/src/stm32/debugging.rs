@@ -24,12 +24,12 @@ impl<F: Family> TargetMemory for System<F> {
 }
 
 impl<F: Run> Machine<F> {
-    /// Returns whether the breakpoint that the core stands at is a semihosting call that a debugger serves.
+    /// Returns whether the breakpoint at which the core has halted is a semihosting call that a debugger serves.
     pub(super) fn calls_debugger(&self) -> bool {
         self.system.debugger.serves && self.core.stray.is_none() && self.system.halfword(self.core.pc()) == BREAKPOINT
     }
 
-    /// Serves the call of the instruction that began at cycle `before`.
+    /// Carries out the semihosting call of the instruction that began at cycle `before`.
     pub(super) fn serve_semihosting(&mut self, before: u64) {
         let (pc, at) = (self.core.pc(), self.core.t);
         let [operation, parameter] = [self.core.r[0], self.core.r[1]];

@@ -10,12 +10,12 @@ use super::system::{Home, MARK_CODE, MARK_WATCH, System, find_place};
 /// Accesses to memories of one transfer at most, in each direction.
 const MOST_BEATS: usize = 16;
 
-/// Places that a DMA wrote to, of one event.
+/// The places in memory to which a DMA has written in one event.
 #[derive(Debug, Default)]
 pub(super) struct WrittenRanges(Vec<(u32, u32)>);
 
 impl WrittenRanges {
-    /// Adds a place: address and bytes. Places of one burst are joined.
+    /// Adds a written place: address and number of bytes. Consecutive places are joined.
     pub fn add(&mut self, address: u32, bytes: u32) {
         match self.0.last_mut() {
             Some((first, length)) if *first + *length == address && *length < MOST_BEATS as u32 => *length += bytes,
@@ -29,7 +29,7 @@ impl WrittenRanges {
     }
 }
 
-/// The memories that DMA may reach, apart from registers, which the peripheral crate knows.
+/// The memories that a DMA transfer may access. The peripheral crate accesses registers itself.
 struct Memories<'a> {
     ram: &'a mut [u8],
     flash: &'a [u8],
@@ -96,7 +96,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// A DMA wrote to memory: decoded code is stale, and watches report it. No instruction wrote it, so its `pc` is 0.
+    /// Handles a write of a DMA to memory: drops stale decoded code, and reports watched words, with a `pc` of 0.
     fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
         let Some((home, offset)) = self.place(address) else { return };
         if home == Home::Ram {

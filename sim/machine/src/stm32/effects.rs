@@ -13,7 +13,7 @@ use super::outputs;
 use super::system::{Home, System};
 
 impl<F: Family> System<F> {
-    /// Brings the peripherals up to cycle `now`.
+    /// Advances the peripherals to cycle `now`.
     pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
         self.periph.advance(now, &mut self.effects);
         if self.periph.has_dma_due(now) {
@@ -62,7 +62,7 @@ impl<F: Family> System<F> {
         core.limit = core.limit.min(self.periph.due());
     }
 
-    /// Another memory is shown at address 0.
+    /// Drops the code that was decoded at address 0, where another memory is shown now.
     pub(super) fn forget_alias_at_zero(&mut self) {
         self.tables.iter_mut().filter(|table| table.range().0 == 0).for_each(|table| {
             let (base, bytes) = table.range();
@@ -82,7 +82,8 @@ impl<F: Family> System<F> {
         self.warnings.push(text);
     }
 
-    /// Takes over new frequencies.
+    /// Updates SysTick's reference clock after the clock frequencies changed, and warns of frequencies beyond the
+    /// chip's limits.
     pub(super) fn clocks_changed(&mut self, core: &mut Core, now: u64) {
         let clocks = self.periph.clocks();
         let reference = clocks.systick_reference_hz();
@@ -94,7 +95,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Hands FLASH_ACR, with what the run overrides, to the flash interface.
+    /// Passes FLASH_ACR to the flash interface, with the fields that the run overrides.
     pub(super) fn flash_timing_changed(&mut self) {
         let acr = self.settings.acr(self.periph.flash_control().acr);
         self.flash_port.set_acr(acr);
@@ -113,7 +114,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Tells the core which interrupt lines changed.
+    /// Passes changed interrupt lines on to the core.
     fn drive_lines(&mut self, core: &mut Core) {
         let levels = *self.periph.irq_levels();
         if levels == self.lines {
@@ -130,7 +131,8 @@ impl<F: Family> System<F> {
         self.lines = levels;
     }
 
-    /// Lets the serial ports send what they hold, for a console that shows the last line. Returns the cycle then.
+    /// Lets the serial ports send the bytes that they contain after the core has stopped. Returns the cycle of the last
+    /// byte.
     pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
         let limit = now.saturating_add(self.periph.clocks().core_hz);
         let mut at = now;

@@ -8,7 +8,7 @@ use super::families::Run;
 use super::machine::Machine;
 
 impl<F: Run> Machine<F> {
-    /// Registers by name.
+    /// Returns the registers of the core, by name.
     pub fn registers(&self) -> Vec<(String, u32)> {
         let core = &self.core;
         let mut named: Vec<(String, u32)> = (0..13).map(|n| (format!("r{n}"), core.r[n])).collect();

@@ -19,7 +19,7 @@ pub trait Run: Family {
     type Runner: Runner<Self::Pipe, System<Self>>;
 }
 
-/// STM32F1.
+/// The STM32F1 family.
 #[derive(Debug, Clone)]
 pub struct F1;
 
@@ -52,7 +52,7 @@ impl Run for F1 {
     type Runner = TimingCache<CortexM3, System<F1>>;
 }
 
-/// STM32F4.
+/// The STM32F4 family.
 #[derive(Debug, Clone)]
 pub struct F4;
 
@@ -92,8 +92,8 @@ impl Run for F4 {
     type Runner = TimingCache<CortexM4, System<F4>>;
 }
 
-/// STM32F7 and STM32H7: with one core and one way to reach the flash, so that the executor exists once for both. The
-/// two families differ in the chips' maps and in the flash after the port.
+/// The STM32F7 and STM32H7 families, which share the code of the executor. They differ in the chips' memory maps and in
+/// the flash.
 #[derive(Debug, Clone)]
 pub struct F7H7;
 

@@ -7,7 +7,7 @@ use rtoslab_timing::Setting;
 use super::chip::Map;
 use super::flash_port::FlashPort;
 
-/// Bits of FLASH_ACR that a run may override by name.
+/// A field of FLASH_ACR that a setting of the run may override.
 #[derive(Debug, Clone, Copy)]
 pub struct AcrBit {
     /// Name after `flash.`.
@@ -23,7 +23,7 @@ pub(super) const fn bit(name: &'static str, mask: u32, about: &'static str) -> A
     AcrBit { name, mask, about }
 }
 
-/// The rules of a core and of its family's flash, as values by their place in the timing crate's tables.
+/// The values of the timing rules of a core and its family's flash, by the rules' names.
 pub type Rules<'a> = &'a dyn Fn(&str) -> u64;
 
 /// A family of STM32 chips with an ARMv7-M core: the parts of the machine in which families differ.

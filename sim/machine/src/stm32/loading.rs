@@ -43,7 +43,7 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// Copies a segment to where it belongs.
+    /// Copies a segment of an image into the memory at its address.
     fn place(&mut self, address: u32, bytes: &[u8], name: &str) -> Result<(), ImageError> {
         let system = &mut self.system;
         let home = system.place(address);

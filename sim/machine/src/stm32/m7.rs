@@ -20,7 +20,7 @@ use super::chip::{FLASH_BASE, Kind, Map};
 use super::flash::{CacheableFlash, FlashAxi, FlashF7Itcm};
 use super::flash_port::FlashPort;
 
-/// Caches and memory paths of a Cortex-M7 part.
+/// The caches and memory paths of a Cortex-M7 part.
 #[derive(Debug, Clone)]
 pub struct Port {
     axi: FlashAxi,
@@ -37,7 +37,7 @@ pub struct Port {
 /// Lines that a trace is worth remembering with.
 const LINES: usize = 8;
 
-/// Lines of the instruction cache that fetches found.
+/// The lines of the instruction cache in which a trace's fetches found their words.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lines {
     /// Addresses in them.
@@ -47,7 +47,7 @@ pub struct Lines {
     held_in: u64,
 }
 
-/// Takes them down while it is on.
+/// A recorder of these lines, while it is on.
 #[derive(Debug, Clone, Copy, Default)]
 struct Recorder {
     on: bool,
@@ -57,7 +57,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// Notes the line of an address, if it is not among the lines yet.
+    /// Adds the line of an address, if it is not among the recorded lines yet.
     #[inline(never)]
     fn push(&mut self, address: u32) {
         let address = address & !(CACHE_LINE_BYTES - 1);

@@ -26,7 +26,7 @@ use crate::polling::pass_over;
 use crate::setting::SettingError;
 use crate::stop::{RunEnd, Stop, StopReason};
 
-/// The board's additions to the chip.
+/// The options of an STM32 board.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Crystals and wires.
@@ -79,7 +79,7 @@ impl<F: Run> Machine<F> {
         machine
     }
 
-    /// Overrides a rule or a register field by name.
+    /// Overrides a timing rule or a register field by name. Errors: unknown name, value out of range.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         Arc::make_mut(&mut self.system.settings).set(key, value)?;
         let settings = &self.system.settings;
@@ -103,12 +103,12 @@ impl<F: Run> Machine<F> {
         self.symbols.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.address)
     }
 
-    /// Functions and objects of the image by address.
+    /// Returns the functions and objects of the image, by address.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// Current cycle.
+    /// Returns the current cycle.
     pub fn cycle(&self) -> u64 {
         self.now
     }
@@ -172,7 +172,7 @@ impl<F: Run> Machine<F> {
         self.core.systick.due().min(self.system.periph.due()).min(self.system.injections.due())
     }
 
-    /// Returns true if only an event can bring the core on.
+    /// Returns whether the core waits, so that only an event can make it continue.
     fn waits(&self) -> bool {
         let sleeps = self.core.asleep() && !exception::is_woken(&self.core);
         sleeps || matches!(self.core.phase, Phase::Reset | Phase::Lockup)
@@ -201,7 +201,7 @@ impl<F: Run> Machine<F> {
         self.note_deep_sleep();
     }
 
-    /// Stop and standby modes are not there.
+    /// Warns once if deep sleep is requested, because stop and standby modes are not modelled.
     fn note_deep_sleep(&mut self) {
         if self.core.asleep() && self.core.scb.scr & SLEEPDEEP != 0 {
             let at = self.core.t;
@@ -222,7 +222,7 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// Takes, completes or pre-empts exceptions. Returns true if something happened.
+    /// Takes, completes or pre-empts exceptions. Returns true if the core's state changed.
     fn step(&mut self, timing: &ExceptionTiming, now: u64) -> bool {
         let before = match self.core.phase {
             Phase::Entry { recognised, .. } => recognised,
@@ -234,7 +234,7 @@ impl<F: Run> Machine<F> {
         outcome != ExceptionOutcome::None
     }
 
-    /// Deals with what made the core leave the executor.
+    /// Carries out the request for which the core has left the executor.
     fn serve_request(&mut self, timing: &ExceptionTiming) {
         let before = self.core.t;
         let outcome = match std::mem::replace(&mut self.core.request, Request::None) {
@@ -273,7 +273,7 @@ impl<F: Run> Machine<F> {
         }
     }
 
-    /// Carries out what happens before cycle `until` while an instruction is in progress that an interrupt abandons.
+    /// Processes the events before cycle `until` while an instruction is in progress that an interrupt would abandon.
     fn bring_to(&mut self, until: u64, timing: &ExceptionTiming) {
         loop {
             let due = self.due();
@@ -291,7 +291,7 @@ impl<F: Run> Machine<F> {
         self.core.committed = true;
     }
 
-    /// Chip reset: memories keep their content.
+    /// Resets the chip for this cause. Memories keep their content.
     pub(super) fn reset(&mut self, cause: ResetCause) {
         let now = self.now.max(self.core.t);
         self.now = now;
@@ -301,7 +301,7 @@ impl<F: Run> Machine<F> {
         self.start();
     }
 
-    /// Takes the stop that is due by cycle `end`, if there is one.
+    /// Removes and returns the stop of the run that is due by cycle `end`. `None` if there is none.
     fn take_stop(&mut self, end: u64) -> Option<Stop> {
         // What an exception stacks, or a buffer writes, may reach a watched word after the end: that is for the next run.
         let stop = self.system.stop.take_if(|stop| stop.cycle <= end || !stop.reason.is_requested())?;
@@ -312,8 +312,8 @@ impl<F: Run> Machine<F> {
         Some(stop)
     }
 
-    /// Nothing happens up to `end`, or `for_ever`. Then the run ends in the cycle in which the core ceased to execute, if
-    /// that is in it.
+    /// Returns the stop of a run in which nothing more happens up to cycle `end`. With `for_ever` nothing can happen
+    /// later either, and the run ends in the cycle in which the core stopped executing, if that is in the run.
     fn ran_out(&mut self, end: u64, for_ever: bool) -> Stop {
         let for_ever = for_ever && self.core.t <= end;
         if for_ever {
@@ -334,7 +334,7 @@ impl<F: Run> Machine<F> {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail: detail.to_owned() }
     }
 
-    /// Reports what became of an exception, to the observer and as an event.
+    /// Reports the outcome of an exception step, to the observer and as an event.
     fn trace(&mut self, outcome: ExceptionOutcome, before: u64) {
         if self.observer.is_some() {
             self.observe_outcome(0, outcome);
@@ -348,17 +348,17 @@ impl<F: Run> Machine<F> {
         if self.core.ip.is_null() { self.core.stray.unwrap_or(0) } else { self.core.pc() }
     }
 
-    /// Statistics since the start or the last [`Machine::reset_stats`].
+    /// Returns the statistics of the core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
         core_statistics(&self.core, self.now).since(&self.stats_base)
     }
 
-    /// Starts all statistics again from now.
+    /// Sets all statistics to zero.
     pub fn reset_stats(&mut self) {
         self.stats_base = core_statistics(&self.core, self.now);
     }
 
-    /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
+    /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();
@@ -384,7 +384,7 @@ impl<F: Run> Machine<F> {
     }
 }
 
-/// Statistics of a core since power-on, at cycle `now`.
+/// Returns the statistics of a core since power-on, at cycle `now`.
 fn core_statistics(core: &Core, now: u64) -> Stats {
     let asleep = if core.asleep() { now.saturating_sub(core.slept_at) } else { 0 };
     Stats {

@@ -6,8 +6,8 @@ use rtoslab_periph::stm32::{Effects, PinChange, Stm32};
 /// How often devices may answer a change of pins with other ones in one cycle.
 const MOST_ANSWERS: usize = 16;
 
-/// Tells devices which pins have changed since the last call, and records all edges, if somebody asked for them. A pin's
-/// number is 16 times its port's, plus its own.
+/// Notifies devices of the pins that have changed since the last call, and records all edges if pins are traced. A
+/// pin's number is 16 times its port's number, plus its own.
 pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mut Probes) {
     let mut notified = 0;
     for _ in 0..MOST_ANSWERS {
@@ -31,7 +31,8 @@ pub(super) fn record_pins(effects: &mut Effects, periph: &mut Stm32, probes: &mu
     }
 }
 
-/// Tells devices a port's changed pins, and drives what they answer. New changes come after those that are known.
+/// Notifies devices of a port's changed pins, and drives the pins that they return. Their changes are appended to the
+/// effects.
 fn tell_devices(change: PinChange, effects: &mut Effects, periph: &mut Stm32) {
     let now_ns = periph.elapsed_time().ns_at(change.cycle);
     for pin in (0..16_u16).filter(|pin| change.changed >> pin & 1 != 0) {

@@ -5,7 +5,8 @@ use crate::image::Image;
 /// VTOR has no lower bits (the smallest tables have 32 entries).
 const ALIGNMENT: u32 = 128;
 
-/// Returns the address of the vector table from which the image is started. `None`: where the chip boots.
+/// Returns the address of the vector table with which the image is started. `None` if that is the address from which
+/// the chip boots.
 ///
 /// An image in RAM alone is started from its lowest segment, as a debugger that loads it would set VTOR. An image that
 /// leaves the start of the flash empty is for a boot loader, which starts it from the table that it begins with.

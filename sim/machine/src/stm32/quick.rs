@@ -205,7 +205,7 @@ where
         self.tell_watch(core, address, pc, at);
     }
 
-    /// Returns the instruction behind a stub op, without firing its probes.
+    /// Returns the instruction in whose place is a stub op, without firing its probes.
     fn behind(&mut self, core: &Core, address: u32) -> Op {
         self.probe_at(core.features, address).0
     }
@@ -259,12 +259,12 @@ where
 }
 
 impl<F: Family> System<F> {
-    /// Returns whether a store to main RAM has no consequences, although its page holds code or a watched word.
+    /// Returns whether a store to main RAM changes neither code nor a watched word, although its page contains some.
     fn is_plain(&self, offset: u32, bytes: u32) -> bool {
         !self.holds_code(offset, bytes) && (offset & !3..offset + bytes).step_by(4).all(|at| !self.watched.contains(at))
     }
 
-    /// Returns whether a store to main RAM would overwrite what is decoded.
+    /// Returns whether a store to main RAM would overwrite decoded code.
     fn holds_code(&self, offset: u32, bytes: u32) -> bool {
         let marked = |at: u32| self.marks[(at >> MARK_SHIFT) as usize] & MARK_CODE != 0;
         let table = || self.tables.iter().find(|table| table.contains(RAM_BASE + offset));
@@ -272,7 +272,7 @@ impl<F: Family> System<F> {
             && table().is_some_and(|table| table.holds(RAM_BASE + offset, bytes))
     }
 
-    /// Offsets in main RAM only.
+    /// Returns the part of main RAM that contains an offset.
     #[inline(always)]
     fn home_in_ram(&self, offset: u32) -> timing_cache::Home {
         if offset < self.ram_split { timing_cache::Home::First } else { timing_cache::Home::Second }

@@ -14,14 +14,14 @@ use crate::setting::SettingError;
 /// The core clock that a run states, whatever RCC says: it only names the cycles.
 pub(super) const CLOCK: &str = "clock_hz";
 
-/// A rule with the value in force.
+/// A timing rule with the value in force.
 #[derive(Debug, Clone)]
 struct Row {
     rule: Setting,
     value: u64,
 }
 
-/// Values of every adjustable rule of a family, and overrides.
+/// The values of every adjustable timing rule of a family, and the overridden fields of FLASH_ACR and the clock.
 #[derive(Debug, Clone)]
 pub struct Settings<F> {
     rules: Vec<Row>,
@@ -101,8 +101,8 @@ impl<F: Family> Settings<F> {
         timing.chain(flash).chain(caches).chain([clock]).collect()
     }
 
-    /// Overrides one. Errors: unknown name, value out of range. If the core has no caches of its own, `icache` and
-    /// `dcache` mean those of the flash interface.
+    /// Overrides the value of one setting. Errors: unknown name, value out of range. If the core has no caches of its
+    /// own, `icache` and `dcache` mean those of the flash interface.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let flash = format!("flash.{key}");
         let key = if !F::CACHES && self.acr_bits.iter().any(|bit| bit.name == key) { flash.as_str() } else { key };
@@ -161,7 +161,7 @@ impl<F: Family> Settings<F> {
         (self.caches[0].unwrap_or(ccr & ccr::IC != 0), self.caches[1].unwrap_or(ccr & ccr::DC != 0))
     }
 
-    /// FLASH_ACR with the overridden fields.
+    /// Returns FLASH_ACR with the fields that a setting overrides.
     pub fn acr(&self, register: u32) -> u32 {
         register & !self.acr.0 | self.acr.1
     }

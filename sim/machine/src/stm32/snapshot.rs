@@ -27,7 +27,7 @@ use crate::warnings::Warnings;
 /// Bytes of a memory beside flash and main RAM that are compared, and copied, together.
 const AREA_PAGE: usize = 1024;
 
-/// A machine as it stood.
+/// The saved state of a machine, for a snapshot.
 struct SavedBoard<F: Family> {
     chip: Chip,
     core: ParkedPages<Core>,
@@ -39,7 +39,7 @@ struct SavedBoard<F: Family> {
     system: SavedSystem<F>,
 }
 
-/// A [`System`] as it stood.
+/// The saved state of a [`System`], for a snapshot.
 struct SavedSystem<F: Family> {
     ram: Box<[u8]>,
     flash: Arc<[u8]>,
@@ -81,7 +81,7 @@ impl<F: Run> Machine<F> {
         Snapshot::new(*now, saved)
     }
 
-    /// Restores a state. Returns false if the snapshot is of another chip.
+    /// Restores the board's state in a snapshot. Returns false if the snapshot is of another chip.
     pub fn restore(&mut self, snapshot: &Snapshot) -> bool {
         let Some(saved) = snapshot.state::<SavedBoard<F>>().filter(|saved| saved.chip == self.chip) else {
             return false;
@@ -171,7 +171,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Returns true if the rules of time are other ones than before.
+    /// Restores the state in a snapshot. Returns true if timing rules changed by that.
     fn restore(&mut self, saved: &SavedSystem<F>) -> bool {
         let rules_changed = !Arc::ptr_eq(&self.settings, &saved.settings);
         let acr = |system: &Self| system.settings.acr(system.periph.flash_control().acr);
@@ -202,7 +202,7 @@ impl<F: Family> System<F> {
         rules_changed
     }
 
-    /// Content of the memories. Ops decoded from changeable content are dropped.
+    /// Restores the content of the memories. Ops that were decoded from changed content are dropped.
     fn restore_memories(&mut self, saved: &SavedSystem<F>) {
         let stale: Vec<(u32, u32)> = changed_pages(&self.ram, &saved.ram, &self.marks, MARK_CODE, MARK_SHIFT).collect();
         self.ram.copy_from_slice(&saved.ram);

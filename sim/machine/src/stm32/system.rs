@@ -34,7 +34,7 @@ pub(super) const MARK_WATCH: u8 = 2;
 /// log2 of the bytes that share a mark.
 pub(super) const MARK_SHIFT: u32 = 8;
 
-/// The chip without its core.
+/// The STM32 without its core: memories, code tables, flash interface, peripherals and instruments.
 pub struct System<F: Family> {
     pub(super) map: &'static Map,
     pub(super) ram: Vec<u8>,
@@ -90,20 +90,20 @@ fn fast_bytes(map: &Map) -> u32 {
 }
 
 impl<F: Family> System<F> {
-    /// Returns whether an access of up to a word lies wholly in the RAM that answers at once, at any alignment. (Narrow
-    /// ones to its last three bytes take the long way, in the same time.)
+    /// Returns whether an access of up to a word at this offset is in the RAM that answers at once. Narrow accesses to
+    /// its last three bytes are made otherwise, in the same time.
     #[inline(always)]
     pub(super) fn in_fast_ram(&self, offset: u32) -> bool {
         offset < self.fast_end
     }
 
-    /// Returns whether an access of so many bytes lies wholly in the flash, at any alignment.
+    /// Returns whether all bytes of an access are in the flash.
     #[inline(always)]
     pub(super) fn in_flash(&self, offset: u32, bytes: u32) -> bool {
         u64::from(offset) + u64::from(bytes) <= u64::from(self.map.flash_bytes)
     }
 
-    /// Memories empty (flash erased), peripherals as at power-on.
+    /// Creates a chip with erased flash and with its peripherals after power-on.
     pub(super) fn new(map: &'static Map, periph: Stm32, strict: bool, console_port: u8) -> Box<System<F>> {
         let settings = Settings::new(map);
         let mut tables = vec![CodeTable::new(FLASH_BASE, map.flash_bytes), CodeTable::new(RAM_BASE, map.ram_bytes)];
@@ -188,7 +188,7 @@ impl<F: Family> System<F> {
         self.tables.iter_mut().find(|table| table.contains(address))
     }
 
-    /// Decodes the instruction at an address, whatever is in the table.
+    /// Decodes the instruction at an address, without regard to the table of decoded code.
     pub(super) fn decode_at(&self, core_features: rtoslab_cpu::v7m::core::Features, address: u32) -> Op {
         let (region_base, region_bytes) =
             self.tables.iter().find(|table| table.contains(address)).map_or((address, 4), CodeTable::range);
@@ -208,7 +208,7 @@ impl<F: Family> System<F> {
         self.known.store(address, halfwords, decoded, site)
     }
 
-    /// Makes the executor look at an address again after its probes changed.
+    /// Updates the op of an address, after probes on its instruction changed.
     pub(super) fn refresh(&mut self, address: u32) {
         let stand_in = if self.probes.watches_code(address) { Op::ATTEND } else { Op::default() };
         if let Some(table) = self.table(address) {
@@ -217,12 +217,12 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Returns whether an address is a register's: a peripheral's or one of the core's own.
+    /// Returns whether an address is that of a register, of a peripheral or of the core.
     pub(super) fn is_register(&self, address: u32) -> bool {
         address >> 20 == 0xe00 || self.periph.bus(address).is_some()
     }
 
-    /// Reports writes to a word from now on. Returns false if there is neither a memory that can be written nor a
+    /// Makes the board report writes to a word from now on. Returns false if the address is in neither RAM nor a
     /// register.
     pub(super) fn watch_word(&mut self, address: u32) -> bool {
         let offset = address.wrapping_sub(RAM_BASE);
@@ -237,7 +237,7 @@ impl<F: Family> System<F> {
         true
     }
 
-    /// Writes RAM. False outside.
+    /// Writes RAM. Returns false outside of RAM.
     pub(super) fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((home, offset)) = self.place(address) else { return false };
         let memory = match home {
@@ -251,7 +251,7 @@ impl<F: Family> System<F> {
         true
     }
 
-    /// Writes the flash as a debugger does. False outside.
+    /// Writes the flash as a debugger does. Returns false outside of flash.
     pub(super) fn program(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((Home::Flash, offset)) = self.place(address) else { return false };
         let place =
@@ -262,7 +262,7 @@ impl<F: Family> System<F> {
         true
     }
 
-    /// Forgets what was decoded from a place in a memory, wherever it can be executed.
+    /// Drops the ops that were decoded from part of a memory, at all addresses at which it is visible.
     pub(super) fn forget_code(&mut self, home: Home, offset: u32, bytes: u32) {
         let mut bases = [None; 3];
         match home {
@@ -285,7 +285,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Returns true if a store to this offset of the main RAM has consequences.
+    /// Returns whether code or a watched word is near this offset of main RAM, so that a store there must be checked.
     pub(super) fn is_marked(&self, offset: u32) -> bool {
         self.marks[(offset >> MARK_SHIFT) as usize] != 0
     }
@@ -295,7 +295,8 @@ impl<F: Family> System<F> {
         self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
     }
 
-    /// A store to main RAM with decoded code or a watched word around it. The bytes are written already.
+    /// Handles a store to main RAM near decoded code or a watched word: drops ops, and reports a watched word. The
+    /// bytes are written already.
     #[cold]
     #[inline(never)]
     pub(super) fn stored_marked(&mut self, core: &mut Core, offset: u32, bytes: u32, at: u64) {
@@ -310,7 +311,7 @@ impl<F: Family> System<F> {
         self.tell_watch(core, RAM_BASE + offset, pc, at);
     }
 
-    /// The store at `pc` reached memory that may be watched. The bytes are written already.
+    /// Reports the store at `pc` if the word is watched. The bytes are written already.
     #[cold]
     pub(super) fn tell_watch(&mut self, core: &mut Core, address: u32, pc: u32, at: u64) {
         let address = address & !3;
@@ -320,13 +321,13 @@ impl<F: Family> System<F> {
         self.note_store(core, address, u32::from_le_bytes(word), pc, at);
     }
 
-    /// The store at `pc` wrote `value` to a register that may be watched.
+    /// Reports a store of `value` to a register that may be watched.
     pub(super) fn tell_register_write(&mut self, core: &mut Core, address: u32, value: u32, at: u64) {
         let pc = core.pc();
         self.note_store(core, address & !3, value << (8 * (address & 3)), pc, at);
     }
 
-    /// A register that may be watched was read.
+    /// Stops the run after a read of a register, if a probe asks for it.
     pub(super) fn tell_register_read(&mut self, core: &mut Core, address: u32, at: u64) {
         if self.probes.stops_at_read(address) {
             core.limit = 0;
@@ -345,7 +346,7 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Carries out a stimulus at cycle `now`.
+    /// Applies a stimulus from outside at cycle `now`.
     pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { number, .. } => exception::pend(core, number),
@@ -356,18 +357,18 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Stops the run with a reason that carries one sentence.
+    /// Stops the run for a reason, with one sentence in `detail`.
     pub(super) fn stop_at(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
-    /// Warns once about a thing that is not modelled. Under `strict` the run stops.
+    /// Warns once of an access to something that is not modelled. Under `strict` the run stops.
     pub(super) fn not_modelled(&mut self, core: &mut Core, address: u32, what: &str, cycle: u64) {
         let stops = self.warnings.not_modelled(what, address, core.pc());
         self.stop_if_strict(core, address, cycle, stops);
     }
 
-    /// Warns once that the firmware asked for something unsupported. Under `strict` the run stops.
+    /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub(super) fn warn_unsupported(&mut self, core: &mut Core, about: &str, cycle: u64) {
         let address = if core.ip.is_null() { 0 } else { core.pc() };
         let stops = self.warnings.unsupported_request(about, address);
@@ -382,45 +383,45 @@ impl<F: Family> System<F> {
         }
     }
 
-    /// Switches the profile of every table.
+    /// Switches the profile of all code on (from zero) or off.
     pub(super) fn set_profile(&mut self, on: bool) {
         for table in &mut self.tables {
             table.set_profile(on);
         }
     }
 
-    /// Adds to the profile of an instruction.
+    /// Adds to the profile of the instruction at an address.
     pub(super) fn add_profile(&mut self, address: u32, more: ProfileCell) {
         self.table(address).into_iter().for_each(|table| table.add_profile(address, more));
     }
 
-    /// Takes the profile of every table.
+    /// Removes the profile of all code and returns it.
     pub(super) fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.tables.iter_mut().flat_map(CodeTable::take_profile).collect()
     }
 }
 
-/// A set of words of a memory.
+/// A set of words of a memory, with a bit for each word.
 pub(super) struct Words(Vec<u64>);
 
 impl Words {
-    /// Creates an empty memory of so many bytes.
+    /// Creates an empty set for a memory of `bytes` bytes.
     fn new(bytes: u32) -> Words {
         Words(vec![0; (bytes as usize / 4).div_ceil(64)])
     }
 
-    /// Puts in the word at an offset.
+    /// Adds the word at an offset to the set.
     fn insert(&mut self, offset: u32) {
         self.0[offset as usize / 256] |= 1 << (offset / 4 % 64);
     }
 
-    /// Returns whether the word at an offset is in it.
+    /// Returns whether the set contains the word at an offset.
     pub(super) fn contains(&self, offset: u32) -> bool {
         self.0[offset as usize / 256] >> (offset / 4 % 64) & 1 != 0
     }
 }
 
-/// The memory of an address.
+/// The memory that contains an address: main RAM, flash or another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Home {
     /// Main flash.
@@ -431,7 +432,7 @@ pub(super) enum Home {
     Area(usize),
 }
 
-/// Little-endian value of up to four bytes.
+/// Returns the little-endian value of up to four bytes.
 ///
 /// # Safety
 /// `memory..memory + bytes` can be read.
@@ -447,7 +448,7 @@ pub(super) unsafe fn get(memory: *const u8, bytes: u32) -> u32 {
     }
 }
 
-/// Stores the low `bytes` bytes of a value.
+/// Stores the low `bytes` bytes of a value, little-endian.
 ///
 /// # Safety
 /// `memory..memory + bytes` can be written.
@@ -486,9 +487,8 @@ unsafe impl<F: Family> Bus for System<F> {
     #[inline(always)]
     fn redirect(&mut self, _: &mut Core, _: u32, _: u64) {}
 
-    /// Loads 1, 2 or 4 bytes of data from an aligned address. Implementations test their plain RAM first, inline.
-    /// Protection ([`super::mpu::check`]) is the caller's business. The private peripheral bus is [`super::scs`]. The
-    /// result is [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
+    /// Loads 1, 2 or 4 bytes of data from an aligned address. The caller has checked the permissions. Returns
+    /// [`Fault::DataBus`] where nothing answers, unless [`Core::ignores_bus_faults`].
     #[inline(always)]
     fn load(&mut self, core: &mut Core, address: u32, bytes: u32, at: u64) -> Result<LoadResult, Fault> {
         let offset = address.wrapping_sub(RAM_BASE);
@@ -531,7 +531,7 @@ unsafe impl<F: Family> Bus for System<F> {
         }
     }
 
-    /// Returns the region of code that contains `address`, if code can be fetched there.
+    /// Returns the region of code that contains `address`. `None` if no code can be fetched there.
     #[cold]
     #[inline(never)]
     fn region(&mut self, address: u32) -> Option<Region> {

@@ -1,6 +1,6 @@
 //! The memory array of an interface: one read at a time.
 
-/// When the array is busy, in the interface's clock.
+/// The state of a flash's memory array, which makes one read at a time. Times are cycles of the interface's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Array {
     /// Wait states of a read.

@@ -21,7 +21,7 @@ use rtoslab_timing::stm32_flash::{F4_DATA_LINES, F4_INSTRUCTION_LINES, F4_SEARCH
 /// No line.
 const EMPTY: u32 = u32::MAX;
 
-/// The fields of FLASH_ACR.
+/// The fields of FLASH_ACR, the access control register, that control the accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ArtControl {
     /// LATENCY.
@@ -40,7 +40,7 @@ pub struct ArtControl {
     pub miss_cycles: u64,
 }
 
-/// An accelerator with lines of `1 << SHIFT` bytes.
+/// A flash interface with ST's ART accelerator: caches and prefetch with lines of `1 << SHIFT` bytes.
 #[derive(Debug, Clone)]
 pub struct Art<const SHIFT: u32> {
     pub(super) array: Array,
@@ -65,11 +65,12 @@ pub struct Art<const SHIFT: u32> {
 
 /// The F4's flash interface.
 pub type FlashF4 = Art<4>;
-/// The F7's on its ITCM path, single bank. Data read over this path goes through the instruction side.
+/// The F7's flash interface on its ITCM path, single bank. Data read over this path goes through the instruction side.
 pub type FlashF7Itcm = Art<5>;
 
 impl<const SHIFT: u32> Art<SHIFT> {
-    /// After reset: no wait states, caches and prefetch off. The flash has `bytes` bytes from `base` on.
+    /// Creates the interface in its reset state: no wait states, caches and prefetch off. The flash has `bytes` bytes
+    /// from `base` on.
     pub fn new(base: u32, bytes: u32) -> Art<SHIFT> {
         let lines = (bytes >> SHIFT) as usize;
         Art {
@@ -89,7 +90,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         }
     }
 
-    /// The access control register was written. A cache can only be reset while it is off.
+    /// Applies new values of the access control register. A cache can only be reset while it is off.
     pub fn set_control(&mut self, control: ArtControl) {
         if control.instruction_reset && !control.instruction_cache {
             self.instructions.reset();
@@ -102,12 +103,12 @@ impl<const SHIFT: u32> Art<SHIFT> {
         (self.line, self.next, self.left, self.data_line) = (EMPTY, EMPTY, EMPTY, EMPTY);
     }
 
-    /// Returns whether a fetch can wait at all.
+    /// Returns whether fetches from the flash may have to wait.
     pub fn waits(&self) -> bool {
         self.array.wait_states + self.control.miss_cycles != 0
     }
 
-    /// Takes up the state of a snapshot. Versions of the caches' content continue.
+    /// Restores the state in a snapshot. The version numbers of the caches' content go on.
     pub fn restore(&mut self, saved: &Self) {
         let (instructions, data) = (self.instructions.version(), self.data.version());
         self.clone_from(saved);
@@ -131,7 +132,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         self.there.max(at + 2)
     }
 
-    /// Moves on to another line: from the read-ahead buffer, the cache or the array.
+    /// Makes another line the current one: from the read-ahead buffer, the cache or the array.
     #[inline(never)]
     fn enter(&mut self, line: u32, at: u64) {
         if !self.waits() {
@@ -168,8 +169,8 @@ impl<const SHIFT: u32> Art<SHIFT> {
         }
     }
 
-    /// A line that is being read ahead in cycle `from`, or waits for that, is read no further once the core has gone
-    /// elsewhere: the fetch does not wait for what is of no use.
+    /// Ends the read-ahead of a line in cycle `from`, because the core has branched elsewhere. So the fetch does not
+    /// wait for a useless read.
     fn forget_ahead(&mut self, from: u64) {
         if self.next != EMPTY && self.next_there > from && self.array.free() == self.next_there {
             let begins = self.next_there.saturating_sub(1 + self.array.wait_states);
@@ -178,7 +179,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
         }
     }
 
-    /// Returns whether the line to be read ahead is in the cache.
+    /// Returns whether the line to be read ahead is in the cache. The look-up is recorded.
     fn finds(&mut self, line: u32) -> bool {
         let is_hit = self.instructions.holds(line);
         self.recorder.note_lookup(line, if is_hit { Lookup::Present } else { Lookup::Absent });
@@ -205,7 +206,7 @@ impl<const SHIFT: u32> Art<SHIFT> {
 }
 
 impl FlashF4 {
-    /// FLASH_ACR was written.
+    /// Applies a new value of FLASH_ACR (wait states, prefetch, caches).
     pub fn set_acr(&mut self, value: u32) {
         let bit = |bit: u32| value >> bit & 1 != 0;
         let (wait_states, prefetch, instruction_cache) = (u64::from(value & 15), bit(8), bit(9));
@@ -222,7 +223,7 @@ impl FlashF4 {
 }
 
 impl FlashF7Itcm {
-    /// FLASH_ACR was written.
+    /// Applies a new value of FLASH_ACR (wait states, prefetch, caches).
     pub fn set_acr(&mut self, value: u32) {
         let bit = |bit: u32| value >> bit & 1 != 0;
         self.set_control(ArtControl {

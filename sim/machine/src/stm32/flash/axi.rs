@@ -8,7 +8,7 @@ use rtoslab_timing::stm32_flash::{F7_LINE_BYTES, H7_LINE_BYTES, SETTINGS, key};
 /// No line.
 const EMPTY: u32 = u32::MAX;
 
-/// One bank: its array in flash clocks, and the line in its read buffer.
+/// One bank of flash: its array, in flash clocks, and the line in its read buffer.
 #[derive(Debug, Clone, Copy)]
 struct Bank {
     array: Array,
@@ -18,7 +18,7 @@ struct Bank {
 
 const BANK: Bank = Bank { array: Array::IDLE, line: EMPTY, there: 0 };
 
-/// Flash behind AXI.
+/// The flash interface of an M7 part on the AXI bus.
 #[derive(Debug, Clone, Copy)]
 pub struct FlashAxi {
     banks: [Bank; 2],
@@ -41,7 +41,7 @@ impl FlashAxi {
         FlashAxi { banks: [BANK; 2], bank_shift: 20, ratio: settings[key::H7_RATIO], extra: settings[key::H7_AXI] }
     }
 
-    /// FLASH_ACR was written.
+    /// Applies a new value of FLASH_ACR (wait states, prefetch, caches).
     pub fn set_acr(&mut self, value: u32) {
         for bank in &mut self.banks {
             bank.array.wait_states = u64::from(value & 15);

@@ -43,7 +43,7 @@ pub trait CacheableFlash: FlashPort {
     fn repeating(&mut self) -> Repeating;
 }
 
-/// The state of the F1's interface: lines by number, times as distances.
+/// The cached state of the F1's flash interface: lines by number, times as distances from now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateF1 {
     line: u32,
@@ -110,7 +110,7 @@ impl CacheableFlash for FlashF1 {
     }
 }
 
-/// The state of the accelerator besides its caches.
+/// The cached state of the F4's flash interface, without its caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StateF4 {
     line: u32,

@@ -17,7 +17,7 @@ mod acr {
 /// No line.
 const EMPTY: u32 = u32::MAX;
 
-/// The F1's flash interface.
+/// The flash interface of the F1.
 #[derive(Debug, Clone, Copy)]
 pub struct FlashF1 {
     pub(super) array: Array,
@@ -40,24 +40,24 @@ impl Default for FlashF1 {
 }
 
 impl FlashF1 {
-    /// After reset: no wait states, prefetch on.
+    /// Creates the interface in its reset state: no wait states, prefetch on.
     pub fn new() -> FlashF1 {
         FlashF1 { array: Array::IDLE, prefetch: true, line: EMPTY, there: 0, next: EMPTY, next_there: 0, last_there: 0 }
     }
 
-    /// FLASH_ACR was written.
+    /// Applies a new value of FLASH_ACR (wait states, prefetch, caches).
     pub fn set_acr(&mut self, value: u32) {
         self.array.wait_states = u64::from(value & acr::LATENCY);
         self.prefetch = value & acr::PRFTBE != 0;
         (self.line, self.next) = (EMPTY, EMPTY);
     }
 
-    /// Takes up the state of a snapshot.
+    /// Restores the state in a snapshot.
     pub fn restore(&mut self, saved: &Self) {
         self.clone_from(saved);
     }
 
-    /// Returns whether a fetch can wait at all.
+    /// Returns whether fetches from the flash may have to wait.
     pub fn waits(&self) -> bool {
         self.array.wait_states != 0
     }
@@ -81,7 +81,7 @@ impl FlashF1 {
         self.last_there
     }
 
-    /// Moves on to another line: from the read-ahead buffer or the array.
+    /// Makes another line the current one: from the read-ahead buffer or the array.
     fn enter(&mut self, line: u32, at: u64) {
         if line == self.next {
             (self.line, self.there) = (self.next, self.next_there);

@@ -43,7 +43,7 @@ impl Order {
         (self.0 >> (4 * place) & 15) as usize % PLACES
     }
 
-    /// Puts the least recently used buffer in front and returns it.
+    /// Makes the least recently used buffer the most recently used one, and returns its number.
     #[inline(always)]
     fn recycle(&mut self) -> usize {
         let oldest = self.0 >> (Order::DIGITS - 4);
@@ -51,7 +51,7 @@ impl Order {
         oldest as usize
     }
 
-    /// Puts a buffer in front.
+    /// Makes a buffer the most recently used one.
     #[inline(always)]
     fn touch(&mut self, buffer: usize) {
         let buffer = buffer as u32;
@@ -71,7 +71,7 @@ fn near(cycle: u64, t: u64) -> Option<u64> {
     Some(cycle.saturating_sub(t)).filter(|&distance| distance <= 0xff)
 }
 
-/// Values of so many bits each, the first in the lowest place.
+/// Packs values of `bits` bits each into one number, the first in the lowest bits.
 fn join(values: &[u64], bits: u32) -> u64 {
     values.iter().rev().fold(0, |joined, value| joined << bits | value)
 }
@@ -104,7 +104,7 @@ impl Default for FlashL0 {
 }
 
 impl FlashL0 {
-    /// After reset: no wait state, buffers on, prefetch and pre-read off.
+    /// Creates the interface in its reset state: no wait state, buffers on, prefetch and pre-read off.
     pub fn new() -> FlashL0 {
         FlashL0 {
             array: Array::default(),
@@ -119,7 +119,7 @@ impl FlashL0 {
         }
     }
 
-    /// FLASH_ACR was written. Without buffers there is neither prefetch nor pre-read.
+    /// Applies a new value of FLASH_ACR. Without buffers there is neither prefetch nor pre-read.
     pub fn set_acr(&mut self, value: u32) {
         self.array.wait_states = u64::from(value & acr::LATENCY);
         self.acr = if value & acr::DISAB_BUF != 0 { value & !(acr::PRFTEN | acr::PRE_READ) } else { value };
@@ -130,12 +130,12 @@ impl FlashL0 {
         self.usual = if self.array.wait_states != 0 && self.acr & acr::PRFTEN != 0 { WORDS } else { 0 };
     }
 
-    /// Returns whether a fetch can wait at all.
+    /// Returns whether fetches from the flash may have to wait.
     pub fn waits(&self) -> bool {
         self.array.wait_states != 0
     }
 
-    /// Returns whether the register has the same effects on both.
+    /// Returns whether FLASH_ACR has the same effects on the timing of both interfaces.
     pub fn takes_as_long_as(&self, other: &FlashL0) -> bool {
         (self.acr, self.array.wait_states) == (other.acr, other.array.wait_states)
     }
@@ -160,7 +160,7 @@ impl FlashL0 {
         ])
     }
 
-    /// Takes up at `t` what [`FlashL0::state`] gave.
+    /// Sets the interface to a state of [`FlashL0::state`], at cycle `t`.
     pub fn resume(&mut self, state: &[u64; 3], t: u64) {
         for word in self.words {
             self.buffer_of[usize::from(word as u16)] = ABSENT;
@@ -253,7 +253,7 @@ impl FlashL0 {
         self.buffer_of[usize::from(word as u16)]
     }
 
-    /// Reads a word ahead, unless a buffer has it.
+    /// Reads a word ahead, unless a buffer contains it.
     #[inline(always)]
     fn read_ahead(&mut self, word: u32, from: u64) {
         if self.find(word) == ABSENT {
@@ -262,7 +262,7 @@ impl FlashL0 {
         }
     }
 
-    /// Reads a word from the array into the least recently used buffer. Returns when it is there.
+    /// Reads a word from the array into the least recently used buffer. Returns the cycle in which it is there.
     #[inline(always)]
     fn load(&mut self, word: u32, from: u64) -> u64 {
         let end = self.array.read(from);

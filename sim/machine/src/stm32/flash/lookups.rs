@@ -5,7 +5,7 @@ use super::lru::{self, Lru};
 /// Most lookups that are cached: those of nearly all traces.
 const LOOKUPS: usize = lru::GROUP;
 
-/// Lookups in a cache, and what it took in.
+/// The look-ups of a trace's fetches in a cache, and the lines that the cache loaded.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Lookups {
@@ -20,7 +20,7 @@ pub struct Lookups {
     items: [u32; LOOKUPS],
 }
 
-/// The result of a lookup.
+/// The result of a look-up of a line in a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum Lookup {
@@ -35,7 +35,8 @@ pub(super) enum Lookup {
 }
 
 impl Lookups {
-    /// Repeats the lookups. Returns true if every answer is the same, else nothing has changed.
+    /// Repeats recorded look-ups in a cache. Returns true if every answer is the same as before. If not, nothing has
+    /// changed.
     #[inline(always)]
     pub(super) fn repeat<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         if self.same_in != cache.version() {
@@ -45,7 +46,8 @@ impl Lookups {
         true
     }
 
-    /// Repeats the lookups in a cache whose content has changed.
+    /// Repeats recorded look-ups in a cache whose content has changed. Returns true if every answer is the same as
+    /// before.
     #[inline(never)]
     fn ask<const LINES: usize>(&mut self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..(self.count as usize).min(LOOKUPS)];
@@ -72,7 +74,8 @@ impl Lookups {
         true
     }
 
-    /// Repeats the lookups where lines go in, and others out, none of which may be among the lines looked up.
+    /// Repeats recorded look-ups that load lines into the cache. Returns false if a line that they would evict is among
+    /// the lines looked up.
     fn refill<const LINES: usize>(&self, cache: &mut Lru<LINES>) -> bool {
         let items = &self.items[..self.count as usize];
         if cache.next_out(self.fills as usize).any(|line| items.iter().any(|item| item >> 2 == line)) {
@@ -89,7 +92,7 @@ impl Lookups {
     }
 }
 
-/// Takes lookups down while it is on.
+/// A recorder of look-ups in a cache, while it is on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Recorder {
     pub on: bool,

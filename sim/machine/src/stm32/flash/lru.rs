@@ -7,7 +7,7 @@ use rtoslab_cpu::v7m::timing_cache::{Repeating, Repeats};
 /// Not resident.
 const ABSENT: u8 = 0;
 
-/// `LINES` lines of a memory.
+/// A cache of `LINES` lines of a memory, which evicts the least recently used line.
 #[derive(Debug, Clone)]
 pub(super) struct Lru<const LINES: usize> {
     /// Slot + 1 of each line of the memory, so that a look-up is one load.
@@ -27,7 +27,7 @@ pub(super) const GROUP: usize = 16;
 /// Most groups.
 const GROUPS: usize = 1 << 14;
 
-/// Lines used one after the other.
+/// Lines of the cache that a trace uses one after the other.
 #[derive(Debug, Clone, Copy)]
 struct Group {
     slots: [u8; GROUP],
@@ -44,7 +44,7 @@ pub(super) const fn touch(version: usize, group: usize) -> Repeats {
 }
 
 impl<const LINES: usize> Lru<LINES> {
-    /// Returns the repeated accesses.
+    /// Returns what native code needs to repeat look-ups: the version, and the host addresses of clock and groups.
     #[inline(always)]
     pub fn repeating(&mut self) -> Repeating {
         let (clock, groups) = (&raw mut self.clock as u64, self.groups.as_mut_ptr() as u64);
@@ -64,7 +64,7 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// Returns true if the line is resident. It counts as used now.
+    /// Returns whether the line is cached, and counts it as used now.
     #[inline(always)]
     pub fn hit(&mut self, line: u32) -> bool {
         match self.slot_of.get(line as usize) {
@@ -77,7 +77,7 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// Returns true if the line is resident, without counting as a use.
+    /// Returns whether the line is cached, without counting it as used.
     #[inline(always)]
     pub fn holds(&self, line: u32) -> bool {
         self.slot_of.get(line as usize).is_some_and(|&slot| slot != ABSENT)
@@ -89,14 +89,14 @@ impl<const LINES: usize> Lru<LINES> {
         self.version
     }
 
-    /// Counts a change of the content.
+    /// Changes the version of the cache's content, and drops all groups.
     fn note_change(&mut self) {
         self.apply_noted_uses();
         self.groups.clear();
         self.version += 1;
     }
 
-    /// Applies the noted uses of groups to the order of lines.
+    /// Applies the uses of groups that were only noted to the lines.
     fn apply_noted_uses(&mut self) {
         for group in self.groups.iter_mut().filter(|group| group.used != 0) {
             let first = std::mem::take(&mut group.used) - GROUP as u64;
@@ -107,7 +107,7 @@ impl<const LINES: usize> Lru<LINES> {
         }
     }
 
-    /// Continues with a version after one that was in use before.
+    /// Sets the version of the cache's content to a later one than `version`, which was in use before.
     pub fn follow(&mut self, version: u64) {
         self.version = self.version.max(version);
         self.note_change();
@@ -153,7 +153,7 @@ impl<const LINES: usize> Lru<LINES> {
         slots.into_iter().take(leaving).map(|slot| self.line_in[slot])
     }
 
-    /// Takes a line that is not resident in.
+    /// Loads a line into the cache, unless it is there.
     pub fn fill(&mut self, line: u32) {
         if line as usize >= self.slot_of.len() || self.holds(line) {
             return;

@@ -1,6 +1,6 @@
 //! How many wait states a clock needs: what firmware that sets fewer is warned of.
 
-/// Parts by their tables.
+/// The parts, by the table of wait states in their manual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// STM32L053 and L073 (RM0367 table 13).
@@ -19,7 +19,7 @@ pub enum Part {
     H743,
 }
 
-/// Fastest clock in kHz with 0, 1, 2 … wait states.
+/// The highest clock frequencies in kHz with 0, 1, 2 … wait states.
 type Limits = &'static [u32];
 
 const F4_27: Limits = &[30_000, 60_000, 90_000, 120_000, 150_000, 180_000];
@@ -29,8 +29,8 @@ const F4_18: Limits = &[20_000, 40_000, 60_000, 80_000, 100_000, 120_000, 140_00
 const F411_27: Limits = &[30_000, 64_000, 90_000, 100_000];
 const F767_27: Limits = &[30_000, 60_000, 90_000, 120_000, 150_000, 180_000, 210_000, 216_000];
 
-/// Supply voltage in mV and core voltage range: PWR's VOS as the part's manual counts it (1 is the fastest; on the H7
-/// 0 is).
+/// The supply voltage in mV, and the core voltage range: PWR's VOS as the part's manual counts it (1 is the fastest; on
+/// the H7 0 is).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
     /// Supply.
@@ -62,7 +62,8 @@ fn limits(part: Part, conditions: Conditions) -> Limits {
     }
 }
 
-/// Wait states that `clock_hz` needs at least. None: the part does not run that fast under these conditions.
+/// Returns the number of wait states that a clock of `clock_hz` needs at least. `None` if the part cannot run that fast
+/// under these conditions.
 pub fn required_wait_states(part: Part, clock_hz: u64, conditions: Conditions) -> Option<u32> {
     let limits = limits(part, conditions);
     limits.iter().position(|&limit| clock_hz <= u64::from(limit) * 1_000).map(|wait_states| wait_states as u32)

@@ -75,7 +75,8 @@ impl System {
         Ok(())
     }
 
-    /// An access to a register that may be watched.
+    /// Records an access to a register that may be watched. `written` is a store's value. Stops the run if a probe asks
+    /// for it.
     pub(super) fn note_register(&mut self, core: &mut Core, address: u32, written: Option<u32>, now: u64) {
         let pc = core.pc();
         if self.devices.note_register(address, written, now, pc) {

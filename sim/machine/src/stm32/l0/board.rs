@@ -24,8 +24,8 @@ impl Board for Machine {
         1
     }
 
-    /// Returns the probes on code and memory. One on code takes effect at [`Board::refresh`], one on a word at
-    /// [`Board::mark_watch`].
+    /// Returns the probes (watched addresses) on code and memory. A new one on code takes effect with
+    /// [`Board::refresh`], one on a word with [`Board::mark_watch`].
     fn probes(&mut self) -> &mut Probes {
         &mut self.system.devices.probes
     }
@@ -48,7 +48,7 @@ impl Board for Machine {
         &mut self.system.devices.console
     }
 
-    /// Removes a core's profile and returns it.
+    /// Removes a core's profile and returns it: a row for each executed instruction.
     fn take_profile(&mut self, _: usize) -> Vec<ProfileRow> {
         let System { memories, timing_cache, .. } = &mut *self.system;
         timing_cache.take_profile().for_each(|(address, cell)| memories.add_to_profile(address, cell));
@@ -128,7 +128,7 @@ impl Board for Machine {
         self.system.devices.periph.set_analog(pin, millivolts)
     }
 
-    /// Returns the attached debugger: what it answers and collects.
+    /// Returns the debugger that is attached to the board, which serves semihosting calls and collects their output.
     fn debugger(&mut self) -> &mut Debugger {
         &mut self.system.devices.debugger
     }
@@ -143,7 +143,7 @@ impl Board for Machine {
         face::registers(&self.cores[0])
     }
 
-    /// Sets a register of a core by name. Returns false if that cannot be.
+    /// Sets a register of a core by name. Returns false if there is no such register, or if the value is impossible.
     fn set_register(&mut self, _: usize, name: &str, value: u32) -> bool {
         self.set_register(name, value)
     }

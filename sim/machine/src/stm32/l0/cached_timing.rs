@@ -11,7 +11,7 @@ use super::memory::MARK_SHIFT;
 use super::system::System;
 
 impl System {
-    /// Executes up to `core.limit` with cached timing, and caches new timing.
+    /// Executes the core up to `core.limit` with cached timing, and caches new timing.
     ///
     /// # Safety
     /// As for [`exec::run`]. `cores[0]` is the core that this bus serves.
@@ -53,8 +53,8 @@ impl System {
         }
     }
 
-    /// Returns whether the core continues without the machine after it executed in time. Its limit is `until` again, or
-    /// sooner.
+    /// Returns whether the core can continue without the machine after timed execution. Its limit is `until` again, or
+    /// an earlier cycle.
     fn goes_on(&mut self, core: &mut Core, until: u64) -> bool {
         if self.due == 0 || core.request != Request::None || core.phase != Phase::Run {
             self.due = 0;

@@ -22,7 +22,7 @@ pub struct MemorySpec {
     pub bytes: u32,
 }
 
-/// A range of addresses that shows a memory.
+/// A range of addresses at which a memory is visible.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowSpec {
     /// First address.
@@ -47,7 +47,8 @@ pub const RAM_BASE: u32 = 0x2000_0000;
 pub const SYSTEM_MEMORY: (u32, u32) = (0x1ff0_0000, 0x1ff8_0100);
 const EEPROM_BASE: u32 = 0x0808_0000;
 
-/// Memories and windows of a chip: flash, RAM, EEPROM in this order.
+/// Returns the memories of a chip, in the order flash, RAM, EEPROM, and the windows (address ranges) at which they are
+/// visible.
 pub fn map(chip: Chip) -> ([MemorySpec; 3], [WindowSpec; 5]) {
     let kilobytes = if chip == Chip::L053 { [64, 8, 2] } else { [192, 20, 6] };
     let [flash, ram, eeprom] = kilobytes.map(|size| size << 10);

@@ -31,7 +31,7 @@ impl System {
 }
 
 impl Machine {
-    /// Serves the call of the breakpoint that the core stands at.
+    /// Carries out the semihosting call of the breakpoint at which the core has halted.
     pub(super) fn serve_semihosting(&mut self) {
         let (core, system) = (&mut self.cores[0], &mut *self.system);
         let (pc, at) = (core.pc(), core.t);

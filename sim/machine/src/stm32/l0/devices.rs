@@ -10,7 +10,7 @@ use crate::stm32::{Options, outputs};
 use crate::stop::{Stop, StopReason};
 use crate::warnings::{Warnings, not_modelled};
 
-/// The changes of an access or event beyond the devices. The system behind the core carries them out.
+/// The changes that an access or event requests beyond the devices. [`System`](super::system::System) carries them out.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// Flash timing, or the memory at address 0.
@@ -21,7 +21,7 @@ pub struct Changes {
     pub clocks: bool,
 }
 
-/// Peripherals and instruments.
+/// The peripherals and instruments of an STM32L0 board.
 #[derive(Clone)]
 pub struct Devices {
     /// The peripherals.
@@ -61,7 +61,7 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Peripherals fresh from power-on.
+    /// Creates the peripherals after power-on.
     pub fn new(chip: Chip, options: &Options) -> Devices {
         let periph = Stm32::new(chip, &options.board);
         let mut devices = Devices {
@@ -87,7 +87,7 @@ impl Devices {
         devices
     }
 
-    /// Takes over changed clocks.
+    /// Updates the clock frequencies after a change.
     fn take_clocks(&mut self) {
         use stm32::Bus::{Ahb1, Ahb2, Ahb3, Ahb4, Apb1, Apb2, Apb3, Apb4, IoPort, Ppb};
         self.clocks = self.periph.clocks().clone();
@@ -109,7 +109,7 @@ impl Devices {
         }
     }
 
-    /// FLASH_ACR as the firmware set it, or as the run overrides it.
+    /// Returns FLASH_ACR with the value of the firmware, or with fields that a setting overrides.
     pub fn acr(&self) -> u32 {
         self.settings.acr(self.periph.flash_control().acr)
     }
@@ -157,7 +157,7 @@ impl Devices {
         self.stop_if_strict(pc, now, stops);
     }
 
-    /// Warns once of each thing that is done with an address that is not modelled. Under `strict` the run stops.
+    /// Warns once of an unmodelled address, for each kind of access. Under `strict` the run stops.
     pub fn not_modelled(&mut self, what: &str, address: u32, pc: u32, now: u64) {
         let stops = self.warnings.warn_once(&format!("{what} at 0x{address:08x}"), not_modelled(what, address, pc));
         self.stop_if_strict(pc, now, stops);
@@ -170,30 +170,30 @@ impl Devices {
         }
     }
 
-    /// Warns of clocks that the chip cannot have.
+    /// Warns of clock frequencies that the chip does not support.
     pub fn check_clocks(&mut self, pc: u32, now: u64) {
         if let Some(about) = self.periph.clock_beyond_limits(self.settings.clock_hz()) {
             self.warn_unsupported(&about, pc, now);
         }
     }
 
-    /// Warns once that the firmware asked for something unsupported. Under `strict` the run stops.
+    /// Warns once that the firmware requested something unsupported. Under `strict` the run stops.
     pub fn warn_unsupported(&mut self, about: &str, pc: u32, now: u64) {
         let stops = self.warnings.unsupported_request(about, pc);
         self.stop_if_strict(pc, now, stops);
     }
 
-    /// Remembers a fault for the run's warnings.
+    /// Adds a fault to the run's warnings.
     pub fn note_fault(&mut self, pc: u32, why: &str, cycle: u64) {
         self.warnings.fault(format!("the core took a fault at 0x{pc:08x} in cycle {cycle}: {why}"));
     }
 
-    /// Ends the run with one sentence, unless it ends already.
+    /// Stops the run for a reason, with one sentence in `detail`, unless it stops already.
     pub fn stop_at(&mut self, reason: StopReason, address: u32, cycle: u64, detail: String) {
         self.stop.get_or_insert(Stop { reason, core: 0, cycle, address, detail });
     }
 
-    /// Returns whether the run must end before the instruction at `address`. Fires its probes, those of that site.
+    /// Fires the probes of a site on the instruction at `address`. Returns true if the run must stop before it.
     pub fn attend(&mut self, site: u32, address: u32, now: u64, held: ProbedRegisters) -> bool {
         let skip = self.passed_until.take() == Some(address);
         let stops = self.probes.issue_at(site, address, 0, now, held, skip);
@@ -240,7 +240,7 @@ impl Devices {
         stops
     }
 
-    /// Returns whether a serial port still sends.
+    /// Returns whether a serial port is sending.
     pub fn is_sending(&self) -> bool {
         self.periph.usarts.iter().any(stm32::Usart::busy)
     }
@@ -250,7 +250,7 @@ impl Devices {
         self.periph.uart_push(self.console_port, text);
     }
 
-    /// SysTick's external reference, as counts a core cycle.
+    /// Returns the rate of SysTick's external reference, in counts for each core cycle.
     pub fn systick_reference(&self) -> rtoslab_cpu::systick::Rate {
         rtoslab_cpu::systick::Rate { num: 1, den: 8 }
     }

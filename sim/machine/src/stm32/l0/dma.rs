@@ -8,7 +8,7 @@ use super::memory::{MARK_CODE, MARK_WATCH, Memories};
 use super::system::System;
 use crate::stm32::dma::WrittenRanges;
 
-/// The memories, as DMA reaches them.
+/// The memories that a DMA transfer may access.
 struct LentMemories<'a> {
     memories: &'a mut Memories,
     written: WrittenRanges,
@@ -38,7 +38,7 @@ impl DmaBus for LentMemories<'_> {
 }
 
 impl System {
-    /// Brings the peripherals up to cycle `now`.
+    /// Advances the peripherals to cycle `now`.
     pub(super) fn advance(&mut self, core: &mut Core, now: u64) {
         self.devices.periph.advance(now, &mut self.devices.effects);
         if self.devices.periph.has_dma_due(now) {
@@ -57,7 +57,7 @@ impl System {
         }
     }
 
-    /// A DMA wrote to RAM: decoded code is stale, and watches report it. No instruction wrote it, so its `pc` is 0.
+    /// Handles a write of a DMA to RAM: drops stale decoded code, and reports watched words, with a `pc` of 0.
     fn see_dma_write(&mut self, core: &mut Core, address: u32, bytes: u32, now: u64) {
         let Some((window, offset)) = self.memories.find(address, bytes) else { return };
         let (memory, offset) = self.memories.place(window, offset);
@@ -76,7 +76,8 @@ impl System {
         }
     }
 
-    /// Lets the serial ports send what they still hold after the core has come to an end: a second at most.
+    /// Lets the serial ports send the bytes that they contain after the core has stopped, for a second at most. Returns
+    /// the cycle of the last byte.
     pub(super) fn finish_sending(&mut self, core: &mut Core, now: u64) -> u64 {
         let limit = now.saturating_add(self.devices.clocks.core_hz);
         let mut at = now;

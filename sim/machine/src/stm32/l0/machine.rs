@@ -56,7 +56,8 @@ impl Machine {
         }
     }
 
-    /// Overrides a timing rule, or a clock or flash setting, by name. Before an image is loaded.
+    /// Overrides a timing rule, or a clock or flash setting, by name, before an image is loaded. Errors: unknown name,
+    /// value out of range.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let devices = &mut self.system.devices;
         devices.settings.set(key, value)?;
@@ -105,7 +106,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The core begins as after reset.
+    /// Starts the core as after a reset.
     fn start(&mut self) {
         let core = &mut self.cores[0];
         let now = self.now.max(core.t);
@@ -175,8 +176,8 @@ impl Machine {
         }
     }
 
-    /// Nothing happens up to `end`, or `forever`. Then the run ends in the cycle in which the core ceased to execute, if
-    /// that is in it.
+    /// Returns the stop of a run in which nothing more happens up to cycle `end`. With `forever` nothing can happen
+    /// later either, and the run ends in the cycle in which the core stopped executing, if that is in the run.
     fn pass_to(&mut self, end: u64, forever: bool) -> Stop {
         if forever && self.cores[0].t <= end {
             self.now = self.now.max(self.cores[0].t);
@@ -196,7 +197,7 @@ impl Machine {
         if is_active(core) { core.t } else { NEVER }
     }
 
-    /// Processes everything that is due now.
+    /// Processes all events that are due now: SysTick, peripherals and stimuli.
     fn events(&mut self) {
         let core = &mut self.cores[0];
         if core.systick.due() <= self.now {
@@ -210,7 +211,7 @@ impl Machine {
         }
     }
 
-    /// SYSRESETREQ and the watchdogs restart the chip.
+    /// Resets the chip if SYSRESETREQ or a watchdog has requested that.
     fn reset_if_requested(&mut self) {
         if std::mem::take(&mut self.cores[0].nvic.reset_request) {
             self.system.devices.reset.get_or_insert(ResetCause::Software);
@@ -219,7 +220,7 @@ impl Machine {
         self.reset(cause);
     }
 
-    /// A debugger's reset.
+    /// Resets the chip as a debugger does.
     pub(super) fn restart(&mut self) {
         self.system.devices.stop = None;
         self.reset(ResetCause::Software);
@@ -234,7 +235,7 @@ impl Machine {
         self.start();
     }
 
-    /// The memory at address 0 has changed, and the core may be in it.
+    /// Looks up the core's code again if another memory is visible at address 0 now.
     fn refetch_if_requested(&mut self) {
         let core = &mut self.cores[0];
         if std::mem::take(&mut self.system.refetch) && !core.ip.is_null() {
@@ -243,7 +244,7 @@ impl Machine {
         }
     }
 
-    /// Deals with what made the core leave the interpreter.
+    /// Carries out the request for which the core has left the interpreter.
     fn serve_request(&mut self) {
         let timing = self.timing();
         let core = &mut self.cores[0];
@@ -266,7 +267,7 @@ impl Machine {
         }
     }
 
-    /// Wakes the core, if there is a cause.
+    /// Wakes the core if it sleeps and has a reason to wake.
     fn wake(&mut self) {
         let timing = self.timing();
         if let Some((outcome, before)) = turn::wake(&mut self.cores[0], &mut *self.system, self.now, timing) {
@@ -274,7 +275,7 @@ impl Machine {
         }
     }
 
-    /// Begins or completes an exception entry. Returns true if time moved.
+    /// Begins or completes an exception entry. Returns true if the core's time changed.
     fn enter_exception(&mut self) -> bool {
         let timing = self.timing();
         let entered = turn::enter(&mut self.cores[0], &mut *self.system, self.now, timing);
@@ -324,7 +325,7 @@ impl Machine {
         }
     }
 
-    /// Stop and standby modes are not there.
+    /// Warns once if deep sleep is requested, because stop and standby modes are not modelled.
     fn note_deep_sleep(&mut self) {
         let core = &self.cores[0];
         if core.asleep() && core.nvic.scr & SLEEPDEEP != 0 {
@@ -332,7 +333,7 @@ impl Machine {
         }
     }
 
-    /// Reports what became of an exception, to the observer and as an event.
+    /// Reports the outcome of an exception step, to the observer and as an event.
     fn trace(&mut self, outcome: ExceptionOutcome, before: u64) {
         if self.observer.is_some() {
             self.observe_outcome(0, outcome);
@@ -346,12 +347,12 @@ impl Machine {
         Stop { reason, core: 0, cycle: self.now, address: self.pc(), detail }
     }
 
-    /// Current cycle.
+    /// Returns the current cycle.
     pub fn cycle(&self) -> u64 {
         self.now
     }
 
-    /// Clock of the core in Hz.
+    /// Returns the core clock in Hz.
     pub fn clock_hz(&self) -> u64 {
         self.system.devices.settings.clock_hz().unwrap_or(self.system.devices.clocks.core_hz)
     }
@@ -370,12 +371,12 @@ impl Machine {
         face::pc(&self.cores[0])
     }
 
-    /// Functions and objects of the image by address.
+    /// Returns the functions and objects of the image, by address.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
     }
 
-    /// Sets a register by name. Returns false if that cannot be.
+    /// Sets a register of the core by name. Returns false if there is no such register, or if the value is impossible.
     pub fn set_register(&mut self, name: &str, value: u32) -> bool {
         let done = face::set_register(&mut self.cores[0], &mut *self.system, name, value);
         if done && name == "pc" {
@@ -384,24 +385,24 @@ impl Machine {
         done
     }
 
-    /// Statistics since the start or the last [`Machine::reset_stats`].
+    /// Returns the statistics of the core since the start or the last [`Machine::reset_stats`].
     pub fn core_stats(&self) -> Stats {
         self.totals().since(&self.stats_base)
     }
 
-    /// Statistics since power-on.
+    /// Returns the statistics of the core since power-on.
     fn totals(&self) -> Stats {
         let core = &self.cores[0];
         let (bus_wait_cycles, flash_wait_cycles) = waits(core);
         Stats { bus_wait_cycles, flash_wait_cycles, ..face::totals(core, self.now) }
     }
 
-    /// Starts the statistics again from now.
+    /// Sets all statistics to zero.
     pub fn reset_stats(&mut self) {
         self.stats_base = self.totals();
     }
 
-    /// Switches the per-instruction profile on (from zero) or off. While an observer is at work nothing is in it.
+    /// Switches the per-instruction profile on (from zero) or off. It is empty while an observer is active.
     pub fn profile(&mut self, on: bool) {
         self.watch = if on { watch::PROFILE } else { watch::NOTHING };
         self.continue_observing();

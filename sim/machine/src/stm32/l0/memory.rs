@@ -15,7 +15,7 @@ pub const MARK_WATCH: u8 = 2;
 /// log2 of the bytes that share a mark.
 pub const MARK_SHIFT: u32 = 8;
 
-/// A memory.
+/// A memory of an STM32L0: its bytes, with marks where code was decoded or words are watched.
 pub struct Memory {
     /// The kind.
     pub kind: Kind,
@@ -39,12 +39,12 @@ impl Memory {
         self.marks[(offset >> MARK_SHIFT) as usize] | self.marks[((offset + bytes - 1) >> MARK_SHIFT) as usize]
     }
 
-    /// Returns whether the word at this offset is watched. It may also say so of an address that is no longer watched.
+    /// Returns whether the word at this offset is watched. May also be true for a word that is no longer watched.
     pub fn is_watched(&self, offset: u32) -> bool {
         self.watched[(offset >> MARK_SHIFT) as usize] >> (offset >> 2 & 63) & 1 != 0
     }
 
-    /// Little-endian value of up to four bytes.
+    /// Returns the little-endian value of up to four bytes.
     #[inline(always)]
     pub fn get(&self, offset: u32, bytes: u32) -> u32 {
         let at = offset as usize;
@@ -60,7 +60,7 @@ impl Memory {
         self.bytes[at..at + 4].try_into().map_or(0, u32::from_le_bytes)
     }
 
-    /// Stores up to four bytes. Returns the mark of the place.
+    /// Stores up to four bytes. Returns the mark of that part of the memory: whether code or watched words are near.
     #[inline(always)]
     pub fn put(&mut self, offset: u32, bytes: u32, value: u32) -> u8 {
         let at = offset as usize;
@@ -78,7 +78,7 @@ impl Memory {
 /// Ops that are after the end of a table.
 const GUARD_OPS: usize = 8;
 
-/// A window on a memory, with its decoded code and profile.
+/// A range of addresses at which a memory is visible, with its decoded code and profile.
 pub struct Window {
     /// Its address and its content.
     pub spec: WindowSpec,
@@ -109,12 +109,12 @@ impl Window {
         (offset < self.spec.bytes).then_some(offset)
     }
 
-    /// Start of the ops. Null if nothing can execute here.
+    /// Returns a pointer to the window's first op. Null if code cannot execute here.
     pub fn ops(&self) -> *mut Op {
         self.ops.as_ref().map_or(std::ptr::null_mut(), Lazy::pointer)
     }
 
-    /// Start of the profile cells. Null while profiling is off.
+    /// Returns a pointer to the window's first profile cell. Null while the profile is off.
     pub fn profile_cells(&self) -> *mut ProfileCell {
         self.profile.pointer()
     }
@@ -126,8 +126,8 @@ impl Window {
         self.ops.as_ref().map(|table| unsafe { &mut *table.pointer().add(offset as usize / 2) })
     }
 
-    /// Forgets what was decoded from `first..end` of the memory, and a 32-bit opcode that reaches into it. Returns
-    /// false if there was nothing.
+    /// Drops the ops that were decoded from `first..end` of the memory, and that of a 32-bit opcode that reaches into
+    /// it. Returns false if there were none.
     fn forget(&mut self, first: u32, end: u32) -> bool {
         let mut decoded = false;
         let (first, end) = ((first & !1).saturating_sub(2), end.min(self.spec.bytes));
@@ -145,13 +145,13 @@ impl Window {
         self.profile = if on && self.spec.code { Cells::new(halves + GUARD_OPS) } else { Cells::default() };
     }
 
-    /// Addresses and counts of executed instructions. The profile starts again.
+    /// Removes the profile of the window and returns it: a row for each executed instruction.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.profile.take(self.spec.base, 0..self.spec.bytes as usize / 2)
     }
 }
 
-/// All memories of a chip and the windows on them.
+/// All memories of a chip, and the windows (address ranges) at which they are visible.
 pub struct Memories {
     /// The first is the flash, the second the RAM at 0x20000000.
     pub all: [Memory; 3],
@@ -165,7 +165,7 @@ pub struct Memories {
 }
 
 impl Memories {
-    /// Memories after production.
+    /// Creates the memories of a chip, erased.
     pub fn new(memories: &[MemorySpec; 3], windows: &[WindowSpec]) -> Memories {
         Memories {
             all: memories.each_ref().map(Memory::new),
@@ -176,7 +176,8 @@ impl Memories {
         }
     }
 
-    /// Window that shows `bytes` bytes at an address, and the offset in it.
+    /// Returns the number of the window that contains `bytes` bytes at an address, and the offset in it. `None` if
+    /// there is none.
     #[inline]
     pub fn find(&self, address: u32, bytes: u32) -> Option<(usize, u32)> {
         self.windows.iter().enumerate().find_map(|(index, window)| {
@@ -186,20 +187,20 @@ impl Memories {
         })
     }
 
-    /// Memory and offset in it after a window's offset.
+    /// Returns the number of the memory that a window shows at an offset, and the offset in the memory.
     #[inline(always)]
     pub fn place(&self, window: usize, offset: u32) -> (usize, u32) {
         (self.windows[window].spec.memory, offset)
     }
 
-    /// Copies bytes without side effects.
+    /// Returns bytes of memory, without side effects. `None` if they are not in one memory.
     pub fn read(&self, address: u32, bytes: usize) -> Option<Vec<u8>> {
         let (window, offset) = self.find(address, u32::try_from(bytes).ok()?)?;
         let (memory, offset) = self.place(window, offset);
         self.all[memory].bytes.get(offset as usize..offset as usize + bytes).map(<[u8]>::to_vec)
     }
 
-    /// Puts bytes into a memory. Returns false if they are not all in one.
+    /// Copies bytes into a memory. Returns false if they do not fit into one memory.
     pub fn write(&mut self, address: u32, data: &[u8]) -> bool {
         let Some((window, offset)) = u32::try_from(data.len()).ok().and_then(|bytes| self.find(address, bytes)) else {
             return false;
@@ -210,7 +211,7 @@ impl Memories {
         true
     }
 
-    /// Forgets code decoded from part of a memory.
+    /// Drops the ops that were decoded from part of a memory.
     pub fn forget(&mut self, memory: usize, offset: u32, bytes: u32) {
         for window in &mut self.windows {
             if window.spec.memory == memory && window.forget(offset, offset + bytes) {
@@ -224,7 +225,7 @@ impl Memories {
         self.edition
     }
 
-    /// Marks the code around a decoded instruction, so that stores to it are seen.
+    /// Marks the memory of a decoded instruction, so that a store to it drops the op.
     pub fn mark_code(&mut self, window: usize, offset: u32) {
         let (memory, offset) = self.place(window, offset);
         let marks = &mut self.all[memory].marks;
@@ -243,14 +244,14 @@ impl Memories {
         self.windows.iter_mut().for_each(|window| window.set_profile(on));
     }
 
-    /// Adds to the cell of an address that was executed. Nothing happens if the profile is off.
+    /// Adds to the profile cell of an address that was executed. Does nothing while the profile is off.
     pub fn add_to_profile(&mut self, address: u32, more: ProfileCell) {
         if let Some((window, offset)) = self.find(address, 2) {
             self.windows[window].profile.add(offset as usize / 2, more);
         }
     }
 
-    /// Addresses and counts of executed instructions.
+    /// Removes the profile of all windows and returns it: a row for each executed instruction.
     pub fn take_profile(&mut self) -> Vec<ProfileRow> {
         self.windows.iter_mut().flat_map(Window::take_profile).collect()
     }
@@ -265,7 +266,7 @@ impl Memories {
         memory.kind == Kind::Ram
     }
 
-    /// Writes RAM. False elsewhere.
+    /// Writes RAM. Returns false outside of RAM.
     pub fn write_ram(&mut self, address: u32, data: &[u8]) -> bool {
         let in_ram = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Ram;
         self.find(address, 1).filter(in_ram).is_some() && self.write(address, data)
@@ -277,18 +278,18 @@ impl Memories {
         Some((self.all[memory].kind, offset))
     }
 
-    /// Writes the flash as a debugger does. False elsewhere.
+    /// Writes the flash as a debugger does. Returns false outside of flash.
     pub fn program(&mut self, address: u32, data: &[u8]) -> bool {
         let in_flash = |&(window, _): &(usize, u32)| self.all[self.windows[window].spec.memory].kind == Kind::Flash;
         self.find(address, 1).filter(in_flash).is_some() && self.write(address, data)
     }
 
-    /// Returns true if code can execute at the address.
+    /// Returns whether code can execute at the address.
     pub fn executable(&self, address: u32) -> bool {
         self.find(address & !1, 2).is_some_and(|(window, _)| self.windows[window].spec.code)
     }
 
-    /// Makes the executor look at an address again after probes on it changed.
+    /// Updates the op of an address, after probes on its instruction changed.
     pub fn refresh(&mut self, address: u32) {
         self.refreshed = true;
         for window in &mut self.windows {

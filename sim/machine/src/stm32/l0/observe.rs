@@ -23,7 +23,7 @@ impl ObservedMachine for Machine {
 }
 
 impl Machine {
-    /// Hands over what the core executed.
+    /// Gives the observer the instructions that the core executed in its turn.
     pub(super) fn after_turn(&mut self) {
         for step in &mut self.cores[0].steps {
             // As `waits` has it.

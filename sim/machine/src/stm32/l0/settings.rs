@@ -24,7 +24,7 @@ const FLASH: [(Setting, u32); 4] = [
 const CLOCK: Setting =
     optional_setting("clock_hz", 1_000_000_000, "core clock of the run; 0: the clock set in RCC's registers");
 
-/// Values of every adjustable rule, and overrides.
+/// The values of every adjustable timing rule, and the overridden fields of FLASH_ACR and the clock.
 #[derive(Debug, Clone)]
 pub struct Settings {
     values: [u64; RULES],
@@ -57,7 +57,7 @@ impl Settings {
         timing.chain(flash).chain([(CLOCK.key.to_owned(), CLOCK, self.clock_hz)]).collect()
     }
 
-    /// Overrides one. Errors: unknown name, value out of range.
+    /// Overrides the value of one setting. Errors: unknown name, value out of range.
     pub fn set(&mut self, key: &str, value: u64) -> Result<(), SettingError> {
         let list = self.list();
         let Some(index) = list.iter().position(|(name, _, _)| name == key) else {
@@ -90,7 +90,7 @@ impl Settings {
         std::array::from_fn(|index| self.values[CORE + index])
     }
 
-    /// FLASH_ACR as it counts.
+    /// Returns FLASH_ACR with the fields that a setting overrides.
     pub fn acr(&self, register: u32) -> u32 {
         register & !self.acr.0 | self.acr.1
     }

@@ -15,7 +15,7 @@ use crate::observe::ObservedMachine;
 use crate::snapshot::{ParkedPages, Snapshot, changed_pages};
 use crate::stm32::flash::FlashL0;
 
-/// A machine as it stood.
+/// The saved state of a machine, for a snapshot.
 struct SavedBoard {
     core: ParkedPages<Core>,
     own_table: Option<u32>,
@@ -82,7 +82,7 @@ impl Machine {
         true
     }
 
-    /// Returns what a snapshot of this chip holds.
+    /// Returns the saved state in a snapshot. `None` if it is of another chip.
     fn saved_in<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a SavedBoard> {
         let chip = self.system.devices.periph.chip();
         snapshot.state::<SavedBoard>().filter(|saved| saved.devices.periph.chip() == chip)
@@ -104,7 +104,7 @@ impl Machine {
 }
 
 impl Devices {
-    /// All of another's state, but for where probes sit.
+    /// Restores the state of other devices, except the places of probes.
     fn restore(&mut self, then: &Devices) {
         let mut probes = std::mem::take(&mut self.probes);
         let watches_registers = self.watches_registers;
@@ -116,7 +116,7 @@ impl Devices {
 }
 
 impl Memories {
-    /// Content of the memories. Ops decoded from changeable content are dropped.
+    /// Restores the content of the memories. Ops that were decoded from changed content are dropped.
     fn restore(&mut self, then: &[Box<[u8]>]) {
         for (index, bytes) in then.iter().enumerate() {
             let memory = &mut self.all[index];

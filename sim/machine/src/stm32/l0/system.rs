@@ -26,7 +26,7 @@ use crate::m0plus::private_bus::PrivateBus;
 use crate::polling::Polling;
 use crate::stm32::flash::FlashL0;
 
-/// Everything after the core.
+/// The STM32L0 without its core: memories, flash interface and devices.
 pub struct System {
     pub(super) memories: Memories,
     pub(super) devices: Devices,
@@ -62,7 +62,7 @@ impl System {
         }
     }
 
-    /// Takes over flash timing and remapping.
+    /// Applies the settings of flash timing, and which memory is visible at address 0.
     pub(super) fn reconfigure(&mut self) {
         let at_zero = self.devices.periph.memory_at_zero();
         self.refetch |= self.memories.at_zero != at_zero;
@@ -102,7 +102,7 @@ impl System {
         }
     }
 
-    /// Brings a stimulus about at cycle `now`.
+    /// Applies a stimulus from outside at cycle `now`.
     pub(super) fn stimulate(&mut self, core: &mut Core, stimulus: Stimulus, now: u64) {
         match stimulus {
             Stimulus::Exception { number, .. } => {
