@@ -30,17 +30,18 @@ pub trait Device: Send + Sync {
     /// Receives a change of the pin that selects the device on an SPI: true when it falls, false when it rises.
     fn select(&mut self, _selected: bool, _now_ns: u64) {}
 
-    /// SPI: sends a frame of `_bits` bits to the device. Returns the frame that the device sends meanwhile.
+    /// Exchanges an SPI frame of `bits` bits with the device: takes the master's frame, and returns the frame that the
+    /// device sends meanwhile.
     fn exchange_frame(&mut self, _frame: u32, _bits: u32, _now_ns: u64) -> u32 {
         0
     }
 
-    /// Serial port: sends a byte to the device. Returns the bytes that the device sends then.
+    /// Receives a byte from a serial port of the board. Returns the bytes that the device sends then.
     fn receive_byte(&mut self, _byte: u8, _now_ns: u64) -> Vec<u8> {
         Vec::new()
     }
 
-    /// Pins: reports a pin's new level to the device. Returns the pins that the device drives from now on, with levels.
+    /// Receives a pin's new level. Returns the pins that the device drives from now on, with levels.
     fn change_pin(&mut self, _pin: u16, _level: bool, _now_ns: u64) -> Vec<(u16, bool)> {
         Vec::new()
     }
@@ -101,7 +102,7 @@ impl Attachments {
         self.pins.push(device);
     }
 
-    /// Returns whether a device looks at pins.
+    /// Returns whether a device is attached to the pins.
     #[inline]
     #[must_use]
     pub fn has_pins(&self) -> bool {
@@ -161,7 +162,7 @@ impl I2cBus {
         self.device().map_or(0xff, |device| device.read(now_ns))
     }
 
-    /// The end of a transfer.
+    /// Ends the I2C transfer, and reports that to the addressed device.
     pub fn stop(&mut self, now_ns: u64) {
         if let Some(device) = self.device() {
             device.stop(now_ns);
@@ -186,7 +187,7 @@ pub struct SpiBus {
 }
 
 impl SpiBus {
-    /// Attaches a device.
+    /// Attaches a device. `select` is the pin that selects it while low, if there is one.
     pub fn attach(&mut self, select: Option<u16>, device: Attached) {
         self.slots.push(SpiSlot { select, selected: select.is_none(), device });
     }
@@ -198,7 +199,8 @@ impl SpiBus {
         !self.slots.is_empty()
     }
 
-    /// Takes over the levels of the pins that select devices. `level` is `None` for a pin that it does not know.
+    /// Updates which devices are selected, by the levels of their pins. `level` returns a pin's level, or `None` if it
+    /// is unknown.
     pub fn select(&mut self, level: impl Fn(u16) -> Option<bool>, now_ns: u64) {
         for slot in &mut self.slots {
             let Some(level) = slot.select.and_then(&level) else { continue };

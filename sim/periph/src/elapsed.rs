@@ -4,8 +4,8 @@ use crate::RateCounter;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Converts cycles since power-on into nanoseconds and back. A core may be a few cycles ahead of its board when it changes the
-/// clock, so the clock before is known, too.
+/// A converter of cycles since power-on into nanoseconds and back. It stores the clock before a change too, because a
+/// core may be a few cycles ahead of its board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElapsedTime {
     hz: u64,
@@ -18,14 +18,14 @@ pub struct ElapsedTime {
 }
 
 impl ElapsedTime {
-    /// Power comes up with this clock.
+    /// Creates the converter at power-on, with a clock of `hz`.
     #[must_use]
     pub fn start(hz: u64) -> Self {
         let present = RateCounter::start(0, 0, NS_PER_S, 1, hz);
         Self { hz, present, since: 0, past: present }
     }
 
-    /// The clock has `hz` from cycle `now` on. While it is 0, no time passes.
+    /// Sets the clock to `hz` from cycle `now` on. While it is 0, no time passes.
     pub fn set_clock(&mut self, now: u64, hz: u64) {
         if hz != self.hz {
             self.past = self.present;

@@ -20,7 +20,8 @@ pub use rate::RateCounter;
 /// A cycle number that is never reached: "nothing scheduled".
 pub const NEVER: u64 = u64::MAX;
 
-/// What a peripheral sees of the machine during an access or an event: time, clocks and the effects to fill.
+/// A peripheral's view of the machine during an access or an event: time, core, clocks, and its requests to the
+/// machine.
 pub struct Access<'a> {
     /// clk_sys cycle at which the access reaches the peripheral.
     pub now_cycles: u64,
@@ -33,14 +34,15 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// Returns the time since power-on at a cycle, in nanoseconds, as devices are told it.
+    /// Returns the time since power-on at a cycle, in nanoseconds, for attached devices.
     #[must_use]
     pub fn ns_at(&self, cycle: u64) -> u64 {
         self.clocks.elapsed.ns_at(cycle)
     }
 }
 
-/// The consequences of an access beyond the peripheral's own registers. The machine applies them after every call.
+/// The requests of a peripheral to the machine after an access or event, beyond its own registers. The machine applies
+/// them after every call.
 #[derive(Debug, Clone, Default)]
 pub struct Effects {
     /// A clock source, PLL, divider or the watchdog tick changed: the machine recomputes its [`ClockTree`].
@@ -82,8 +84,8 @@ pub trait Peripheral {
     /// Returns a register's current value without side effects, as the read-modify-write of an atomic alias sees it.
     fn peek(&self, offset: u32, access: &Access) -> u32;
 
-    /// Returns whether a register is a strobe or cleared by writing 1, so that an atomic alias passes the written bits
-    /// on unchanged.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches a register unchanged, because written
+    /// bits are commands or clear flags.
     fn is_strobe(&self, _offset: u32) -> bool {
         false
     }
@@ -96,10 +98,10 @@ pub trait Peripheral {
     /// Advances the block to `access.now_cycles`. Called when it is due, and before a clock change.
     fn advance(&mut self, _access: &mut Access) {}
 
-    /// Updates everything that depends on a clock's rate, after a clock change, with the new tree in force.
+    /// Adapts the block to changed clock frequencies, which `access` has.
     fn clocks_changed(&mut self, _access: &mut Access) {}
 
-    /// Returns the level of each NVIC interrupt line that this block drives.
+    /// Returns the levels of the NVIC lines that this block drives, each at its number's bit.
     fn irq_levels(&self) -> u32 {
         0
     }

@@ -28,7 +28,8 @@ const fn gcd(a: u128, b: u128) -> u128 {
     a
 }
 
-/// Returns `rate_num / rate_den` Hz against `sys_hz` cycles per second, in lowest terms. (0, 1) if any of them is 0.
+/// Returns the counts per cycle of a rate of `rate_num / rate_den` Hz at `sys_hz` cycles per second, as a fraction in
+/// lowest terms. (0, 1) if any of them is 0.
 fn reduce_rate(rate_num: u64, rate_den: u64, sys_hz: u64) -> (u64, u64) {
     if rate_num == 0 || rate_den == 0 || sys_hz == 0 {
         return (0, 1);

@@ -84,17 +84,18 @@ impl Device for PythonDevice {
         self.call("select", (selected, now_ns), false);
     }
 
-    /// SPI: sends a frame of `_bits` bits to the device. Returns the frame that the device sends meanwhile.
+    /// Exchanges an SPI frame of `bits` bits with the device: takes the master's frame, and returns the frame that the
+    /// device sends meanwhile.
     fn exchange_frame(&mut self, frame: u32, bits: u32, now_ns: u64) -> u32 {
         self.call("exchange", (frame, bits, now_ns), 0)
     }
 
-    /// Serial port: sends a byte to the device. Returns the bytes that the device sends then.
+    /// Receives a byte from a serial port of the board. Returns the bytes that the device sends then.
     fn receive_byte(&mut self, byte: u8, now_ns: u64) -> Vec<u8> {
         self.call("receive", (byte, now_ns), Vec::new())
     }
 
-    /// Pins: reports a pin's new level to the device. Returns the pins that the device drives from now on, with levels.
+    /// Receives a pin's new level. Returns the pins that the device drives from now on, with levels.
     fn change_pin(&mut self, pin: u16, level: bool, now_ns: u64) -> Vec<(u16, bool)> {
         self.call("change", (pin, level, now_ns), Vec::new())
     }

@@ -143,14 +143,14 @@ impl Rp2040Peripherals {
         all
     }
 
-    /// Frequencies in force. Copy it again after every call that leaves `effects.clocks_changed` set.
+    /// Returns the frequencies in force. Copy them again after every call that sets `effects.clocks_changed`.
     #[must_use]
     pub fn clock_tree(&self) -> &ClockTree {
         &self.tree
     }
 
-    /// Returns what clock or PLL is beyond what the data sheet allows, as a sentence (RP2040 data sheet 2.15, 2.18,
-    /// 5.2.3; clk_sys up to 200 MHz with a core supply of 1.15 V or more).
+    /// Returns a sentence about a clock or PLL beyond the data sheet's limits (RP2040 data sheet 2.15, 2.18, 5.2.3;
+    /// clk_sys up to 200 MHz with a core supply of 1.15 V or more). `None` if there is none.
     #[must_use]
     pub fn clock_beyond_limits(&self) -> Option<String> {
         const MHZ: u64 = 1_000_000;
@@ -172,7 +172,7 @@ impl Rp2040Peripherals {
         vco.map(|(name, hz)| format!("{name}: its oscillator cannot reach {hz} Hz; 750 to 1600 MHz are allowed"))
     }
 
-    /// clk_sys cycle at which [`Self::advance`] must be called next, or [`NEVER`].
+    /// Returns the clk_sys cycle at which [`Self::advance`] must be called next, or [`NEVER`].
     #[inline]
     #[must_use]
     pub fn due(&self) -> u64 {
@@ -261,20 +261,20 @@ impl Rp2040Peripherals {
         self.apply_shared_effects(access);
     }
 
-    /// Carries out what is due. The machine calls it when [`Self::due`] is reached.
+    /// Processes the events of all peripherals that are due. The machine calls it when [`Self::due`] is reached.
     pub fn advance(&mut self, access: &mut Access) {
         scheduled!(self, block => block.advance(access));
         self.apply_shared_effects(access);
     }
 
-    /// clk_sys cycle of the next event of a PIO. One of them comes before an access of the same cycle or a later one.
+    /// Returns the clk_sys cycle of the next event of a PIO, which comes before accesses in the same cycle.
     #[inline]
     #[must_use]
     pub fn pio_due(&self) -> u64 {
         self.pios[0].due().min(self.pios[1].due())
     }
 
-    /// Carries out what is due of the PIOs alone.
+    /// Processes the due events of the PIOs only.
     pub fn advance_pios(&mut self, access: &mut Access) {
         for pio in &mut self.pios {
             pio.advance(access);
@@ -292,9 +292,8 @@ impl Rp2040Peripherals {
         }
     }
 
-    /// Handles the effects that stay inside: RESETS and clock changes. Called by every access already. Calling
-    /// it again is harmless. `clocks_changed` stays set as the machine's sign to copy the tree again. `resets`
-    /// is taken.
+    /// Applies the effects of an access on the peripherals: resets and clock changes. `clocks_changed` stays set, so
+    /// that the machine copies the frequencies again.
     pub fn apply_effects(&mut self, now_cycles: u64, effects: &mut Effects) {
         if let Some((asserted, released)) = effects.resets.take() {
             self.apply_resets(asserted | released, now_cycles, effects);
@@ -322,7 +321,7 @@ impl Rp2040Peripherals {
         self.pwm.show(self.io_bank0.pwm_outputs(), &mut access);
     }
 
-    /// Recomputes the clock tree and rebases whatever depends on it. Idempotent.
+    /// Recomputes the clock frequencies, and adapts the peripherals that depend on them.
     fn retime(&mut self, now_cycles: u64, effects: &mut Effects) {
         self.clocks.update_sources(sources_of(&self.pll_sys, &self.pll_usb, &self.xosc, &self.rosc));
         let mut tree =
@@ -336,7 +335,7 @@ impl Rp2040Peripherals {
         scheduled!(self, block => block.clocks_changed(&mut after));
     }
 
-    /// NVIC levels for `core`, without SIO's own line (see [`Sio::irq_levels`]).
+    /// Returns the levels of the NVIC lines of `core`, without SIO's own line (see [`Sio::irq_levels`]).
     #[inline]
     #[must_use]
     pub fn irq_levels(&self, core: usize) -> u32 {
@@ -357,7 +356,7 @@ impl Rp2040Peripherals {
         pairs | self.pwm.irq_levels() | self.dma.irq_levels() | self.adc.irq_levels() | self.rtc.irq_levels()
     }
 
-    /// Bytes from the host to a UART. They arrive at line speed from `now_cycles` on.
+    /// Sends bytes from the host to a UART. They arrive at line speed.
     pub fn uart_push(&mut self, uart: usize, bytes: &[u8]) {
         self.uarts[uart].host_push(bytes);
         self.reschedule();
@@ -397,7 +396,7 @@ impl Rp2040Peripherals {
         self.pins
     }
 
-    /// Attaches a device. The error is one sentence.
+    /// Attaches a device at this place. The error is one sentence.
     pub fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         let missing = |bus: &str, number: u8| format!("the rp2040 has no {bus}{number}; it has {bus}0 and {bus}1");
         let is_free = match connection {
@@ -432,7 +431,7 @@ impl Rp2040Peripherals {
         Ok(())
     }
 
-    /// Pads as the last [`Self::update_pins`] found them.
+    /// Returns the levels of the pads at the last [`Self::update_pins`].
     #[must_use]
     pub fn pins(&self) -> PinLevels {
         self.pins

@@ -26,7 +26,7 @@ fn bytes_in_word(value: u32, address: u32, bytes: u32) -> u32 {
     }
 }
 
-/// Narrow data on all lanes, as the bus presents it to registers.
+/// Returns narrow data replicated on all byte lanes, as the bus presents it to registers.
 fn replicate_on_lanes(value: u32, bytes: u32) -> u32 {
     match bytes {
         1 => (value & 0xff) * 0x0101_0101,
@@ -54,9 +54,8 @@ impl Rp2040Peripherals {
         requests
     }
 
-    /// clk_sys cycle at which [`Self::run_dma`] has a transfer to make, or [`NEVER`]. Separate from
-    /// [`Self::due`], because only the machine can lend the memories. Requests from a UART change when
-    /// [`Self::due`] is served: ask again afterwards.
+    /// Returns the clk_sys cycle at which [`Self::run_dma`] has a transfer to make, or [`NEVER`]. It may change with
+    /// [`Self::advance`].
     #[inline]
     #[must_use]
     pub fn dma_due(&self) -> u64 {
@@ -72,7 +71,8 @@ impl Rp2040Peripherals {
         self.dma.next_transfer_cycle(self.dma_requests())
     }
 
-    /// Makes the transfer due at `access.now_cycles`, if any, and says which: the machine may charge its ports.
+    /// Makes the DMA transfer that is due at `access.now_cycles` and returns it, so that the machine can charge its
+    /// transfer slots. `None` if none is due.
     pub fn run_dma(&mut self, access: &mut Access, bus: &mut dyn DmaBus) -> Option<DmaTransfer> {
         if self.dma_due() > access.now_cycles {
             return None;
@@ -99,7 +99,7 @@ impl Rp2040Peripherals {
         Some(transfer)
     }
 
-    /// Tells the PIOs which of their requests a channel waits for: only those are events.
+    /// Tells the PIOs which of their requests a DMA channel waits for, because only these are events.
     pub(super) fn watch_pio_requests(&mut self, access: &mut Access) {
         let paced = self.dma.awaited_requests();
         for (n, pio) in self.pios.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use super::bootrom::FlashCommand;
 use super::*;
 use crate::{Access, ClockTree, Effects, Peripheral};
 
-/// Why the chip restarts.
+/// The cause of a restart of the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetCause {
     /// Power-on: everything starts from its reset value, the watchdog's scratch registers included.
@@ -58,9 +58,9 @@ impl Rp2040Peripherals {
         }
     }
 
-    /// Restarts the chip. Flash contents, bytes the host has sent and the pins' outside levels stay. The machine
-    /// takes the clock tree again, samples the pins and resets the cores in the returned mask (bit 0 core 0,
-    /// bit 1 core 1): a watchdog reset may be set up to spare them.
+    /// Resets the chip's peripherals. Flash contents, bytes from the host and the pins' outside levels stay. Returns
+    /// the cores that the machine must reset (bit 0: core 0, bit 1: core 1). Afterwards the machine copies the clock
+    /// frequencies and samples the pins.
     pub fn chip_reset(&mut self, cause: ResetCause, now_cycles: u64) -> u32 {
         let psm = if cause == ResetCause::Watchdog { self.psm.watchdog_select() } else { u32::MAX };
         // Restarting a stage restarts all that follow it.
@@ -114,8 +114,8 @@ impl Rp2040Peripherals {
         u32::from(restarts(PSM_PROC0)) | u32::from(restarts(PSM_PROC1)) << 1
     }
 
-    /// Sets the state that the boot ROM leaves before it enters boot2: the used blocks are released, with the flash
-    /// interface in serial mode.
+    /// Sets the state of the peripherals in which the boot ROM enters boot2: the used blocks are out of reset, and the
+    /// flash interface is in serial mode.
     pub fn after_boot_rom(&mut self, now_cycles: u64, effects: &mut Effects) {
         let used = 1 << reset_bit::IO_QSPI | 1 << reset_bit::PADS_QSPI | 1 << reset_bit::PADS_BANK0;
         self.resets.force(self.resets.held_bits() & !used);

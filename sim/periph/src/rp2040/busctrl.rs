@@ -118,8 +118,8 @@ impl Peripheral for Busctrl {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// the performance counters, which any write clears, only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for the performance counters only, which any write clears.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x08 | 0x10 | 0x18 | 0x20)
     }

@@ -128,7 +128,7 @@ impl Dma {
         self.busy != 0
     }
 
-    /// clk_sys cycle of the next transfer, or [`NEVER`].
+    /// Returns the clk_sys cycle of the next transfer, or [`NEVER`].
     #[must_use]
     pub fn next_transfer_cycle(&self, requests: u64) -> u64 {
         (0..CHANNELS).map(|channel| self.ready_at(channel, requests)).min().unwrap_or(NEVER)
@@ -222,7 +222,7 @@ impl Dma {
         self.pacers[index] = Pacer { register: value, requests, taken: 0 };
     }
 
-    /// INTS of an output: the channels' interrupts after enable and force.
+    /// Returns the channels' interrupts of an interrupt output, after enable and force (INTS).
     fn ints(&self, output: usize) -> u32 {
         (self.intr & self.inte[output]) | self.intf[output]
     }
@@ -291,8 +291,8 @@ impl Peripheral for Dma {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// INTR, INTS0, INTS1, MULTI_CHAN_TRIGGER and CHAN_ABORT only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for INTR, INTS0, INTS1, MULTI_CHAN_TRIGGER and CHAN_ABORT only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x400 | 0x40c | 0x41c | 0x430 | 0x444)
     }

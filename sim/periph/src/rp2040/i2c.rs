@@ -51,7 +51,7 @@ const PLAIN: [(u32, u32, u32); 14] = [
 /// Constants: COMP_PARAM_1, COMP_VERSION, COMP_TYPE.
 const CONSTANTS: [(u32, u32); 3] = [(0xf4, 0), (0xf8, 0x3230_312a), (0xfc, 0x4457_0140)];
 
-/// What happens on the bus now: start, address, data, stop and so on.
+/// The present phase of the I2C bus: start, address, data, stop and so on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// No transfer.
@@ -348,8 +348,8 @@ impl Peripheral for I2c {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// IC_DATA_CMD only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for IC_DATA_CMD only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x10
     }

@@ -138,8 +138,8 @@ impl IoBank0 {
         (self.masks.pwm | self.masks.pwm >> 16) & 0xffff
     }
 
-    /// Returns what the pads get from the outputs of SIO, PWM and both PIOs (levels and directions) by the selected
-    /// functions.
+    /// Returns the levels and directions that the pads get, by their selected functions, from the outputs of SIO, PWM
+    /// and both PIOs.
     #[inline]
     pub fn drive(&mut self, sio_out: u32, sio_oe: u32, pwm: u32, [pio0, pio1]: [(u32, u32); 2]) -> Driven {
         let m = &self.masks;
@@ -270,8 +270,8 @@ impl Peripheral for IoBank0 {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// INTR0 to INTR3 only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for INTR0 to INTR3 only.
     fn is_strobe(&self, offset: u32) -> bool {
         (0xf0..=0xfc).contains(&offset)
     }

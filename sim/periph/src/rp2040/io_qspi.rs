@@ -115,8 +115,8 @@ impl Peripheral for IoQspi {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// INTR only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for INTR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x30
     }

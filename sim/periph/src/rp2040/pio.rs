@@ -23,7 +23,7 @@ const LAST_REACH: u32 = 2048;
 /// DBG_CFGINFO: 32 instructions, four state machines, FIFOs of four words.
 const CONFIGURATION: u32 = 0x0020_0404;
 
-/// A PIO block.
+/// A PIO (programmable I/O) block of the RP2040, with four state machines.
 #[derive(Debug, Clone)]
 pub struct Pio {
     irq: u32,
@@ -59,13 +59,13 @@ impl Pio {
         self.shown.pins
     }
 
-    /// DMA requests of the TX FIFOs (bits 0 to 3) and of the RX FIFOs (bits 4 to 7).
+    /// Returns the DMA requests of the TX FIFOs (bits 0 to 3) and of the RX FIFOs (bits 4 to 7).
     #[must_use]
     pub fn requests(&self) -> u32 {
         self.engine.requests()
     }
 
-    /// Takes over which DMA requests a channel waits for.
+    /// Sets which of the block's DMA requests a channel waits for, because only these are events.
     pub fn watch_requests(&mut self, watched: u32, access: &mut Access) {
         if watched != self.watched {
             self.catch_up(access);
@@ -75,7 +75,8 @@ impl Pio {
         }
     }
 
-    /// Takes over the levels of the pins at the end of a cycle. Returns true if [`Peripheral::due`] may have changed.
+    /// Sets the levels of the 32 pins at the end of cycle `now`. Returns true if the block's next event
+    /// ([`Peripheral::due`]) may have changed.
     #[inline]
     pub fn sense(&mut self, levels: u32, now: u64) -> bool {
         levels != self.sensed && self.sense_change(levels, now)
@@ -99,13 +100,13 @@ impl Pio {
         true
     }
 
-    /// Brings the engine to the cycle of an access.
+    /// Executes the state machines up to the cycle of an access.
     fn catch_up(&mut self, access: &mut Access) {
         self.advance(access);
         self.engine.run_through(access.now_cycles);
     }
 
-    /// Finds the cycle in which what is visible changes.
+    /// Computes the cycle of the block's next event, in which its visible outputs change, by executing a copy of it.
     fn look_ahead(&mut self) {
         let mut due = self.engine.due();
         self.idle =
@@ -131,14 +132,14 @@ impl Pio {
         }
     }
 
-    /// Shows the rest of the chip what the engine has come to.
+    /// Updates the outputs that the rest of the chip sees.
     fn show(&mut self, access: &mut Access) {
         let visible = self.engine.visible(self.watched);
         access.effects.pins_changed |= visible.pins != self.shown.pins;
         self.shown = visible;
     }
 
-    /// Accepts a store, or the read of a FIFO, which arrives one cycle later.
+    /// Accepts a store, or the read of a FIFO, which takes effect one cycle later.
     fn accept(&mut self, offset: u32, value: u32, access: &mut Access) {
         self.catch_up(access);
         self.engine.accept(offset, value, access.now_cycles);
@@ -242,8 +243,8 @@ impl Peripheral for Pio {
         register_value(&engine, offset)
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// SM_INSTR, FDEBUG, TXF, IRQ and IRQ_FORCE only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for SM_INSTR, FDEBUG, TXF, IRQ and IRQ_FORCE only.
     fn is_strobe(&self, offset: u32) -> bool {
         let instruction = (0xc8..0x128).contains(&offset) && (offset - 0xc8) % 24 == 16;
         instruction || matches!(offset, 0x08 | 0x10..=0x1c | 0x30 | 0x34)

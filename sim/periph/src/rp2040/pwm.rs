@@ -149,7 +149,7 @@ impl Pwm {
         self.reschedule(access);
     }
 
-    /// Updates the levels and finds what is due next.
+    /// Updates the output levels, and computes the cycle of the next event.
     fn reschedule(&mut self, access: &mut Access) {
         let now = access.now_cycles;
         let enabled = |n: usize| self.inte >> n & 1 != 0;
@@ -188,8 +188,8 @@ impl Pwm {
 impl Peripheral for Pwm {
     const NAME: &'static str = "PWM";
 
-    /// Puts every register to its reset value. Which outputs are shown is IO_BANK0's, and stays. Their levels are low
-    /// then.
+    /// Puts the registers of the PWM block to their reset values, so that all outputs are low. Which outputs the pins
+    /// show stays, because IO_BANK0 selects it.
     fn reset(&mut self) {
         *self = Self { shown: self.shown, ..Self::default() };
     }
@@ -255,8 +255,8 @@ impl Peripheral for Pwm {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// INTR only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for INTR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0xa4
     }

@@ -2,7 +2,7 @@
 
 use crate::{Access, Peripheral};
 
-/// How some registers of a register file differ from plain storage.
+/// The reset value and writable bits of a register that does not simply store what is written.
 #[derive(Debug, Clone, Copy)]
 pub struct FixedRegisters {
     /// Register offset.

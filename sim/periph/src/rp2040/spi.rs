@@ -192,8 +192,8 @@ impl Peripheral for Spi {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// SSPDR and SSPICR only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for SSPDR and SSPICR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x08 | 0x20)
     }

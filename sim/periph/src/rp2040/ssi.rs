@@ -20,7 +20,7 @@ const VERSION: u32 = 0x3430_312a;
 const SPI_CTRLR0_RESET: u32 = 0x0300_0000;
 const FIFO_DEPTH: usize = 16;
 
-/// How long it takes to read one word in execute-in-place mode.
+/// The timing of the read of one word in execute-in-place mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XipFrame {
     /// SCK cycles for one frame of `data_bits`, chip select not included.
@@ -94,7 +94,7 @@ impl Ssi {
         XipFrame { sck_cycles, divider: self.baudr & 0xfffe, data_bits }
     }
 
-    /// Transfers a frame. What the flash sends goes to the receive FIFO.
+    /// Transfers a frame to the flash. The frame that the flash sends goes to the receive FIFO.
     fn transfer(&mut self, value: u32) {
         let bytes = (((self.ctrlr0 >> 16) & 31) + 1).div_ceil(8);
         let selected_here = !self.flash.is_selected();
@@ -208,8 +208,8 @@ impl Peripheral for Ssi {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// DR only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for DR only.
     fn is_strobe(&self, offset: u32) -> bool {
         (0x60..=0xec).contains(&offset)
     }

@@ -159,8 +159,8 @@ impl Peripheral for Timer {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// ARMED and INTR only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for ARMED and INTR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x20 | 0x34)
     }

@@ -335,8 +335,8 @@ impl Peripheral for Uart {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// DR, RSR and ICR only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for DR, RSR and ICR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x00 | 0x04 | 0x44)
     }

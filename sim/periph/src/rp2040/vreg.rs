@@ -37,7 +37,7 @@ impl Vreg {
         }
     }
 
-    /// Sets why the chip started: [`HAD_POR`], [`HAD_RUN`] or a rescue flag.
+    /// Sets the reason why the chip started: [`HAD_POR`], [`HAD_RUN`] or a rescue flag.
     pub fn set_reset_cause(&mut self, chip_reset: u32) {
         self.chip_reset = chip_reset;
     }
@@ -84,8 +84,8 @@ impl Peripheral for Vreg {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// CHIP_RESET only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for CHIP_RESET only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x08
     }

@@ -134,8 +134,8 @@ impl Peripheral for XipCtrl {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// FLUSH, CTR_HIT and CTR_ACC only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for FLUSH, CTR_HIT and CTR_ACC only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(offset, 0x04 | 0x0c | 0x10)
     }

@@ -139,8 +139,8 @@ impl Peripheral for Xosc {
         }
     }
 
-    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged:
-    /// STATUS only.
+    /// Returns whether a write through an atomic alias (XOR, SET, CLR) reaches the register at this offset unchanged.
+    /// This holds for STATUS only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x04
     }

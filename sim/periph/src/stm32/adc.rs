@@ -6,7 +6,7 @@
 use super::block::{Access, Block};
 use crate::NEVER;
 
-/// The registers of a family's ADC.
+/// The register layout of a family's ADC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdcLayout {
     /// F1: a converter, started by ADON or SWSTART.
@@ -40,7 +40,7 @@ const REFERENCE_CHANNEL: usize = 17;
 /// Common registers of F4 and F7, from here on.
 const COMMON: u32 = 0x300;
 
-/// One converter.
+/// One converter of an ADC block, with its own registers.
 #[derive(Debug, Clone, Copy)]
 struct Converter {
     sr: u32,
@@ -89,7 +89,7 @@ impl Converter {
         self.plain[((offset - PLAIN_FIRST) / 4) as usize]
     }
 
-    /// Channel of the present conversion: SQR3 has the first six of a sequence, SQR2 and SQR1 the others.
+    /// Returns the channel of the present conversion. SQR3 has the first six of a sequence, SQR2 and SQR1 the others.
     fn present_channel(&self) -> usize {
         let (offset, place) = match self.position {
             n @ 0..6 => (0x34, n),
@@ -99,7 +99,7 @@ impl Converter {
         (self.register(offset) >> (5 * place) & 31) as usize
     }
 
-    /// Conversions of a sequence.
+    /// Returns the number of conversions in a sequence.
     fn length(&self) -> u32 {
         if self.cr1 & CR1_SCAN != 0 { (self.register(0x2c) >> 20 & 15) + 1 } else { 1 }
     }
@@ -121,7 +121,7 @@ impl Converter {
     }
 }
 
-/// A block of converters.
+/// An ADC block with up to three converters.
 #[derive(Debug, Clone)]
 pub struct Adc {
     layout: AdcLayout,
@@ -147,25 +147,25 @@ impl Adc {
         Self { layout, converters: vec![Converter::new(); count], common: 0, levels }
     }
 
-    /// Sets the voltage of a channel.
+    /// Sets the voltage at a channel's pin, in mV.
     pub fn set_channel(&mut self, channel: usize, millivolts: u32) {
         self.levels[channel] = level_of(millivolts);
     }
 
-    /// Returns whether a converter requests the DMA.
+    /// Returns whether a converter requests a DMA transfer.
     #[must_use]
     pub fn dma_request(&self, n: usize) -> bool {
         self.converters.get(n).is_some_and(|converter| converter.requests)
     }
 
-    /// The DMA has fetched a conversion.
+    /// Ends the converter's DMA request, because the DMA has read the result.
     pub(super) fn dma_served(&mut self, n: usize, is_last: bool) {
         let converter = &mut self.converters[n];
         converter.requests = false;
         converter.ended |= is_last && self.layout == AdcLayout::F4 && converter.cr2 & CR2_DDS == 0;
     }
 
-    /// Begins a conversion.
+    /// Begins a conversion of converter `n` at cycle `at`.
     fn begin(&mut self, n: usize, at: u64, access: &Access) {
         // F4: PCLK2 by 2, 4, 6 or 8. The F1's clock is divided in RCC.
         let divider = if self.layout == AdcLayout::F4 { 2 * (u64::from(self.common >> 16 & 3) + 1) } else { 1 };
@@ -177,7 +177,7 @@ impl Adc {
         };
     }
 
-    /// Starts a sequence.
+    /// Starts a sequence of conversions.
     fn start(&mut self, n: usize, access: &Access) {
         let converter = &mut self.converters[n];
         if converter.cr2 & CR2_ADON == 0 {
@@ -188,7 +188,7 @@ impl Adc {
         self.begin(n, access.now, access);
     }
 
-    /// Completes a conversion, and begins the next one.
+    /// Completes a conversion of converter `n` at cycle `at`, and begins the next one.
     fn complete(&mut self, n: usize, at: u64, access: &Access) {
         let layout = self.layout;
         let converter = &mut self.converters[n];

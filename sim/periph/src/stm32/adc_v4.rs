@@ -8,7 +8,7 @@
 use super::block::{Access, Block};
 use crate::NEVER;
 
-/// The registers of a family's ADC.
+/// The register layout of a family's ADC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdcV4Layout {
     /// L0: one converter of 12 bits, a sequence by channel numbers.
@@ -75,7 +75,7 @@ mod at {
     pub const DR: u32 = 0x40;
 }
 
-/// The pins of channels 0 and on: port and pin, 0xff where no pin is.
+/// The pin of each channel, from channel 0 on: 16 times its port's number plus its own, 0xff for a channel without pin.
 type Pins = [u8; CHANNELS];
 
 /// Returns the number of a pin, such as port `b'A'` and pin 3: 16 for each port, plus the pin.
@@ -167,7 +167,7 @@ const H7_PINS_3: Pins = [
     NO,
 ];
 
-/// One converter.
+/// One converter of an ADC block, with its own registers.
 #[derive(Debug, Clone)]
 struct Converter {
     pins: &'static Pins,
@@ -233,8 +233,8 @@ impl Converter {
         self.words[offset as usize / 4]
     }
 
-    /// Returns whether results go to the DMA, and whether they do so for ever: DMAEN and DMACFG of L0, DMNGT of H7
-    /// (RM0367 14.5.4, RM0433 25.4.27).
+    /// Returns whether results request DMA transfers, and whether they do so without end: DMAEN and DMACFG of L0, DMNGT
+    /// of H7 (RM0367 14.5.4, RM0433 25.4.27).
     fn dma_mode(&self, layout: AdcV4Layout) -> (bool, bool) {
         let cfgr = self.word(at::CFGR);
         if layout == L0 { (cfgr & 1 != 0, cfgr & 2 != 0) } else { (matches!(cfgr & 3, 1 | 3), cfgr & 3 == 3) }
@@ -316,7 +316,7 @@ impl Converter {
         aligned & 0xffff
     }
 
-    /// Conversions that one start brings in discontinuous mode.
+    /// Returns the number of conversions that one start triggers in discontinuous mode.
     fn group(&self, layout: AdcV4Layout) -> u32 {
         if layout == L0 { 1 } else { (self.word(at::CFGR) >> 17 & 7) + 1 }
     }
@@ -328,7 +328,7 @@ impl Converter {
     }
 }
 
-/// A block of converters.
+/// An ADC block with up to three converters.
 #[derive(Debug, Clone)]
 pub struct AdcV4 {
     layout: AdcV4Layout,
@@ -365,7 +365,7 @@ impl AdcV4 {
         is_input
     }
 
-    /// Takes over the frequency of the asynchronous clock.
+    /// Sets the frequency of the asynchronous clock in Hz.
     pub(super) fn set_asynchronous_hz(&mut self, hz: u64) {
         self.asynchronous_hz = hz;
     }
@@ -406,7 +406,7 @@ impl AdcV4 {
         converter.end = if hz == 0 { NEVER } else { at.saturating_add(units.div_ceil(2 * hz)) };
     }
 
-    /// Completes a conversion, and begins the next one.
+    /// Completes a conversion of converter `n` at cycle `at`, and begins the next one.
     fn complete(&mut self, n: usize, at: u64, access: &Access) {
         let (layout, converter) = (self.layout, &mut self.converters[n]);
         let sequence = converter.channel_sequence(layout);
@@ -439,7 +439,7 @@ impl AdcV4 {
         }
     }
 
-    /// EOC has fallen: a conversion that waited for that begins.
+    /// Begins a conversion that waited until EOC was cleared.
     fn resume(&mut self, n: usize, access: &Access) {
         let converter = &mut self.converters[n];
         if converter.isr & ISR_EOC == 0 && std::mem::take(&mut converter.held) {
@@ -447,7 +447,7 @@ impl AdcV4 {
         }
     }
 
-    /// Writes CR: requests, which hardware takes back, and settings.
+    /// Writes CR: requests, whose bits the hardware clears again, and settings.
     fn control(&mut self, n: usize, value: u32, access: &Access) {
         let (layout, converter) = (self.layout, &mut self.converters[n]);
         let kept = if layout == L0 { CR_ADVREGEN } else { !(CR_ADCAL | 0x3f) };
@@ -485,14 +485,15 @@ impl AdcV4 {
         }
     }
 
-    /// Returns whether a converter requests the DMA. An overrun ends its requests.
+    /// Returns whether a converter requests a DMA transfer. An overrun ends its requests.
     pub(super) fn dma_request(&self, n: usize) -> bool {
         self.converters.get(n).is_some_and(|converter| {
             converter.dma_mode(self.layout).0 && !converter.dma_ended && converter.isr & (ISR_EOC | ISR_OVR) == ISR_EOC
         })
     }
 
-    /// The DMA has fetched a result. The last one of a one-shot transfer also ends the conversions.
+    /// Ends the converter's DMA request, because the DMA has read the result. The last one of a one-shot transfer also
+    /// ends the conversions.
     pub(super) fn dma_served(&mut self, n: usize, is_last: bool) {
         let converter = &mut self.converters[n];
         if is_last && !converter.dma_mode(self.layout).1 {
@@ -577,8 +578,8 @@ impl Block for AdcV4 {
         }
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// ISR only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for ISR only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(self.at(offset), Some((_, at::ISR)))
     }

@@ -34,7 +34,7 @@ use super::wwdg::Wwdg;
 use crate::device::{Attached, Attachments, Connection};
 use crate::{ElapsedTime, NEVER};
 
-/// A pin of a port.
+/// A pin of a GPIO port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
     /// Port, 0 = A.
@@ -52,7 +52,7 @@ pub struct Wire {
     pub to: Pin,
 }
 
-/// The board's additions to the chip.
+/// The options of an STM32's peripherals: crystals, wires and the behaviour of the host.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Crystal or clock on HSE. 0: none, it never becomes ready.
@@ -288,13 +288,13 @@ impl Stm32 {
         self.spec.chip
     }
 
-    /// Frequencies in force. Copy them again after every call that leaves `effects.clocks_changed` set.
+    /// Returns the frequencies in force. Copy them again after every call that sets `effects.clocks_changed`.
     #[must_use]
     pub fn clocks(&self) -> &Clocks {
         &self.clocks
     }
 
-    /// Read access control of the flash. Changes are told by `effects.flash_timing_changed`.
+    /// Returns the settings of the flash's read accesses. `effects.flash_timing_changed` reports changes.
     #[must_use]
     pub fn flash_control(&self) -> FlashControl {
         self.flash.control()
@@ -333,7 +333,8 @@ impl Stm32 {
         self.map.slot(address).map(|slot| self.slots[slot].row.name)
     }
 
-    /// Memory shown at address 0: 0 main flash (as booted), 1 system memory, 2 external memory, 3 SRAM.
+    /// Returns the memory that is visible at address 0: 0 main flash (as booted), 1 system memory, 2 external memory, 3
+    /// SRAM.
     #[must_use]
     pub fn memory_at_zero(&self) -> u32 {
         self.syscfg.remap()
@@ -353,7 +354,7 @@ impl Stm32 {
         super::limits::first_exceeded_limit(self.spec.chip, self.clocks(), stated).or_else(no_source)
     }
 
-    /// Returns what SYSCFG asks to be shown at address 0 and is not there, as a sentence.
+    /// Returns a sentence about the memory that SYSCFG selects for address 0, if it is not modelled. `None` otherwise.
     #[must_use]
     pub fn missing_at_zero(&self) -> Option<&'static str> {
         matches!(self.memory_at_zero(), 1 | 2).then_some("SYSCFG: only flash and SRAM can be shown at address 0")
@@ -395,7 +396,7 @@ impl Stm32 {
         Ok(())
     }
 
-    /// Attaches a device. The error is one sentence.
+    /// Attaches a device at this place. The error is one sentence.
     pub fn attach(&mut self, connection: Connection, device: Attached) -> Result<(), String> {
         match connection {
             Connection::Uart(number) if self.usart_index(number).is_some() => {
@@ -464,7 +465,7 @@ fn new_dma(chip: Chip) -> Dma {
     }
 }
 
-/// Appends and returns the index.
+/// Appends an item to a list, and returns its index.
 fn push<T>(list: &mut Vec<T>, item: T) -> u8 {
     list.push(item);
     (list.len() - 1) as u8

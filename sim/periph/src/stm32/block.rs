@@ -37,7 +37,7 @@ pub trait Block {
     /// value.
     fn peek(&self, offset: u32, access: &Access) -> u32;
 
-    /// Returns whether written 0 bits do nothing in a register, so that a narrow write adds 0 bytes.
+    /// Returns whether a narrow write fills the other bytes of a register with 0, because 0 bits have no effect there.
     fn is_strobe(&self, _offset: u32) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! The frequencies of a chip.
 
-/// A bus that peripherals sit on.
+/// A bus to which peripherals are connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bus {
     /// AHB1 to AHB4 of the reference manual (F1 and L0: the AHB is `Ahb1`).
@@ -26,14 +26,14 @@ pub enum Bus {
 }
 
 impl Bus {
-    /// Returns true for a bus after an AHB-to-APB bridge.
+    /// Returns whether the bus is behind an AHB-to-APB bridge.
     #[must_use]
     pub fn is_apb(self) -> bool {
         matches!(self, Bus::Apb1 | Bus::Apb2 | Bus::Apb3 | Bus::Apb4)
     }
 }
 
-/// Frequencies in Hz. 0 where nothing runs.
+/// The clock frequencies of a chip in Hz. 0 for a clock that is off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clocks {
     /// The core. The unit of all cycle numbers.
@@ -61,7 +61,7 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Frequency of a bus.
+    /// Returns the frequency of a bus in Hz.
     #[must_use]
     pub fn bus_hz(&self, bus: Bus) -> u64 {
         match bus {
@@ -80,14 +80,15 @@ impl Clocks {
         self.core_hz.checked_div(self.bus_hz(bus)).unwrap_or(1).max(1)
     }
 
-    /// After how many core cycles the clocks of all buses are in the same phase again: every divider is a power of two.
+    /// Returns the number of core cycles after which the clocks of all buses are in the same phase again. Every divider
+    /// is a power of two.
     #[must_use]
     pub fn phases(&self) -> u64 {
         let buses = [Bus::Ahb1, Bus::Apb1, Bus::Apb2, Bus::Apb3, Bus::Apb4];
         buses.into_iter().map(|bus| self.cycles_per(bus)).max().unwrap_or(1)
     }
 
-    /// SysTick's external reference: the core's clock divided by 8 on all these parts.
+    /// Returns the frequency of SysTick's external reference in Hz: the core's clock divided by 8 on all these parts.
     #[must_use]
     pub fn systick_reference_hz(&self) -> u64 {
         self.core_hz / 8

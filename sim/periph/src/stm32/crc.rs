@@ -5,7 +5,7 @@ use super::block::{Access, Block};
 
 const POLYNOMIAL: u32 = 0x04c1_1db7;
 
-/// The CRC block.
+/// The CRC unit, which computes checksums.
 #[derive(Debug, Clone)]
 pub struct Crc {
     programmable: bool,
@@ -23,7 +23,7 @@ impl Crc {
         Self { programmable, value: u32::MAX, idr: 0, cr: 0, init: u32::MAX, pol: POLYNOMIAL }
     }
 
-    /// Width of the polynomial.
+    /// Returns the width of the polynomial in bits.
     fn width(&self) -> u32 {
         [32, 16, 8, 7][(self.cr >> 3 & 3) as usize]
     }
@@ -33,7 +33,7 @@ impl Crc {
         u32::MAX >> (32 - self.width())
     }
 
-    /// REV_IN: bits reversed within bytes, half words or the word.
+    /// Returns the data with its bits reversed within bytes, half words or the word, as REV_IN says.
     fn reverse_input(&self, data: u32, bits: u32) -> u32 {
         let unit = [0, 8, 16, 32][(self.cr >> 5 & 3) as usize].min(bits);
         if unit == 0 {
@@ -45,7 +45,7 @@ impl Crc {
         })
     }
 
-    /// Feeds `bits` bits, most significant first.
+    /// Adds `bits` bits of data to the checksum, most significant bit first.
     fn feed(&mut self, data: u32, bits: u32) {
         let (width, mask) = (self.width(), self.mask());
         let data = self.reverse_input(data, bits);
@@ -109,8 +109,8 @@ impl Block for Crc {
         }
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// DR only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for DR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0
     }

@@ -1,6 +1,6 @@
 //! The requests of a peripheral access to the machine.
 
-/// Why the chip was reset: sets the flag that firmware reads in RCC.
+/// The cause of a chip reset, whose flag firmware reads in RCC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResetCause {
     /// Power came up.
@@ -15,7 +15,7 @@ pub enum ResetCause {
     Wwdg,
 }
 
-/// Levels of a port's pins changed.
+/// A change of the levels of a port's pins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PinChange {
     /// Core cycle of the edge.
@@ -28,7 +28,7 @@ pub struct PinChange {
     pub levels: u16,
 }
 
-/// A change of the flash array that the machine carries out: it owns the bytes.
+/// An erasure of the flash array, which the machine carries out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlashErase {
     /// First address.
@@ -39,7 +39,8 @@ pub struct FlashErase {
     pub value: u8,
 }
 
-/// Consequences of an access beyond the block's own registers. The machine drains it after every call.
+/// The requests of a block to the machine after an access or event, beyond its own registers. The machine applies them
+/// after every call.
 #[derive(Debug, Clone, Default)]
 pub struct Effects {
     /// Frequencies changed: copy [`super::Stm32::clocks`] again.

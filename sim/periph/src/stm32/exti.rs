@@ -5,7 +5,7 @@
 
 use super::block::{Access, Block};
 
-/// Register layout.
+/// The register layout of a family's EXTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtiLayout {
     /// IMR, EMR, RTSR, FTSR, SWIER, PR from 0. This many lines.
@@ -14,7 +14,7 @@ pub enum ExtiLayout {
     H7,
 }
 
-/// One group of 32 lines.
+/// The registers of one group of 32 EXTI lines.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lines {
     imr: u32,
@@ -25,7 +25,7 @@ struct Lines {
     pr: u32,
 }
 
-/// The EXTI block.
+/// The EXTI: external interrupts and events by edges of pins.
 #[derive(Debug, Clone)]
 pub struct Exti {
     layout: ExtiLayout,
@@ -36,7 +36,7 @@ pub struct Exti {
     start: [u32; 3],
 }
 
-/// The meaning of an offset: bank and register.
+/// The kind of an EXTI register.
 #[derive(Clone, Copy)]
 enum Register {
     Imr,
@@ -63,7 +63,7 @@ impl Exti {
         }
     }
 
-    /// Bank and kind of the register at an offset.
+    /// Returns the bank and the kind of the register at an offset. `None` if there is none.
     fn register(&self, offset: u32) -> Option<(usize, Register)> {
         use Register::*;
         const ORDER: [Register; 6] = [Imr, Emr, Rtsr, Ftsr, Swier, Pr];
@@ -87,7 +87,7 @@ impl Exti {
         }
     }
 
-    /// The pin after a line has a new level.
+    /// Sets a new level of the pin that is connected to a line. An edge that the line detects raises it.
     pub(super) fn pin_edge(&mut self, line: u8, level: bool, access: &mut Access) {
         let bit = 1u32 << line;
         let before = self.levels >> line & 1 != 0;
@@ -102,7 +102,7 @@ impl Exti {
         }
     }
 
-    /// The line listens to another pin now. The switch itself is no edge.
+    /// Sets the level of another pin to which a line is connected now. That is no edge.
     pub(super) fn set_level(&mut self, line: u8, level: bool) {
         self.levels = self.levels & !(1 << line) | u16::from(level) << line;
     }
@@ -114,7 +114,7 @@ impl Exti {
         access.effects.event |= lines.emr & bits != 0;
     }
 
-    /// Writing a 1 over a 0 triggers the unmasked line.
+    /// Writes SWIER, the software trigger register. Writing a 1 over a 0 triggers the unmasked line.
     fn software(&mut self, bank: usize, value: u32, access: &mut Access) {
         let configurable = self.configurable(bank);
         let lines = &mut self.banks[bank];
@@ -177,13 +177,13 @@ impl Block for Exti {
         })
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// the pending and the software trigger registers only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for the pending and the software trigger registers only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(self.register(offset), Some((_, Register::Pr | Register::Swier)))
     }
 
-    /// Pending and unmasked lines 0 to 31.
+    /// Returns the pending and unmasked lines 0 to 31, a bit each.
     fn outputs(&self) -> u32 {
         self.banks[0].pr & self.banks[0].imr
     }

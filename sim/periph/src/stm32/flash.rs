@@ -17,7 +17,7 @@ mod tests;
 pub(super) use banked::{F1, F4, F7, H7};
 pub(super) use l0::L0;
 
-/// The outcome of a store into the flash array.
+/// The outcome of a store to the flash array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlashStore {
     /// Programmed: the machine combines the bytes with what is there (bits can only go to the programmed state).
@@ -26,7 +26,7 @@ pub enum FlashStore {
     Refused,
 }
 
-/// Read access control, decoded from ACR.
+/// The settings of the flash's read accesses, decoded from ACR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlashControl {
     /// Wait states.
@@ -47,7 +47,7 @@ pub struct FlashControl {
     pub acr: u32,
 }
 
-/// The bits of ACR.
+/// The bits of ACR, the access control register, in a family's flash interface.
 #[derive(Debug)]
 pub(super) struct AcrBits {
     reset: u32,
@@ -62,7 +62,7 @@ pub(super) struct AcrBits {
     echo: Option<(u32, u32)>,
 }
 
-/// How a family's interface is programmed.
+/// The way in which flash is programmed and erased in a family.
 #[derive(Debug)]
 pub(super) enum Program {
     /// Key, status and control registers per bank.
@@ -71,7 +71,7 @@ pub(super) enum Program {
     L0,
 }
 
-/// A family's flash interface.
+/// The properties of a family's flash interface.
 #[derive(Debug)]
 pub(super) struct Spec {
     acr: AcrBits,
@@ -80,7 +80,7 @@ pub(super) struct Spec {
     options: &'static [(u32, u32)],
 }
 
-/// The FLASH block.
+/// The registers of the flash interface.
 #[derive(Debug, Clone)]
 pub struct Flash {
     spec: &'static Spec,
@@ -92,7 +92,7 @@ pub struct Flash {
     bytes: u32,
 }
 
-/// One bank's programming state.
+/// The programming state of one bank of flash.
 #[derive(Debug, Clone, Default)]
 struct Bank {
     cr: u32,
@@ -103,7 +103,7 @@ struct Bank {
     busy: Option<(RateCounter, u64)>,
 }
 
-/// Progress of an unlock sequence.
+/// The progress of the key sequence that unlocks registers of the flash interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Keys {
     #[default]
@@ -169,7 +169,7 @@ impl Flash {
         flash
     }
 
-    /// Read access control in force.
+    /// Returns the settings of the flash's read accesses in force.
     #[must_use]
     pub fn control(&self) -> FlashControl {
         let (bits, acr) = (&self.spec.acr, self.acr);
@@ -196,7 +196,8 @@ impl Flash {
         }
     }
 
-    /// H7: the registers that both banks share appear in each bank's half.
+    /// Returns the offset of a register without its alias: on the H7 the registers that both banks share appear in each
+    /// bank's half.
     fn plain(&self, offset: u32) -> u32 {
         match (&self.spec.program, offset) {
             (Program::Banked(spec), 0x100 | 0x108 | 0x118 | 0x11c | 0x120) if spec.has_banks() => offset - 0x100,
@@ -320,7 +321,7 @@ impl Block for Flash {
     }
 }
 
-/// Queues an erasure.
+/// Requests the machine to set bytes of the flash to `value`.
 fn erase(access: &mut Access, address: u32, bytes: u32, value: u8) {
     access.effects.erase.push(FlashErase { address, bytes, value });
 }

@@ -6,7 +6,7 @@
 
 use super::block::{Access, Block};
 
-/// Which registers a port has.
+/// The register layout of a GPIO port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GpioLayout {
     /// CRL and CRH.
@@ -17,10 +17,10 @@ pub enum GpioLayout {
     V2Brr,
 }
 
-/// Reset values of a port: (MODER, OSPEEDR, PUPDR); the debug pins of ports A and B start as alternate functions.
+/// The reset values of a port: (MODER, OSPEEDR, PUPDR). The debug pins of ports A and B start as alternate functions.
 pub(super) type GpioReset = (u32, u32, u32);
 
-/// One port of 16 pins.
+/// One GPIO port of 16 pins.
 #[derive(Debug, Clone)]
 pub struct Gpio {
     port: u8,
@@ -97,7 +97,7 @@ impl Gpio {
         self.levels
     }
 
-    /// Pins in general-purpose output mode.
+    /// Returns the pins in general-purpose output mode.
     #[must_use]
     pub fn outputs_enabled(&self) -> u16 {
         self.output
@@ -109,7 +109,7 @@ impl Gpio {
         (self.outside_driven, self.outside) = (driven | held, levels & driven | rest & !driven);
     }
 
-    /// A resistor of the board holds a pin at a level while nothing drives it.
+    /// Makes a resistor of the board hold a pin at a level while nothing drives it.
     pub(super) fn hold_pin(&mut self, pin: u8, level: bool) {
         self.rest.0 |= 1 << pin;
         self.rest.1 |= u16::from(level) << pin;
@@ -122,7 +122,7 @@ impl Gpio {
         self.outside = self.outside & !(1 << pin) | u16::from(level) << pin;
     }
 
-    /// Brings the levels up to date and returns the pins that changed.
+    /// Updates the levels of the pins, and returns the pins that changed.
     #[inline]
     pub(super) fn update(&mut self) -> u16 {
         let before = self.levels;
@@ -164,7 +164,7 @@ impl Gpio {
         std::mem::take(&mut self.rerouted)
     }
 
-    /// Another block drives these pins at these levels. It takes effect with the next [`Gpio::update`].
+    /// Sets the pins that other blocks drive, and their levels. It takes effect with the next [`Gpio::update`].
     pub(super) fn drive_functions(&mut self, driven: u16, levels: u16) {
         (self.function_driven, self.function_levels) = (driven, levels & driven);
     }
@@ -212,12 +212,12 @@ impl Gpio {
         }
     }
 
-    /// BSRR: set wins over reset.
+    /// Writes BSRR, which sets and resets bits of ODR. Set wins over reset.
     fn set_reset(&mut self, value: u32) {
         self.set_odr(self.odr & !((value >> 16) as u16) | value as u16);
     }
 
-    /// The key sequence of LCKR: 1, 0, 1 with the same pins, then it holds until reset.
+    /// Writes LCKR. Its key sequence (1, 0, 1 with the same pins) locks pins until a reset.
     fn write_lock(&mut self, value: u32) {
         if self.lckr & LOCK_KEY != 0 {
             return;
@@ -347,8 +347,8 @@ impl Block for Gpio {
         }
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// BSRR and BRR only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for BSRR and BRR only.
     fn is_strobe(&self, offset: u32) -> bool {
         match self.layout {
             GpioLayout::F1 => matches!(offset, 0x10 | 0x14),

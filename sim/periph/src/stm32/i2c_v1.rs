@@ -36,7 +36,7 @@ const TRISE_RESET: u32 = 2;
 /// Periods of a byte with its acknowledge.
 const BYTE: u64 = 9;
 
-/// The present phase of the bus.
+/// The present phase of the I2C bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// No transfer of this master.
@@ -58,7 +58,7 @@ enum Phase {
     Stop,
 }
 
-/// One I2C.
+/// One I2C controller of the chip.
 #[derive(Debug, Clone)]
 pub struct I2cV1 {
     cr1: u32,
@@ -128,7 +128,7 @@ impl I2cV1 {
         }
     }
 
-    /// Enters a phase that ends by itself.
+    /// Begins a phase of the transfer at cycle `at`, which ends after this many periods of SCL.
     fn enter(&mut self, phase: Phase, at: u64, periods: u64, access: &Access) {
         self.phase = phase;
         self.end = at.saturating_add(self.cycles_of(periods, access));
@@ -139,7 +139,7 @@ impl I2cV1 {
         (self.phase, self.end) = (phase, NEVER);
     }
 
-    /// Begins the START or STOP that firmware asks for, if the bus is between two bytes. Returns true if it did.
+    /// Begins the START or STOP that firmware requests, if the bus is between two bytes. Returns true if there was one.
     fn serve_requests(&mut self, at: u64, access: &Access) -> bool {
         let may_stop = !matches!(self.phase, Phase::Idle | Phase::Start | Phase::Stop | Phase::Addressed(_));
         let between = self.end == NEVER;
@@ -159,14 +159,14 @@ impl I2cV1 {
         false
     }
 
-    /// The byte that was held stays to be read after the transfer.
+    /// Keeps the byte that was held back on the bus, for a read after the transfer.
     fn release_held(&mut self) {
         if let Phase::Held(byte) = self.phase {
             self.held_after = Some(byte);
         }
     }
 
-    /// The end of a phase at cycle `at`.
+    /// Ends the present phase of the transfer at cycle `at`, and begins what follows.
     fn finish_phase(&mut self, at: u64, access: &Access) {
         let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
@@ -213,7 +213,7 @@ impl I2cV1 {
         self.serve_requests(at, access);
     }
 
-    /// Sends what is in the data register.
+    /// Begins to send the byte in the data register, if there is one.
     fn send_next(&mut self, at: u64, access: &Access) {
         if let Some(byte) = self.data.take() {
             self.sr1 &= !SR1_BTF;
@@ -221,7 +221,8 @@ impl I2cV1 {
         }
     }
 
-    /// A byte has come. With POS, ACK is that of the byte after it.
+    /// Takes a byte that was received completely, and acknowledges it or not. With POS, ACK is that of the byte after
+    /// it.
     fn receive(&mut self, at: u64, now_ns: u64, access: &Access) {
         let byte = self.bus.read(now_ns);
         let acknowledges = if self.cr1 & CR1_POS != 0 && !self.second_byte {
@@ -240,7 +241,7 @@ impl I2cV1 {
         }
     }
 
-    /// Goes on to the next byte, unless the last one was refused or the transfer is to end.
+    /// Begins to receive the next byte, unless the last one was not acknowledged or the transfer ends.
     fn receive_next(&mut self, at: u64, access: &Access) {
         if self.refused || self.cr1 & (CR1_STOP | CR1_START) != 0 {
             self.hold(Phase::Ended);
@@ -249,7 +250,7 @@ impl I2cV1 {
         }
     }
 
-    /// Firmware has looked at ADDR: data may follow.
+    /// Clears ADDR, because firmware has read both status registers, and continues with the data.
     fn clear_address(&mut self, access: &Access) {
         let Phase::Addressed(reads) = self.phase else { return };
         self.sr1 &= !SR1_ADDR;
@@ -262,7 +263,7 @@ impl I2cV1 {
         }
     }
 
-    /// SR1.
+    /// Returns the value of SR1, the first status register.
     fn status(&self) -> u32 {
         let in_data = matches!(self.phase, Phase::Unsent | Phase::Sending(_));
         let ready = self.transmits && in_data && self.data.is_none();
@@ -277,18 +278,19 @@ impl I2cV1 {
         (on && status & SR1_TXE != 0, on && status & SR1_RXNE != 0)
     }
 
-    /// The DMA took a byte, and so many are left. With LAST the block does not acknowledge the last one.
+    /// Notes that the DMA has moved a byte, and that `left` bytes are left. With LAST the block does not acknowledge
+    /// the last one.
     pub(super) fn dma_served(&mut self, left: u32) {
         self.refuses_next = self.cr2 & CR2_LAST != 0 && left == 1;
     }
 
-    /// SR2.
+    /// Returns the value of SR2, the second status register.
     fn status2(&self) -> u32 {
         let active = !matches!(self.phase, Phase::Idle | Phase::Start);
         (if active { SR2_MSL | SR2_BUSY } else { 0 }) | if self.transmits && active { SR2_TRA } else { 0 }
     }
 
-    /// Reads DR: the byte that was held moves there.
+    /// Reads DR, the data register. A byte that was held back on the bus moves there.
     fn take_data(&mut self, access: &Access) -> u32 {
         if self.transmits {
             return u32::from(self.data.unwrap_or(0));
@@ -303,7 +305,7 @@ impl I2cV1 {
         u32::from(taken)
     }
 
-    /// Writes DR: the address after START, else data.
+    /// Writes DR, the data register: the address after START, else data.
     fn put_data(&mut self, byte: u8, access: &Access) {
         match self.phase {
             Phase::Started => {
@@ -422,7 +424,7 @@ impl Block for I2cV1 {
         }
     }
 
-    /// Bit 0: events. Bit 1: errors.
+    /// Returns the levels of the interrupt outputs: bit 0 for events, bit 1 for errors.
     fn outputs(&self) -> u32 {
         let status = self.status();
         let buffer = if self.cr2 & CR2_ITBUFEN != 0 { SR1_TXE | SR1_RXNE } else { 0 };

@@ -32,7 +32,7 @@ const EVENTS: [(u32, u32); 5] =
 /// Periods of a byte with its acknowledge.
 const BYTE: u64 = 9;
 
-/// The present phase of the bus.
+/// The present phase of the I2C bus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -48,7 +48,7 @@ enum Phase {
     Stop,
 }
 
-/// One I2C.
+/// One I2C controller of the chip.
 #[derive(Debug, Clone)]
 pub struct I2cV2 {
     cr1: u32,
@@ -120,7 +120,7 @@ impl I2cV2 {
         self.cr2 & CR2_READ != 0
     }
 
-    /// Begins what CR2 asks for, if the bus waits for it.
+    /// Begins the START, STOP or data that CR2 requests, if the bus waits for it.
     fn serve_requests(&mut self, at: u64, access: &Access) {
         if self.cr1 & CR1_PE == 0 || self.end != NEVER {
             return;
@@ -135,7 +135,7 @@ impl I2cV2 {
         }
     }
 
-    /// The end of a phase.
+    /// Ends the present phase of the transfer at cycle `at`, and begins what follows.
     fn finish_phase(&mut self, at: u64, access: &Access) {
         let now_ns = access.elapsed.ns_at(at);
         self.end = NEVER;
@@ -175,7 +175,7 @@ impl I2cV2 {
         self.serve_requests(at, access);
     }
 
-    /// Nobody acknowledged: the block sends STOP by itself.
+    /// Ends the transfer with STOP, because no device has acknowledged.
     fn refuse(&mut self, at: u64, access: &Access) {
         self.flags |= ISR_NACKF;
         self.tx = None;
@@ -195,14 +195,14 @@ impl I2cV2 {
         }
     }
 
-    /// Sends what is in TXDR.
+    /// Begins to send the byte in TXDR, if there is one.
     fn send_next(&mut self, at: u64, access: &Access) {
         if let Some(byte) = self.tx.take() {
             self.enter(Phase::Sending(byte), at, BYTE, access);
         }
     }
 
-    /// ISR.
+    /// Returns the value of ISR, the status register.
     fn status(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         // A byte that is being sent still counts as left.
@@ -229,7 +229,7 @@ impl I2cV2 {
         (self.cr1 & CR1_TXDMAEN != 0 && status & ISR_TXIS != 0, self.cr1 & CR1_RXDMAEN != 0 && status & ISR_RXNE != 0)
     }
 
-    /// Reads RXDR: the byte that was held moves there.
+    /// Reads RXDR, the data register. A byte that was held back on the bus moves there.
     fn receive(&mut self, access: &Access) -> u32 {
         let byte = self.rx.take().unwrap_or(0);
         if let Phase::Held(held) = self.phase {
@@ -239,7 +239,7 @@ impl I2cV2 {
         u32::from(byte)
     }
 
-    /// Writes CR2. START and STOP stay set until they are done.
+    /// Writes CR2. START and STOP stay set until they were sent.
     fn control(&mut self, value: u32, access: &Access) {
         let pending = self.cr2 & (CR2_START | CR2_STOP);
         self.cr2 = value & 0x07ff_ffff | pending;
@@ -251,7 +251,7 @@ impl I2cV2 {
         self.reload = self.cr2 & CR2_RELOAD != 0;
     }
 
-    /// Writes CR1. Switched off, the block leaves the bus and forgets its transfer.
+    /// Writes CR1. Disabling the block ends its transfer.
     fn enable(&mut self, value: u32, access: &Access) {
         self.cr1 = value & 0x00ff_dfff;
         if self.cr1 & CR1_PE == 0 {
@@ -323,8 +323,8 @@ impl Block for I2cV2 {
         }
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// ICR only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for ICR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x1c
     }
@@ -342,7 +342,8 @@ impl Block for I2cV2 {
         }
     }
 
-    /// Bit 0: events. Bit 1: errors, of which a bus with well-behaved devices has none.
+    /// Returns the levels of the interrupt outputs: bit 0 for events, bit 1 for errors, of which a bus with correct
+    /// devices has none.
     fn outputs(&self) -> u32 {
         let status = self.status();
         u32::from(EVENTS.iter().any(|&(enable, flags)| self.cr1 & enable != 0 && status & flags != 0))

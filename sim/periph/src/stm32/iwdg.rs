@@ -13,7 +13,7 @@ const START: u32 = 0xcccc;
 /// LSI periods until an update flag falls (RM0090 21.4.4).
 const UPDATE_PERIODS: u64 = 5;
 
-/// The IWDG block.
+/// The independent watchdog (IWDG).
 #[derive(Debug, Clone)]
 pub struct Iwdg {
     /// WINR exists.
@@ -41,25 +41,25 @@ impl Iwdg {
         4 << self.pr.min(6)
     }
 
-    /// Counter value at `cycle`.
+    /// Returns the value of the counter at a cycle.
     fn count(&self, cycle: u64) -> u32 {
         let done = self.ticks.as_ref().map_or(0, |ticks| ticks.value(cycle));
         self.loaded.saturating_sub(done.min(0xfff) as u32)
     }
 
-    /// Loads the counter: a new reload value counts from here on.
+    /// Loads the counter with the reload value.
     fn restart(&mut self, access: &Access) {
         self.loaded = self.rlr;
         self.ticks = Some(RateCounter::start(access.now, 0, access.clock_hz, self.divider(), access.core_hz));
     }
 
-    /// Sets an update flag, which the slow clock clears later.
+    /// Sets a flag of a register update in progress, which the slow clock clears later.
     fn update(&mut self, flag: u32, access: &Access) {
         let flags = self.updating.as_ref().map_or(0, |(_, flags)| *flags);
         self.updating = Some((RateCounter::start(access.now, 0, access.clock_hz, 1, access.core_hz), flags | flag));
     }
 
-    /// Writes KR: starts, reloads or unlocks.
+    /// Writes KR, the key register: starts the watchdog, reloads its counter or unlocks its registers.
     fn write_key(&mut self, key: u32, access: &mut Access) {
         self.open = key == UNLOCK;
         match key {

@@ -4,19 +4,20 @@ use super::{Chip, Clocks};
 
 const MHZ: u64 = 1_000_000;
 
-/// Fastest clocks of a part, in MHz: core, AHB, APB1 to APB4.
+/// The highest clock frequencies of a part in MHz: core, AHB, APB1 to APB4.
 struct Most {
     core: u64,
     ahb: u64,
     apb: [u64; 4],
 }
 
-/// Limits of the core, APB1 and APB2.
+/// Returns the limits of the core, APB1 and APB2 in MHz. AHB is limited like the core.
 const fn core_limits(core: u64, apb1: u64, apb2: u64) -> Most {
     Most { core, ahb: core, apb: [apb1, apb2, apb2, apb2] }
 }
 
-/// DS10152, DS10685. DS5319. DS8626, DS10314, DS10693. DS11532. DS12110 (revision V with the boost).
+/// Returns the highest clock frequencies of a chip (DS10152, DS10685; DS5319; DS8626, DS10314, DS10693; DS11532;
+/// DS12110, revision V with the boost).
 fn chip_limits(chip: Chip) -> Most {
     match chip {
         Chip::L053 | Chip::L073 => core_limits(32, 32, 32),

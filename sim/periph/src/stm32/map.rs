@@ -7,7 +7,7 @@ const DBGMCU_PAGE: u32 = 0xe004_2000 >> 10;
 const PAGES_PER_WINDOW: usize = 1024;
 const EMPTY: u8 = u8::MAX;
 
-/// Slot of every 1 kB page of the peripheral windows.
+/// A table that gives the block for each 1 kB page of the peripherals' addresses.
 #[derive(Debug, Clone)]
 pub(super) struct PageMap {
     /// Number of the window of each 1 MB, or [`EMPTY`].

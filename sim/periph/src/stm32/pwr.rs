@@ -5,7 +5,7 @@
 use super::block::{Access, Block};
 use crate::{NEVER, RateCounter};
 
-/// Family differences.
+/// The kind of this block, by family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PwrKind {
     /// RM0008 chapter 5.
@@ -29,7 +29,7 @@ const H7_D3CR: usize = 6;
 /// BYPASS, LDOEN, SCUEN.
 const SUPPLY: u32 = 7;
 
-/// The PWR block.
+/// The power control (PWR).
 #[derive(Debug, Clone)]
 pub struct Pwr {
     kind: PwrKind,
@@ -50,13 +50,13 @@ impl Pwr {
         pwr
     }
 
-    /// Returns true while the backup domain may be written.
+    /// Returns whether the backup domain may be written.
     #[must_use]
     pub fn backup_open(&self) -> bool {
         self.words[0] & DBP != 0
     }
 
-    /// Takes over whether the PLL is ready.
+    /// Sets whether the PLL is ready.
     pub(super) fn set_pll(&mut self, ready: bool) {
         self.pll = ready;
     }

@@ -35,7 +35,7 @@ struct State {
 
 const WORDS: usize = 0x180 / 4;
 
-/// The RCC block.
+/// The reset and clock control (RCC).
 #[derive(Debug, Clone)]
 pub struct Rcc {
     spec: &'static Spec,
@@ -84,14 +84,14 @@ impl Rcc {
         self.word(field.offset) >> field.shift & ((1 << field.width) - 1)
     }
 
-    /// Returns true if the enable bit of a block is set.
+    /// Returns whether the clock enable bit of a block is set.
     #[inline]
     #[must_use]
     pub fn is_enabled(&self, gate: (u32, u32)) -> bool {
         self.bit(gate)
     }
 
-    /// Returns true while RCC holds the block of this enable bit in reset.
+    /// Returns whether RCC holds the block with this enable bit in reset.
     #[must_use]
     pub fn in_reset(&self, (offset, bit): (u32, u32)) -> bool {
         let (distance, first) = self.spec.reset_registers;
@@ -104,12 +104,12 @@ impl Rcc {
         self.spec.enables.iter().any(|&enable| enable == offset || enable == offset + distance)
     }
 
-    /// PWR opened or closed the backup domain.
+    /// Sets whether PWR lets the backup domain be written.
     pub(super) fn set_backup_open(&mut self, open: bool) {
         self.backup_open = open;
     }
 
-    /// Returns true while the main PLL is locked.
+    /// Returns whether the main PLL is locked.
     #[must_use]
     pub fn pll_ready(&self) -> bool {
         self.ready(Osc::Pll1)
@@ -120,7 +120,8 @@ impl Rcc {
         self.states[osc as usize].ready
     }
 
-    /// Frequency of a source while it is ready. PLLs are for the families.
+    /// Returns the frequency of an oscillator in Hz while it is ready, else 0. The families' code computes that of
+    /// PLLs.
     fn source_hz(&self, osc: Osc) -> u64 {
         if !self.ready(osc) {
             return 0;
@@ -149,7 +150,8 @@ impl Rcc {
         clocks
     }
 
-    /// Frequency that the multiplexer at (offset, shift) of a block on `bus` selects.
+    /// Returns the frequency in Hz that a block's clock multiplexer selects. Its field is at (offset, shift), and the
+    /// block is on `bus`.
     pub(super) fn kernel_hz(&self, clocks: &Clocks, (offset, shift): (u32, u32), bus: Bus) -> u64 {
         let code = self.get(field(offset, shift, self.spec.kernel_width));
         (self.spec.kernel)(clocks, code, clocks.bus_hz(bus))
@@ -160,7 +162,7 @@ impl Rcc {
         2 * (u64::from(self.get(field(0x04, 14, 2))) + 1)
     }
 
-    /// Frequency of the asynchronous clock of the ADCs of L0 and H7.
+    /// Returns the frequency of the asynchronous clock of the ADCs of L0 and H7 in Hz.
     pub(super) fn adc_hz(&self, chip: Chip, clocks: &Clocks) -> u64 {
         match chip {
             Chip::L053 | Chip::L073 => self.source_hz(Osc::Hsi),
@@ -169,17 +171,18 @@ impl Rcc {
         }
     }
 
-    /// Frequency that reaches the random number generator.
+    /// Returns the frequency of the random number generator's clock in Hz.
     pub(super) fn rng_hz(&self, clocks: &Clocks) -> u64 {
         (self.spec.rng)(self, clocks)
     }
 
-    /// Returns true while the backup domain is held in reset.
+    /// Returns whether the backup domain is held in reset.
     pub(super) fn backup_in_reset(&self) -> bool {
         self.bit(self.spec.backup)
     }
 
-    /// RTC clock: RTCEN and RTCSEL (LSE, LSI; HSE through a divider is not modelled and counts as off).
+    /// Returns the frequency of the RTC's clock in Hz, by RTCEN and RTCSEL (LSE, LSI; HSE through a divider is not
+    /// modelled and counts as off).
     pub(super) fn rtc_hz(&self) -> u64 {
         match self.rtc_choice() {
             (true, 1) => self.source_hz(Osc::Lse),
@@ -193,14 +196,14 @@ impl Rcc {
         self.rtc_choice() == (true, 3)
     }
 
-    /// RTCEN and RTCSEL.
+    /// Returns RTCEN and RTCSEL: whether the RTC's clock is on, and the number of its source.
     fn rtc_choice(&self) -> (bool, u32) {
         let word = self.word(self.spec.backup.0);
         let (enable, select) = if self.spec.backup.0 == 0x50 { (18, 16) } else { (15, 8) };
         (word >> enable & 1 != 0, word >> select & 3)
     }
 
-    /// Remembers why the chip was reset.
+    /// Sets the flag of the cause of a reset.
     pub(super) fn note_cause(&mut self, cause: ResetCause) {
         let (register, _, _) = self.spec.flags_register;
         let pin = self.spec.causes[ResetCause::Pin as usize];
@@ -221,7 +224,7 @@ impl Rcc {
         }
     }
 
-    /// Returns true if the source has what it needs to start: a crystal, or a PLL's input.
+    /// Returns whether a clock source can start: it has its crystal, or a PLL its input.
     fn has_clock_source(&self, osc: Osc) -> bool {
         match osc {
             Osc::Hse => self.crystals.hse_hz != 0,
@@ -233,7 +236,8 @@ impl Rcc {
         }
     }
 
-    /// Starts and stops what the "on" bits ask for, and switches the system clock if its new source is ready.
+    /// Starts and stops the oscillators and PLLs by their "on" bits, and switches the system clock if its new source is
+    /// ready.
     fn follow(&mut self, access: &mut Access) {
         for bits in self.spec.oscillators {
             // What the system clock runs from cannot be switched off.
@@ -332,7 +336,7 @@ impl Rcc {
 }
 
 impl Block for Rcc {
-    /// A system reset: the backup domain, the reset flags and what runs from them stay.
+    /// Puts the registers of RCC to their reset values, except those of the backup domain and the reset flags.
     fn reset(&mut self) {
         let spec = self.spec;
         let (backup, (flags, _, mask)) = (spec.backup.0 as usize / 4, spec.flags_register);
@@ -391,8 +395,8 @@ impl Block for Rcc {
         self.words.get(offset as usize / 4).copied().unwrap_or(0)
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// the register that clears ready flags (CICR) only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for the register that clears ready flags (CICR) only.
     fn is_strobe(&self, offset: u32) -> bool {
         matches!(self.spec.flags, ReadyFlags::Split(base) if offset == base + 8)
     }

@@ -2,7 +2,7 @@
 
 use super::block::{Access, Block};
 
-/// How one offset differs from plain storage.
+/// The reset value and writable bits of a register that does not simply store what is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedRegisters {
     /// Register offset.
@@ -13,12 +13,12 @@ pub struct FixedRegisters {
     pub mask: u32,
 }
 
-/// Shorthand for the tables.
+/// Returns the description of a register with this reset value and these writable bits, for the tables.
 pub(super) const fn fixed(offset: u32, reset: u32, mask: u32) -> FixedRegisters {
     FixedRegisters { offset, reset, mask }
 }
 
-/// A register file.
+/// A block whose registers only store what is written.
 #[derive(Debug, Clone)]
 pub struct RegFile {
     words: Vec<u32>,

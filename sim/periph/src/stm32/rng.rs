@@ -10,13 +10,13 @@ const DRDY: u32 = 1 << 0;
 const WORD_PERIODS: u64 = 40;
 const CLOCK_HZ: u64 = 48_000_000;
 
-/// Returns true if a clock that comes from RCC is near enough to the one that is assumed here: within the 1 % that
-/// words could come earlier or later by.
+/// Returns whether a clock frequency from RCC is within 1 % of the one that the model assumes. Random words would
+/// otherwise be ready more than 1 % earlier or later than here.
 pub(super) fn is_clock_near(hz: u64) -> bool {
     hz.abs_diff(CLOCK_HZ) <= CLOCK_HZ / 100
 }
 
-/// The RNG block.
+/// The random number generator (RNG).
 #[derive(Debug, Clone)]
 pub struct Rng {
     seed: u64,

@@ -17,7 +17,7 @@ const INERT: u32 = 0xf << 8;
 const SYNC_PERIODS: u64 = 2;
 const KEYS: [u32; 2] = [0xca, 0x53];
 
-/// The RTC block.
+/// The real-time clock (RTC) of the F4 and later families.
 #[derive(Debug, Clone)]
 pub struct Rtc {
     words: [u32; 64],
@@ -47,18 +47,19 @@ impl Rtc {
         self.words[4]
     }
 
-    /// RTCCLK and the asynchronous prescaler. The clock is 0 during initialisation.
+    /// Returns the frequency of the RTC's clock in Hz and the asynchronous prescaler. The frequency is 0 during
+    /// initialisation.
     fn rate(&self, access: &Access) -> (u64, u64) {
         let on = self.words[ISR] & INIT == 0;
         (if on { access.clock_hz } else { 0 }, u64::from(self.prer() >> 16 & 0x7f) + 1)
     }
 
-    /// Counts of the synchronous prescaler in a second.
+    /// Returns the counts of the synchronous prescaler in a second.
     fn per_second(&self) -> u64 {
         u64::from(self.prer() & 0x7fff) + 1
     }
 
-    /// Seconds since the start of the calendar.
+    /// Returns the seconds since the start of the calendar at a cycle.
     fn seconds(&self, cycle: u64) -> u64 {
         self.base_seconds + self.sub.value(cycle) / self.per_second()
     }
@@ -79,7 +80,7 @@ impl Rtc {
         to_bcd(year) << 16 | (weekday as u32) << 13 | to_bcd(month) << 8 | to_bcd(day)
     }
 
-    /// Writes TR in initialisation.
+    /// Writes TR, the time of day, in initialisation mode.
     fn set_time(&mut self, tr: u32, access: &Access) {
         let hour = match (from_bcd(tr >> 16 & 0x3f), self.words[2] & FMT != 0) {
             (hour, false) => hour,
@@ -90,7 +91,7 @@ impl Rtc {
         self.sub.set(access.now, 0);
     }
 
-    /// Writes DR in initialisation.
+    /// Writes DR, the date, in initialisation mode.
     fn set_date(&mut self, dr: u32, access: &Access) {
         let second = self.seconds(access.now) % 86_400;
         let days = days_of(from_bcd(dr >> 16 & 0xff), from_bcd(dr >> 8 & 0x1f), from_bcd(dr & 0x3f));
@@ -149,7 +150,7 @@ impl Rtc {
 }
 
 impl Block for Rtc {
-    /// A reset of the backup domain.
+    /// Puts the registers of the real-time clock to their values after a reset of the backup domain.
     fn reset(&mut self) {
         self.words = [0; 64];
         self.words[ISR] = 7;
@@ -236,18 +237,18 @@ fn from_bcd(value: u32) -> u32 {
     (value >> 4) * 10 + (value & 0xf)
 }
 
-/// Days of the months before `month` (1 to 12) in a year of the 2000s. Every fourth year is a leap year.
+/// Returns the days of the months before `month` (1 to 12) in a year of the 2000s. Every fourth year is a leap year.
 fn days_before(year: u32, month: u32) -> u32 {
     const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     BEFORE[(month.clamp(1, 12) - 1) as usize] + u32::from(month > 2 && year.is_multiple_of(4))
 }
 
-/// Days from 2000-01-01.
+/// Returns the number of days from 2000-01-01 to a date.
 fn days_of(year: u32, month: u32, day: u32) -> u64 {
     u64::from(year * 365 + year.div_ceil(4) + days_before(year, month) + day.max(1) - 1)
 }
 
-/// Year (0 to 99), month and day of a day number. A century later it starts over.
+/// Returns the year (0 to 99), month and day of a number of days from 2000-01-01. It starts again after a century.
 fn date_of(days: u64) -> (u32, u32, u32) {
     let days = days % 36_525;
     let mut year = (days / 366) as u32;

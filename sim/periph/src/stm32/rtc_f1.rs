@@ -11,7 +11,7 @@ const RSF: u32 = 1 << 3;
 const CNF: u32 = 1 << 4;
 const RTOFF: u32 = 1 << 5;
 
-/// The RTC block of the F1.
+/// The real-time clock (RTC) of the F1.
 #[derive(Debug, Clone)]
 pub struct RtcF1 {
     crh: u32,
@@ -30,7 +30,7 @@ impl RtcF1 {
         Self { crh: 0, crl: RTOFF, prl: 0x8000, alarm: u32::MAX, counter: RateCounter::default(), done: 0 }
     }
 
-    /// Takes over a changed clock or prescaler.
+    /// Updates the rate of the counter after a change of clock or prescaler.
     fn update_count_rate(&mut self, access: &Access) {
         self.counter.rebase(access.now, access.clock_hz, u64::from(self.prl) + 1, access.core_hz);
     }
@@ -40,7 +40,7 @@ impl RtcF1 {
         if high { word & 0xffff | value << 16 } else { word & 0xffff_0000 | value & 0xffff }
     }
 
-    /// PRL, CNT and ALR can be written in configuration mode.
+    /// Writes PRL, CNT or ALR, which is possible in configuration mode.
     fn write_configuration(&mut self, offset: u32, value: u32, access: &Access) {
         match offset {
             0x08 => self.prl = Self::set_half(self.prl, value & 0xf, true),
@@ -65,7 +65,7 @@ impl RtcF1 {
 }
 
 impl Block for RtcF1 {
-    /// A reset of the backup domain.
+    /// Puts the registers of the real-time clock to their values after a reset of the backup domain.
     fn reset(&mut self) {
         *self = Self::new();
     }

@@ -2,7 +2,7 @@
 
 use super::chips::{Device, Row};
 
-/// Which of the aggregate's blocks a slot is.
+/// The model of a block, by its kind and its index among the blocks of this kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Rcc,
@@ -30,7 +30,7 @@ pub(super) enum Place {
     RtcF1,
 }
 
-/// One placed block.
+/// A block of the chip: its row in the table, its model, and the state of its clock and interrupts.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     pub row: &'static Row,
@@ -95,7 +95,7 @@ macro_rules! with_block {
 
 pub(super) use with_block;
 
-/// NVIC lines as levels, with the number of outputs that drive each: lines are shared.
+/// The levels of the NVIC lines, with the number of interrupt outputs that drive each, because blocks share lines.
 #[derive(Debug, Clone)]
 pub(super) struct Lines {
     levels: [u32; 5],

@@ -8,7 +8,7 @@ use super::block::{Access, Block};
 use crate::NEVER;
 use crate::device::SpiBus;
 
-/// The registers of a family's SPI.
+/// The register layout of a family's SPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpiLayout {
     /// F1, F4 and L0: 8 or 16 bits, one frame in the buffer.
@@ -41,7 +41,7 @@ const I2SPR_RESET: u32 = 2;
 /// Bytes of a FIFO.
 const FIFO_BYTES: usize = 4;
 
-/// One SPI.
+/// One SPI controller of the chip.
 #[derive(Debug, Clone)]
 pub struct Spi {
     layout: SpiLayout,
@@ -86,7 +86,7 @@ impl Spi {
         }
     }
 
-    /// Returns whether it is enabled without being a master.
+    /// Returns whether the SPI is enabled as a slave. That is not modelled.
     pub(super) fn is_slave(&self) -> bool {
         self.cr1 & (CR1_SPE | CR1_MSTR) == CR1_SPE
     }
@@ -115,7 +115,7 @@ impl Spi {
         if self.bits() > 8 { 2 } else { 1 }
     }
 
-    /// Frames that fit.
+    /// Returns the number of frames for which a FIFO has room.
     fn depth(&self) -> usize {
         match self.layout {
             SpiLayout::Buffer => 1,
@@ -143,7 +143,7 @@ impl Spi {
         self.end = at.saturating_add(self.frame_cycles(access));
     }
 
-    /// Appends what is written to DR. A halfword brings two frames of a byte to a FIFO.
+    /// Writes DR: appends frames to the transmit FIFO. A halfword has two frames of a byte.
     fn send(&mut self, value: u32, bytes: u32) {
         let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
         let mask = u32::MAX >> (32 - self.bits());
@@ -157,7 +157,7 @@ impl Spi {
         }
     }
 
-    /// Takes what a read of DR gives.
+    /// Reads DR: removes received frames and returns them.
     fn receive(&mut self, bytes: u32) -> u32 {
         self.overrun_read = self.overrun;
         let packed = self.layout == SpiLayout::Fifo && bytes > 1 && self.frame_bytes() == 1;
@@ -166,7 +166,7 @@ impl Spi {
         first | second << 8
     }
 
-    /// SR.
+    /// Returns the value of SR, the status register.
     fn status(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let bytes = |fifo: &VecDeque<u32>| fifo.len() * self.frame_bytes();
@@ -191,7 +191,7 @@ impl Spi {
             | levels
     }
 
-    /// Writes CR1. A master whose select input is low loses its mode.
+    /// Writes CR1. A master whose select input is low becomes a slave (mode fault).
     fn control(&mut self, value: u32) {
         self.cr1 = value & 0xffff;
         let selected_by_another = self.cr1 & (CR1_SSM | CR1_SSI) == CR1_SSM;

@@ -40,7 +40,7 @@ const STICKY: u32 = 0xbf8;
 /// IER's bit 3 lets EOT, SUSP and TXC through, the others one flag each.
 const IER_EOTIE: u32 = 1 << 3;
 
-/// One SPI.
+/// One SPI controller of the chip.
 #[derive(Debug, Clone)]
 pub struct SpiH7 {
     /// Bytes of a FIFO: 16, of SPI4 to SPI6 8.
@@ -96,7 +96,7 @@ impl SpiH7 {
         }
     }
 
-    /// Returns whether it is enabled without being a master.
+    /// Returns whether the SPI is enabled as a slave. That is not modelled.
     #[must_use]
     pub(super) fn is_slave(&self) -> bool {
         self.cr1 & CR1_SPE != 0 && self.cfg2 & CFG2_MASTER == 0
@@ -116,17 +116,17 @@ impl SpiH7 {
         }
     }
 
-    /// Frames of a packet (FTHLV).
+    /// Returns the number of frames in a packet (FTHLV).
     fn packet_frames(&self) -> usize {
         (self.cfg1 >> 5 & 15) as usize + 1
     }
 
-    /// Frames that fit.
+    /// Returns the number of frames for which a FIFO has room.
     fn depth(&self) -> usize {
         self.fifo_bytes / self.frame_bytes()
     }
 
-    /// TSIZE.
+    /// Returns TSIZE, the number of frames in a transfer.
     fn size(&self) -> u32 {
         self.cr2 & 0xffff
     }
@@ -150,7 +150,8 @@ impl SpiH7 {
         }
     }
 
-    /// Begins a frame at cycle `at` after so many idle periods, if all that it needs is there.
+    /// Begins a frame at cycle `at`, after `idle` periods of the serial clock, if there is data to send and room to
+    /// receive.
     fn begin(&mut self, at: u64, idle: u32, access: &Access) {
         let (sends, receives) = self.transfer_directions();
         let is_started = self.cr1 & (CR1_SPE | CR1_CSTART) == CR1_SPE | CR1_CSTART && self.cfg2 & CFG2_MASTER != 0;
@@ -166,7 +167,7 @@ impl SpiH7 {
         self.end = begin.saturating_add(self.cycles(self.bits(), access));
     }
 
-    /// The present frame ends at cycle `at`.
+    /// Ends the present frame at cycle `at`, and begins the next one.
     fn complete(&mut self, at: u64, access: &Access) {
         self.end = NEVER;
         if self.transfer_directions().1 {
@@ -190,7 +191,7 @@ impl SpiH7 {
         self.begin(at, self.cfg2 >> 4 & 15, access);
     }
 
-    /// The master stops between two frames, because the software asked for it.
+    /// Suspends the transfer between two frames, because firmware has requested it.
     fn suspend(&mut self) {
         if self.cr1 & CR1_CSTART != 0 {
             self.flags |= SR_SUSP;
@@ -230,7 +231,7 @@ impl SpiH7 {
         }
     }
 
-    /// SPE falls: what is in the FIFOs is lost, and TSIZE counts from its begin.
+    /// Disables the SPI: empties the FIFOs, and starts to count TSIZE again.
     fn disable(&mut self) {
         self.tx.clear();
         self.rx.clear();
@@ -239,12 +240,12 @@ impl SpiH7 {
         self.flags &= SR_MODF;
     }
 
-    /// Frames that an access of so many bytes to a data register holds.
+    /// Returns the number of frames in an access of `bytes` bytes to a data register.
     fn frames_of_access(&self, bytes: u32) -> usize {
         (bytes as usize / self.frame_bytes()).max(1)
     }
 
-    /// Appends what is written to TXDR.
+    /// Writes TXDR: appends frames to the transmit FIFO.
     fn send(&mut self, value: u32, access: &Access) {
         if self.cr1 & CR1_SPE == 0 {
             return;
@@ -263,7 +264,7 @@ impl SpiH7 {
         }
     }
 
-    /// Takes what a read of RXDR gives.
+    /// Reads RXDR: removes received frames and returns them.
     fn receive(&mut self, bytes: u32) -> u32 {
         let width = 8 * self.frame_bytes();
         (0..self.frames_of_access(bytes)).fold(0, |word, n| word | self.rx.pop_front().unwrap_or(0) << (width * n))
@@ -275,7 +276,7 @@ impl SpiH7 {
         (self.cfg1 & CFG1_TXDMAEN != 0 && status & SR_TXP != 0, self.cfg1 & CFG1_RXDMAEN != 0 && status & SR_RXP != 0)
     }
 
-    /// SR.
+    /// Returns the value of SR, the status register.
     fn status(&self) -> u32 {
         let flag = |set: bool, bit: u32| if set { bit } else { 0 };
         let packet = self.packet_frames();
@@ -355,8 +356,8 @@ impl Block for SpiH7 {
         }
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// IFCR only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for IFCR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x18
     }

@@ -2,7 +2,7 @@
 
 use super::block::{Access, Block};
 
-/// Family differences.
+/// The kind of this block, by family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyscfgKind {
     /// AFIO (RM0008 9.4): no remap of address 0.
@@ -23,7 +23,7 @@ const CFGR3: u32 = 0x20;
 /// PWRCR of the H7.
 const PWRCR: u32 = 0x2c;
 
-/// The SYSCFG block.
+/// The system configuration (SYSCFG), or AFIO on the F1.
 #[derive(Debug, Clone)]
 pub struct Syscfg {
     kind: SyscfgKind,
@@ -46,7 +46,8 @@ impl Syscfg {
         if self.kind == SyscfgKind::L0 && port == 5 { 7 } else { port }
     }
 
-    /// Memory shown at address 0: 0 main flash (as booted), 1 system memory, 3 SRAM; F4/F7 also 2 external memory.
+    /// Returns the memory that is visible at address 0: 0 main flash (as booted), 1 system memory, 3 SRAM; F4/F7 also 2
+    /// external memory.
     #[must_use]
     pub fn remap(&self) -> u32 {
         match self.kind {
@@ -55,13 +56,13 @@ impl Syscfg {
         }
     }
 
-    /// AFIO_MAPR of the F1.
+    /// Returns AFIO_MAPR, the pin remapping of the F1.
     #[must_use]
     pub fn pin_remap(&self) -> u32 {
         if self.kind == SyscfgKind::Afio { self.words[1] } else { 0 }
     }
 
-    /// H7: over-drive asked for (VOS0).
+    /// Returns whether over-drive (VOS0) is requested, on the H7.
     #[must_use]
     pub fn over_drive(&self) -> bool {
         self.kind == SyscfgKind::H7 && self.words[PWRCR as usize / 4] & 1 != 0

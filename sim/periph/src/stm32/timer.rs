@@ -46,7 +46,7 @@ const DMAR: u32 = 0x4c;
 /// Registers that are only stored: CR2, SMCR, DIER, CCMR1, CCMR2, CCER, RCR, BDTR, DCR by their offsets.
 const STORED: usize = 0x80 / 4;
 
-/// One timer.
+/// One timer of the chip.
 #[derive(Debug, Clone)]
 pub struct Timer {
     kind: TimerKind,
@@ -118,19 +118,19 @@ impl Timer {
         self.stored[0x0c / 4]
     }
 
-    /// Returns whether the flag at a place in SR requests the DMA.
+    /// Returns whether the event of a flag, given by its place in SR, requests a DMA transfer.
     pub(in crate::stm32) fn requests_dma(&self, place: u8) -> bool {
         self.requests >> place & 1 != 0
     }
 
-    /// The DMA has served a request. That of a burst stays until its last register.
+    /// Ends the DMA request of a flag, because it was served. That of a burst stays until its last register.
     pub(in crate::stm32) fn dma_served(&mut self, place: u8) {
         if self.burst == 0 {
             self.requests &= !(1 << place);
         }
     }
 
-    /// Raises the requests of flags, as far as DIER enables them.
+    /// Raises the DMA requests of flags, as far as DIER enables them.
     fn request_dma(&mut self, flags: u32) {
         self.requests |= flags & self.dier() >> 8 & 0x1f;
     }
@@ -142,7 +142,7 @@ impl Timer {
         (offset != DMAR && offset < 0x80).then_some(offset)
     }
 
-    /// Goes on to the next register of a burst.
+    /// Makes the next register of a DMA burst the current one.
     fn next_of_burst(&mut self) {
         self.burst = if self.burst >= self.stored[DCR] >> 8 & 0x1f { 0 } else { self.burst + 1 };
     }
@@ -155,7 +155,7 @@ impl Timer {
         (if on { access.clock_hz } else { 0 }, u64::from(self.psc.1) + 1)
     }
 
-    /// Gives the timer's counter the rate that its registers ask for, from `access.now` on. It may start or stop.
+    /// Sets the counter's rate by the registers, from `access.now` on. The counter may start or stop.
     fn update_count_rate(&mut self, access: &Access) {
         let (num, den) = self.rate(access);
         self.position.rebase(access.now, num, den, access.core_hz);
@@ -190,7 +190,7 @@ impl Timer {
         }
     }
 
-    /// CNT_EN follows CEN by one timer clock.
+    /// Starts the counter one timer clock after CEN was set.
     fn start_counting(&mut self, access: &Access) {
         let (num, den) = self.rate(access);
         let delay = access.core_hz.checked_div(access.clock_hz).unwrap_or(0);
@@ -224,12 +224,12 @@ impl Timer {
         self.stored[0x18 / 4 + channel / 2] >> (channel % 2 * 8) & 0xff
     }
 
-    /// OCxPE.
+    /// Returns whether a channel's compare value is preloaded (OCxPE).
     fn preloads(&self, channel: usize) -> bool {
         self.channel_mode(channel) & 8 != 0
     }
 
-    /// CCxS selects the output.
+    /// Returns whether a channel is an output, by CCxS.
     fn compares(&self, channel: usize) -> bool {
         channel < usize::from(self.kind.channels) && self.channel_mode(channel) & 3 == 0
     }
@@ -257,7 +257,8 @@ impl Timer {
 }
 
 impl Block for Timer {
-    /// Which outputs pins show, and the levels of input pins, are the ports'.
+    /// Puts the registers of the timer to their reset values. Which outputs pins show, and the levels of input pins,
+    /// stay.
     fn reset(&mut self) {
         let (outputs, inputs) = (self.outputs.after_reset(), self.inputs.after_reset());
         *self = Self { outputs, inputs, ..Self::new(self.kind) };
@@ -335,8 +336,8 @@ impl Block for Timer {
         }
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// EGR only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for EGR only.
     fn is_strobe(&self, offset: u32) -> bool {
         offset == 0x14
     }
@@ -357,7 +358,8 @@ impl Block for Timer {
         self.update_count_rate(access);
     }
 
-    /// Break, update, trigger and commutation, compare: the lines of TIM1; the others join them.
+    /// Returns the levels of the interrupt outputs of TIM1, in the order break, update, trigger and commutation,
+    /// compare. Other timers join them.
     fn outputs(&self) -> u32 {
         let pending = self.sr & self.dier();
         let bit = |mask: u32, number: u32| u32::from(pending & mask != 0) << number;

@@ -10,7 +10,7 @@ use super::chips::{Chip, Device, Spec};
 use super::spi::SpiLayout;
 use super::usart::UsartLayout;
 
-/// Something that a register asks for and that does not happen.
+/// A row of the table of unsupported features: what a write to a register can request, but the model does not do.
 #[derive(Debug)]
 pub struct Limit {
     asks: fn(&WrittenBits) -> bool,
@@ -20,7 +20,7 @@ pub struct Limit {
     pub examples: &'static [(Chip, &'static [(u32, u32)])],
 }
 
-/// A write to a block.
+/// A write to a block, which may request something unsupported.
 struct WrittenBits<'a> {
     spec: &'a Spec,
     device: Device,
@@ -29,7 +29,7 @@ struct WrittenBits<'a> {
 }
 
 impl WrittenBits<'_> {
-    /// Returns whether any of these bits is set at this offset.
+    /// Returns whether the write sets one of these bits at this offset.
     fn sets(&self, offset: u32, bits: u32) -> bool {
         self.offset == offset && self.value & bits != 0
     }
@@ -40,7 +40,8 @@ impl WrittenBits<'_> {
         matches!(self.spec.usart, UsartLayout::V1 { .. })
     }
 
-    /// Any of these bits in CR1, CR2 or CR3 of a serial port. Those that mean the same in both layouts.
+    /// Returns whether the write sets one of these bits in CR1, CR2 or CR3 of a serial port. The bits must mean the
+    /// same in both layouts.
     fn control(&self, number: u32, bits: u32) -> bool {
         self.sets(if self.first_layout() { 8 + number * 4 } else { number * 4 - 4 }, bits)
     }
@@ -56,7 +57,7 @@ impl WrittenBits<'_> {
         chips.contains(&self.spec.chip)
     }
 
-    /// PWR's bits that let pins wake the chip.
+    /// Returns whether the write sets bits of PWR that let pins wake the chip.
     fn wake_up_pins(&self) -> bool {
         match self.spec.chip {
             L053 | L073 => self.sets(0x04, 7 << 8),
@@ -100,7 +101,7 @@ impl WrittenBits<'_> {
         self.sets(offset, bits)
     }
 
-    /// CR of a DMA stream.
+    /// Returns whether the written register is CR of a DMA stream.
     fn is_stream_control(&self) -> bool {
         !self.is(L0) && !self.is(&[F103]) && self.offset >= 0x10 && (self.offset - 0x10).is_multiple_of(24)
     }

@@ -14,7 +14,7 @@ mod registers;
 #[cfg(test)]
 mod tests;
 
-/// Register layout and features.
+/// The register layout and features of a serial port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsartLayout {
     /// F1 (`over8` false) and F4: SR, DR.
@@ -52,7 +52,7 @@ const TXE: u32 = 1 << 7;
 
 const FIFO_DEPTH: usize = 16;
 
-/// One serial port.
+/// One serial port (USART, UART or LPUART) of the chip.
 #[derive(Debug, Clone)]
 pub struct Usart {
     number: u8,
@@ -129,7 +129,7 @@ impl Usart {
         self.number
     }
 
-    /// Returns true while a frame is on its way out.
+    /// Returns whether a frame is being sent.
     #[must_use]
     pub fn busy(&self) -> bool {
         self.sending.is_some()
@@ -236,7 +236,7 @@ impl Usart {
         if self.sending.is_some() { self.tx_bits.cycle_of(self.frame_half_bits()) } else { NEVER }
     }
 
-    /// Puts the next byte on the line. The half-bit counter must be at 0 now.
+    /// Begins to send the next byte. The half-bit counter must be at 0 now.
     fn tx_load(&mut self) {
         if self.sending.is_none()
             && self.transmits()
@@ -313,7 +313,7 @@ impl Usart {
         if self.later() { 1 } else { 1 << 13 }
     }
 
-    /// Clearing UE stops both halves at once and resets the flags.
+    /// Stops transmitter and receiver at once and resets the flags, because UE was cleared.
     fn switch_off(&mut self) {
         self.give_back();
         self.tx.clear();
@@ -377,8 +377,8 @@ impl Block for Usart {
         self.register(offset)
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// RQR, ICR and TDR of the later layout only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for RQR, ICR and TDR of the later layout only.
     fn is_strobe(&self, offset: u32) -> bool {
         self.later() && matches!(offset, 0x18 | 0x20 | 0x28)
     }

@@ -7,7 +7,7 @@ use crate::{NEVER, RateCounter};
 const WDGA: u32 = 1 << 7;
 const EWI: u32 = 1 << 9;
 
-/// The WWDG block.
+/// The window watchdog (WWDG).
 #[derive(Debug, Clone)]
 pub struct Wwdg {
     /// Shift and mask of WDGTB in CFR.
@@ -30,13 +30,14 @@ impl Wwdg {
         Self { timebase, cr: 0x7f, cfr: 0x7f, flag: false, warned: false, ticks: RateCounter::default() }
     }
 
-    /// Clock and cycles of a count. The clock is 0 while it is off.
+    /// Returns the frequency of the watchdog's clock in Hz and the clock's cycles for one count. The frequency is 0
+    /// while the watchdog is off.
     fn rate(&self, access: &Access) -> (u64, u64) {
         let (shift, mask) = self.timebase;
         (if self.cr & WDGA != 0 { access.clock_hz } else { 0 }, 4096 << (self.cfr >> shift & mask))
     }
 
-    /// T at `cycle`.
+    /// Returns the value of the counter T at a cycle.
     fn count(&self, cycle: u64) -> u32 {
         (self.cr & 0x7f).wrapping_sub(self.ticks.value(cycle) as u32) & 0x7f
     }

@@ -104,174 +104,182 @@ macro_rules! both {
 }
 
 both! {
-    /// VADD: a + b.
+    /// Returns a + b (VADD).
     f32_add f64_add (a, b) = add;
-    /// VSUB: a − b.
+    /// Returns a − b (VSUB).
     f32_sub f64_sub (a, b) = sub;
-    /// VMUL: a × b. VNMUL negates the result.
+    /// Returns a × b (VMUL). For VNMUL the caller negates the result.
     f32_mul f64_mul (a, b) = mul;
-    /// VDIV: a / b.
+    /// Returns a / b (VDIV).
     f32_div f64_div (a, b) = div;
-    /// VSQRT.
+    /// Returns the square root of a (VSQRT).
     f32_sqrt f64_sqrt (a) = sqrt;
 }
 
-/// VFMA: addend + a × b, rounded once. VFMS negates `a`, VFNMS the addend, VFNMA both.
+/// Returns addend + a × b, rounded once (VFMA). For VFMS the caller negates `a`, for VFNMS the addend, for VFNMA both.
 #[inline]
 pub fn f32_fma(addend: u32, a: u32, b: u32, fpscr: &mut u32) -> u32 {
     fast::single::fma(addend, a, b, fpscr)
         .unwrap_or_else(|| arith::fma(Binary32, u64::from(addend), u64::from(a), u64::from(b), fpscr) as u32)
 }
 
-/// VFMA: addend + a × b, rounded once. VFMS negates `a`, VFNMS the addend, VFNMA both.
+/// Returns addend + a × b, rounded once (VFMA). For VFMS the caller negates `a`, for VFNMS the addend, for VFNMA both.
 #[inline]
 pub fn f64_fma(addend: u64, a: u64, b: u64, fpscr: &mut u32) -> u64 {
     arith::fma(Binary64, addend, a, b, fpscr)
 }
 
-/// VNEG: the sign turned, NaNs included.
+/// Returns `a` with the opposite sign, also for a NaN (VNEG).
 #[inline]
 pub fn f32_neg(a: u32) -> u32 {
     a ^ 1 << 31
 }
 
-/// VNEG: the sign turned, NaNs included.
+/// Returns `a` with the opposite sign, also for a NaN (VNEG).
 #[inline]
 pub fn f64_neg(a: u64) -> u64 {
     a ^ 1 << 63
 }
 
-/// VABS: the sign cleared, NaNs included.
+/// Returns `a` without its sign, also for a NaN (VABS).
 #[inline]
 pub fn f32_abs(a: u32) -> u32 {
     a & !(1 << 31)
 }
 
-/// VABS: the sign cleared, NaNs included.
+/// Returns `a` without its sign, also for a NaN (VABS).
 #[inline]
 pub fn f64_abs(a: u64) -> u64 {
     a & !(1 << 63)
 }
 
-/// VMLA: addend + a × b, the product rounded before the sum. VMLS negates the product, VNMLS the addend, VNMLA both.
+/// Returns addend + a × b, with the product rounded before the sum (VMLA). VMLS and VNMLA negate the product
+/// (`negate_product`), for VNMLS and VNMLA the caller negates the addend.
 #[inline]
 pub fn f32_mla(addend: u32, a: u32, b: u32, negate_product: bool, fpscr: &mut u32) -> u32 {
     let product = f32_mul(a, b, fpscr) ^ u32::from(negate_product) << 31;
     f32_add(addend, product, fpscr)
 }
 
-/// VMLA: addend + a × b, the product rounded before the sum. VMLS negates the product, VNMLS the addend, VNMLA both.
+/// Returns addend + a × b, with the product rounded before the sum (VMLA). VMLS and VNMLA negate the product
+/// (`negate_product`), for VNMLS and VNMLA the caller negates the addend.
 #[inline]
 pub fn f64_mla(addend: u64, a: u64, b: u64, negate_product: bool, fpscr: &mut u32) -> u64 {
     let product = f64_mul(a, b, fpscr) ^ u64::from(negate_product) << 63;
     f64_add(addend, product, fpscr)
 }
 
-/// VCMP, or VCMPE if `quiet_signals`: puts the relation of a to b into FPSCR.NZCV.
+/// Compares `a` with `b`, and writes the relation to FPSCR.NZCV (VCMP). `quiet_signals`: a quiet NaN is an invalid
+/// operation (VCMPE).
 #[inline]
 pub fn f32_cmp(a: u32, b: u32, quiet_signals: bool, fpscr: &mut u32) {
     compare::compare(Binary32, u64::from(a), u64::from(b), quiet_signals, fpscr);
 }
 
-/// VCMP, or VCMPE if `quiet_signals`: puts the relation of a to b into FPSCR.NZCV.
+/// Compares `a` with `b`, and writes the relation to FPSCR.NZCV (VCMP). `quiet_signals`: a quiet NaN is an invalid
+/// operation (VCMPE).
 #[inline]
 pub fn f64_cmp(a: u64, b: u64, quiet_signals: bool, fpscr: &mut u32) {
     compare::compare(Binary64, a, b, quiet_signals, fpscr);
 }
 
-/// VMAXNM: the larger one; a single quiet NaN gives way to the number.
+/// Returns the larger of two numbers, or the number if the other one is a quiet NaN (VMAXNM).
 #[inline]
 pub fn f32_maxnm(a: u32, b: u32, fpscr: &mut u32) -> u32 {
     compare::maxnm(Binary32, u64::from(a), u64::from(b), fpscr) as u32
 }
 
-/// VMAXNM: the larger one; a single quiet NaN gives way to the number.
+/// Returns the larger of two numbers, or the number if the other one is a quiet NaN (VMAXNM).
 #[inline]
 pub fn f64_maxnm(a: u64, b: u64, fpscr: &mut u32) -> u64 {
     compare::maxnm(Binary64, a, b, fpscr)
 }
 
-/// VMINNM: the smaller one; a single quiet NaN gives way to the number.
+/// Returns the smaller of two numbers, or the number if the other one is a quiet NaN (VMINNM).
 #[inline]
 pub fn f32_minnm(a: u32, b: u32, fpscr: &mut u32) -> u32 {
     compare::minnm(Binary32, u64::from(a), u64::from(b), fpscr) as u32
 }
 
-/// VMINNM: the smaller one; a single quiet NaN gives way to the number.
+/// Returns the smaller of two numbers, or the number if the other one is a quiet NaN (VMINNM).
 #[inline]
 pub fn f64_minnm(a: u64, b: u64, fpscr: &mut u32) -> u64 {
     compare::minnm(Binary64, a, b, fpscr)
 }
 
-/// VRINT{A,N,P,M,Z,R}: a rounded to an integral value; `exact` (VRINTX) records inexactness.
+/// Returns `a` rounded to an integral value (VRINT{A,N,P,M,Z,R}). `exact`: sets FPSCR's flag of inexact results if that
+/// changes the value (VRINTX).
 #[inline]
 pub fn f32_rint(a: u32, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u32 {
     convert::round_to_integral(Binary32, u64::from(a), rounding, exact, fpscr) as u32
 }
 
-/// VRINT{A,N,P,M,Z,R}: a rounded to an integral value; `exact` (VRINTX) records inexactness.
+/// Returns `a` rounded to an integral value (VRINT{A,N,P,M,Z,R}). `exact`: sets FPSCR's flag of inexact results if that
+/// changes the value (VRINTX).
 #[inline]
 pub fn f64_rint(a: u64, rounding: Rounding, exact: bool, fpscr: &mut u32) -> u64 {
     convert::round_to_integral(Binary64, a, rounding, exact, fpscr)
 }
 
-/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
-/// to 32 bits.
+/// Converts a floating-point number to an integer or fixed-point number, saturating (VCVT, VCVTR, VCVT{A,N,P,M}). The
+/// result is sign- or zero-extended to 32 bits.
 #[inline]
 pub fn f32_to_fixed(a: u32, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     convert::to_fixed(Binary32, u64::from(a), to, rounding, fpscr)
 }
 
-/// VCVT, VCVTR, VCVT{A,N,P,M} to an integer or fixed-point number, saturating. The result is sign- or zero-extended
-/// to 32 bits.
+/// Converts a floating-point number to an integer or fixed-point number, saturating (VCVT, VCVTR, VCVT{A,N,P,M}). The
+/// result is sign- or zero-extended to 32 bits.
 #[inline]
 pub fn f64_to_fixed(a: u64, to: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     convert::to_fixed(Binary64, a, to, rounding, fpscr)
 }
 
-/// VCVT.F32 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
+/// Converts an integer, with FPSCR's rounding, or the low bits of a fixed-point number, with rounding to nearest, to a
+/// single (VCVT.F32).
 #[inline]
 pub fn fixed_to_f32(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u32 {
     convert::from_fixed(Binary32, value, from, rounding, fpscr) as u32
 }
 
-/// VCVT.F64 from an integer (FPSCR's rounding) or from the low bits of a fixed-point number (to nearest).
+/// Converts an integer, with FPSCR's rounding, or the low bits of a fixed-point number, with rounding to nearest, to a
+/// double (VCVT.F64).
 #[inline]
 pub fn fixed_to_f64(value: u32, from: FixedPoint, rounding: Rounding, fpscr: &mut u32) -> u64 {
     convert::from_fixed(Binary64, value, from, rounding, fpscr)
 }
 
-/// VCVT.F64.F32: converts a single to a double.
+/// Converts a single to a double (VCVT.F64.F32).
 #[inline]
 pub fn f32_to_f64(a: u32, fpscr: &mut u32) -> u64 {
     convert::change_format(Binary32, Binary64, u64::from(a), fpscr)
 }
 
-/// VCVT.F32.F64: converts a double to a single.
+/// Converts a double to a single (VCVT.F32.F64).
 #[inline]
 pub fn f64_to_f32(a: u64, fpscr: &mut u32) -> u32 {
     convert::change_format(Binary64, Binary32, a, fpscr) as u32
 }
 
-/// VCVTB, VCVTT .F32.F16: converts the half in the low bits of `a` to a single.
+/// Converts the half in the low 16 bits of `a` to a single (VCVTB and VCVTT .F32.F16).
 #[inline]
 pub fn f16_to_f32(a: u32, fpscr: &mut u32) -> u32 {
     convert::change_format(Binary16, Binary32, u64::from(a & 0xFFFF), fpscr) as u32
 }
 
-/// VCVTB, VCVTT .F16.F32: converts a single to a half, in the low 16 bits.
+/// Converts a single to a half, in the low 16 bits of the result (VCVTB and VCVTT .F16.F32).
 #[inline]
 pub fn f32_to_f16(a: u32, fpscr: &mut u32) -> u32 {
     convert::change_format(Binary32, Binary16, u64::from(a), fpscr) as u32
 }
 
-/// VCVTB, VCVTT .F64.F16: converts the half in the low bits of `a` to a double.
+/// Converts the half in the low 16 bits of `a` to a double (VCVTB and VCVTT .F64.F16).
 #[inline]
 pub fn f16_to_f64(a: u32, fpscr: &mut u32) -> u64 {
     convert::change_format(Binary16, Binary64, u64::from(a & 0xFFFF), fpscr)
 }
 
-/// VCVTB, VCVTT .F16.F64: converts a double to a half, in the low 16 bits.
+/// Converts a double to a half, in the low 16 bits of the result (VCVTB and VCVTT .F16.F64).
 #[inline]
 pub fn f64_to_f16(a: u64, fpscr: &mut u32) -> u32 {
     convert::change_format(Binary64, Binary16, a, fpscr) as u32

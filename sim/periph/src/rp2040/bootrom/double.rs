@@ -11,7 +11,7 @@ const CYCLES: [u32; 32] = [
     55, 56, 64, 64, 53, 52, 23,
 ];
 
-/// Returns a double as the ROM reads it: denormals become zero, NaNs infinity, both with their sign.
+/// Returns a double as the ROM's functions read it: denormals become zero, NaNs become infinity, both with their sign.
 fn flush_denormal(bits: u64) -> f64 {
     let sign = bits & 1 << 63;
     match bits >> 52 & 0x7ff {

@@ -15,7 +15,7 @@ const CYCLES: [u32; 32] = [
     54, 53, 48, 44, 25,
 ];
 
-/// Returns a float as the ROM reads it: denormals become zero, NaNs infinity, both with their sign.
+/// Returns a float as the ROM's functions read it: denormals become zero, NaNs become infinity, both with their sign.
 pub(super) fn flush(bits: u32) -> f32 {
     let sign = bits & 0x8000_0000;
     match bits >> 23 & 0xff {

@@ -34,7 +34,7 @@ pub trait RomHost {
     fn flash(&mut self, command: FlashCommand);
 }
 
-/// What a flash function of the ROM asks of the flash chip (data sheet 2.8.3.1.3).
+/// A command of a flash function of the ROM to the flash chip (data sheet 2.8.3.1.3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlashCommand {
     /// `connect_internal_flash`: pads and SSI to their flash function.

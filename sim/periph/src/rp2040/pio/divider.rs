@@ -8,7 +8,7 @@ const RESET: u32 = 0x0001_0000;
 /// Units of the divisor in a cycle.
 const UNITS: u64 = 256;
 
-/// When a state machine executes.
+/// The clock divider of a PIO state machine, which determines the cycles (ticks) in which the machine executes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Divider {
     register: u32,
@@ -22,7 +22,7 @@ impl Divider {
         Self { register: RESET, origin: 0 }
     }
 
-    /// CLKDIV.
+    /// Returns the value of the CLKDIV register.
     pub fn register(&self) -> u32 {
         self.register
     }
@@ -53,18 +53,18 @@ impl Divider {
         self.cycle_of(self.number_from(from) + count)
     }
 
-    /// Ticks from cycle `from` on that come before the one in cycle `until`.
+    /// Returns the number of ticks from cycle `from` on that come before the one in cycle `until`.
     pub fn ticks_between(&self, from: u64, until: u64) -> u64 {
         self.number_from(until).saturating_sub(self.number_from(from))
     }
 
-    /// Writes CLKDIV. The period under way ends as it would have.
+    /// Writes CLKDIV. The new divider holds from the end of the present period on.
     pub fn set(&mut self, register: u32, now: u64) {
         self.origin = self.tick(now + 1, 0);
         self.register = register & 0xffff_ff00;
     }
 
-    /// Starts again with a tick in the next cycle (CTRL.CLKDIV_RESTART).
+    /// Restarts the divider with a tick in the next cycle (CTRL.CLKDIV_RESTART).
     pub fn restart(&mut self, now: u64) {
         self.origin = now + 1;
     }

@@ -19,7 +19,7 @@ const TXF: u32 = 0x10;
 const RX_UNDER: u32 = 1 << 8;
 const TX_OVER: u32 = 1 << 16;
 
-/// A store, in the cycle at whose end it counts.
+/// A store to a register of the PIO block, with the cycle at whose end it takes effect.
 #[derive(Debug, Clone, Copy, Default)]
 struct Store {
     cycle: u64,
@@ -27,7 +27,7 @@ struct Store {
     value: u32,
 }
 
-/// The outputs that the rest of the chip sees.
+/// The outputs of a PIO block that the rest of the chip sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Visible {
     /// Levels and directions of the pins.
@@ -38,7 +38,7 @@ pub(super) struct Visible {
     pub requests: u32,
 }
 
-/// A block after the cycles before `time`.
+/// The state of a PIO block's state machines and registers, after all cycles before `time`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Engine {
     pub program: [u16; 32],
@@ -100,7 +100,7 @@ impl Engine {
         due.max(self.time)
     }
 
-    /// Executes all cycles up to and with this one.
+    /// Executes all cycles up to this one, and this one too.
     pub fn run_through(&mut self, cycle: u64) {
         if cycle < self.time {
             return;
@@ -115,7 +115,7 @@ impl Engine {
         self.time = cycle + 1;
     }
 
-    /// Executes a cycle. Nothing happens in those between it and the last one.
+    /// Executes a cycle. Nothing happens in the cycles between it and the last executed one.
     pub fn step(&mut self, cycle: u64) {
         if self.inputs.next_change(cycle) == Some(cycle) {
             self.retry(Stall::Pins, cycle);
@@ -160,14 +160,14 @@ impl Engine {
         }
     }
 
-    /// Lets the machines that wait for something try again from this cycle on.
+    /// Lets the state machines that are stalled for this reason try again from cycle `from` on.
     fn retry(&mut self, stall: Stall, from: u64) {
         for machine in self.machines.iter_mut().filter(|machine| machine.stall == Some(stall)) {
             machine.retry(from);
         }
     }
 
-    /// Accepts a store whose address the bus has in cycle `now`.
+    /// Accepts a store whose address is on the bus in cycle `now`. It takes effect later.
     pub fn accept(&mut self, offset: u32, value: u32, now: u64) {
         if self.stores_len == MOST_STORES {
             self.run_through(self.stores[0].cycle);
@@ -245,7 +245,7 @@ impl Engine {
         }
     }
 
-    /// INTR: of the RX FIFOs that have data, of the TX FIFOs that have room, and the lower IRQ flags.
+    /// Returns INTR: the interrupts of RX FIFOs with data and of TX FIFOs with room, and the lower IRQ flags.
     pub fn interrupts(&self) -> u32 {
         let mut bits = (self.flags & 15) << 8;
         for (number, machine) in self.machines.iter().enumerate() {
@@ -254,12 +254,13 @@ impl Engine {
         bits
     }
 
-    /// INTS of an interrupt line.
+    /// Returns INTS of an interrupt line: the interrupts after enable and force.
     pub fn line(&self, index: usize) -> u32 {
         self.interrupts() & self.enables[index] | self.forces[index]
     }
 
-    /// DMA requests: bits 0 to 3 for TX FIFOs with room beyond what is on its way, 4 to 7 for RX FIFOs with data.
+    /// Returns the DMA requests: bits 0 to 3 for TX FIFOs that have room after the stores on their way, bits 4 to 7 for
+    /// RX FIFOs that have data after the reads on their way.
     pub fn requests(&self) -> u32 {
         let mut requests = 0;
         for (number, machine) in self.machines.iter().enumerate() {

@@ -3,7 +3,7 @@
 /// Words of both FIFOs of a state machine together.
 const MOST_WORDS: usize = 8;
 
-/// A FIFO of words.
+/// A FIFO of a PIO state machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fifo {
     words: [u32; MOST_WORDS],
@@ -23,22 +23,22 @@ impl Fifo {
         self.len
     }
 
-    /// Room for more words.
+    /// Returns the number of words for which the FIFO has room.
     pub fn room(&self) -> usize {
         self.depth - self.len
     }
 
-    /// Returns whether a push would be lost. A FIFO of no words is both full and empty.
+    /// Returns whether the FIFO is full, so that a push would be lost. A FIFO of depth 0 is both full and empty.
     pub fn is_full(&self) -> bool {
         self.len == self.depth
     }
 
-    /// Returns whether there is nothing to pop.
+    /// Returns whether the FIFO is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Appends a word. Returns false if there is no room.
+    /// Appends a word to the FIFO. Returns false if there is no room.
     pub fn push(&mut self, word: u32) -> bool {
         if self.is_full() {
             return false;
@@ -48,7 +48,7 @@ impl Fifo {
         true
     }
 
-    /// Takes the first word.
+    /// Removes the oldest word from the FIFO and returns it.
     pub fn pop(&mut self) -> Option<u32> {
         let word = self.get(0)?;
         self.first = (self.first + 1) % MOST_WORDS;

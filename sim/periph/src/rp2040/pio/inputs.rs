@@ -23,12 +23,13 @@ pub(super) struct PinInputs {
 }
 
 impl PinInputs {
-    /// Returns inputs that have had these levels for long.
+    /// Creates inputs whose levels have not changed recently.
     pub fn steady(levels: u32) -> Self {
         Self { before: levels, ..Self::default() }
     }
 
-    /// Takes over levels that change at the end of cycle `at`. Changes that every input has seen by then are forgotten.
+    /// Changes the levels of the pins at the end of cycle `at`. Drops earlier changes that have passed all input
+    /// synchronisers by then.
     pub fn change_levels(&mut self, levels: u32, at: u64) {
         while self.len > 0 && (self.changes[0].0 + SYNCHRONISED <= at || self.len == MOST_CHANGES) {
             self.before = self.changes[0].1;

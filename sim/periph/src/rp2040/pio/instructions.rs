@@ -4,7 +4,7 @@ use super::machine::{EMPTY, Stall, StateMachine, bit_count};
 use super::pins::{PinRange, PinWrite, low_bits};
 use crate::NEVER;
 
-/// The rest of its block as a state machine sees it in a cycle.
+/// A state machine's view of the rest of its PIO block in a cycle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct View<'a> {
     pub cycle: u64,
@@ -52,7 +52,7 @@ enum Outcome {
 use Outcome::*;
 
 impl StateMachine {
-    /// Does what is due in a cycle.
+    /// Executes the state machine's part of a cycle: a forced instruction, or the next one if the divider ticks.
     pub(super) fn run(&mut self, view: View, acts: &mut Acts) {
         let ticks = self.next <= view.cycle;
         match self.forced {
@@ -135,7 +135,7 @@ impl StateMachine {
         outcome
     }
 
-    /// Tries to do what an instruction says, apart from side-set.
+    /// Tries to execute an instruction, without its side-set. Returns how that ended.
     fn operate(&mut self, instruction: u16, view: View, acts: &mut Acts) -> Outcome {
         let low = u32::from(instruction) & 31;
         let field = u32::from(instruction) >> 5 & 7;
@@ -152,7 +152,7 @@ impl StateMachine {
         }
     }
 
-    /// JMP (3.4.2).
+    /// Executes JMP (3.4.2).
     fn jmp(&mut self, condition: u32, target: u32, view: View, acts: &mut Acts) -> Outcome {
         let taken = match condition {
             0 => true,
@@ -174,7 +174,7 @@ impl StateMachine {
         Jumped
     }
 
-    /// WAIT (3.4.3).
+    /// Executes WAIT (3.4.3).
     fn wait(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
         let polarity = field >> 2;
         let (level, stall) = match field & 3 {
@@ -195,7 +195,7 @@ impl StateMachine {
         if level == polarity { Done } else { Stalled(stall) }
     }
 
-    /// IN (3.4.4), with autopush (3.5.4.1).
+    /// Executes IN (3.4.4), with autopush (3.5.4.1).
     fn in_(&mut self, source: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
         let shifted = (self.isr_count + count).min(32);
         let pushes = self.autopush() && shifted >= self.push_threshold();
@@ -216,7 +216,7 @@ impl StateMachine {
         Done
     }
 
-    /// OUT (3.4.5), with autopull (3.5.4.2).
+    /// Executes OUT (3.4.5), with autopull (3.5.4.2).
     fn out(&mut self, destination: u32, count: u32, view: View, acts: &mut Acts) -> Outcome {
         if self.autopull() && self.osr_count >= self.pull_threshold() {
             if self.refill() {
@@ -259,7 +259,7 @@ impl StateMachine {
         Done
     }
 
-    /// PUSH (3.4.6).
+    /// Executes PUSH (3.4.6).
     fn push(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
         if field & 2 != 0 && self.isr_count < self.push_threshold() {
             return Done;
@@ -280,7 +280,7 @@ impl StateMachine {
         (self.isr, self.isr_count) = (0, 0);
     }
 
-    /// PULL (3.4.7). With autopull it does nothing unless the OSR is empty.
+    /// Executes PULL (3.4.7). With autopull it does nothing unless the OSR is empty.
     fn pull(&mut self, field: u32, view: View, acts: &mut Acts) -> Outcome {
         let only_if_empty = field & 2 != 0 || self.autopull();
         if only_if_empty && self.osr_count < self.pull_threshold() || self.refill() {
@@ -294,7 +294,7 @@ impl StateMachine {
         Done
     }
 
-    /// MOV (3.4.8).
+    /// Executes MOV (3.4.8).
     fn mov(&mut self, destination: u32, low: u32, view: View, acts: &mut Acts) -> Outcome {
         let data = self.source(low & 7, view, acts);
         let data = match low >> 3 {
@@ -319,7 +319,7 @@ impl StateMachine {
         Done
     }
 
-    /// IRQ (3.4.9).
+    /// Executes IRQ (3.4.9).
     fn irq(&mut self, field: u32, index: u32, view: View, acts: &mut Acts) -> Outcome {
         let flag = 1 << flag_index(index, view.number);
         if field & 2 != 0 {
@@ -338,7 +338,7 @@ impl StateMachine {
         Done
     }
 
-    /// SET (3.4.10).
+    /// Executes SET (3.4.10).
     fn set(&mut self, destination: u32, data: u32, acts: &mut Acts) -> Outcome {
         match destination {
             0 | 4 => self.write_pins(self.set_pins(), data, destination == 4, acts),

@@ -113,22 +113,22 @@ impl StateMachine {
         self.shift_bit(16)
     }
 
-    /// Shift count from which on the OSR is empty.
+    /// Returns the shift count from which on the OSR counts as empty.
     pub fn pull_threshold(&self) -> u32 {
         bit_count(self.shiftctrl >> 25)
     }
 
-    /// Shift count from which on the ISR is full.
+    /// Returns the shift count from which on the ISR counts as full.
     pub fn push_threshold(&self) -> u32 {
         bit_count(self.shiftctrl >> 20)
     }
 
-    /// Pins of OUT, and of MOV to pins.
+    /// Returns the pins that OUT, and MOV to pins, write.
     pub fn out_pins(&self) -> PinRange {
         PinRange { base: self.pinctrl & 31, count: (self.pinctrl >> 20 & 63).min(32) }
     }
 
-    /// Pins of SET.
+    /// Returns the pins that SET writes.
     pub fn set_pins(&self) -> PinRange {
         PinRange { base: self.pinctrl >> 5 & 31, count: (self.pinctrl >> 26 & 7).min(5) }
     }
@@ -143,7 +143,7 @@ impl StateMachine {
         (self.pinctrl >> 29).min(5)
     }
 
-    /// Ticks that an instruction waits after it has executed.
+    /// Returns the ticks of an instruction's delay after its execution.
     pub fn delay_of(&self, instruction: u16) -> u64 {
         u64::from(u32::from(instruction) >> 8 & low_bits(5 - self.side_bits()))
     }
@@ -182,7 +182,7 @@ impl StateMachine {
         self.autopull() && self.osr_count >= self.pull_threshold() && !self.tx.is_empty()
     }
 
-    /// Takes a word of the TX FIFO into the OSR. Returns false if there is none.
+    /// Moves a word from the TX FIFO to the OSR. Returns false if there is none.
     pub fn refill(&mut self) -> bool {
         let Some(word) = self.tx.pop() else {
             return false;
@@ -216,7 +216,7 @@ impl StateMachine {
         }
     }
 
-    /// Enables or disables it at the end of a cycle. A delay goes on where it was.
+    /// Enables or disables the state machine at the end of a cycle. A delay continues where it was.
     pub fn enable(&mut self, on: bool, now: u64) {
         if on && !self.enabled {
             self.next = self.divider.tick(now + 1, self.delay);
@@ -230,7 +230,7 @@ impl StateMachine {
         self.enabled = on;
     }
 
-    /// Clears what CTRL.SM_RESTART clears.
+    /// Restarts the state machine as CTRL.SM_RESTART does.
     pub fn restart(&mut self, now: u64) {
         self.isr = 0;
         self.isr_count = 0;
@@ -247,7 +247,7 @@ impl StateMachine {
         }
     }
 
-    /// Changes the divider at the end of a cycle. As many ticks as before are left of a delay.
+    /// Changes the divider at the end of a cycle. The number of ticks that are left of a delay stays.
     pub fn change_divider(&mut self, now: u64, change: impl FnOnce(&mut Divider)) {
         let left = (self.next != NEVER).then(|| self.divider.ticks_between(now + 1, self.next));
         change(&mut self.divider);

@@ -1,13 +1,13 @@
 //! The pins that a state machine writes in a cycle (RP2040 data sheet 3.5.6).
 
-/// Levels and directions of some pins.
+/// A write of levels and directions of some pins by a state machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PinWrite {
     levels: Field,
     directions: Field,
 }
 
-/// New values of some of 32 bits.
+/// New values for some of 32 bits, those in the mask.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Field {
     mask: u32,
@@ -15,7 +15,7 @@ struct Field {
 }
 
 impl Field {
-    /// Puts the values of another field above these.
+    /// Overrides this field's values by those of another field.
     fn override_by(&mut self, other: Field) {
         self.value = self.value & !other.mask | other.value;
         self.mask |= other.mask;
@@ -54,7 +54,7 @@ impl PinWrite {
         }
     }
 
-    /// Puts another write above this one.
+    /// Overrides this write by another one where both write the same pins.
     pub fn override_by(&mut self, other: Self) {
         self.levels.override_by(other.levels);
         self.directions.override_by(other.directions);

@@ -4,8 +4,7 @@ use super::{CR_LBE, CR_RXE, CR_UARTEN, DATA_OE, INT_OE, INT_RT, INT_RX, Uart};
 use crate::Access;
 
 impl Uart {
-    /// Queues bytes from the host, which are received one after the other at line speed. The block is due at once
-    /// afterwards.
+    /// Adds bytes from the host, which are received one after the other at line speed. The block has an event at once.
     pub fn host_push(&mut self, bytes: &[u8]) {
         self.rx_line.extend(bytes);
     }

@@ -14,7 +14,8 @@ use crate::stm32::unsupported;
 const WHOLE_ADDRESS: u32 = 0x4000_0000;
 
 impl Stm32 {
-    /// Reads 1, 2 or 4 bytes. A block without its clock reads 0. So does an address where no block is.
+    /// Reads 1, 2 or 4 bytes of a register. Returns 0 for a block whose clock is off, and for an address without a
+    /// block.
     pub fn read(&mut self, address: u32, bytes: u32, now: u64, effects: &mut Effects) -> u32 {
         let Some(n) = self.map.slot(address) else {
             return 0;
@@ -60,7 +61,7 @@ impl Stm32 {
         }
     }
 
-    /// Writes 1, 2 or 4 bytes. A block without its clock ignores it.
+    /// Writes 1, 2 or 4 bytes of a register. A block whose clock is off ignores the write.
     ///
     /// An APB bridge turns a narrow store into a word with the data on every lane (RM0090 "AHB/APB bridges" and the
     /// same passage of the other manuals). AHB blocks see the bytes on their lanes and keep the others.
@@ -132,7 +133,7 @@ impl Stm32 {
         }
     }
 
-    /// Carries out what is due by `now`. The machine calls it when [`Self::due`] is reached.
+    /// Processes the events of all peripherals up to cycle `now`. The machine calls it when [`Self::due`] is reached.
     pub fn advance(&mut self, now: u64, effects: &mut Effects) {
         self.advance_timers(now, effects);
         for n in 0..self.dues.len() {
@@ -143,7 +144,7 @@ impl Stm32 {
         }
     }
 
-    /// Brings the block in a slot up to cycle `now`.
+    /// Advances the block in slot `n` to cycle `now`.
     pub(super) fn advance_slot(&mut self, n: usize, now: u64, effects: &mut Effects) {
         let (place, clock_hz) = (self.slots[n].place, self.slots[n].clock_hz);
         let mut access =
@@ -207,7 +208,8 @@ impl Stm32 {
         }
     }
 
-    /// Brings the slot's due time and interrupt outputs up to date, and the clocks if they may have changed.
+    /// Updates the next event and interrupt outputs of the block in slot `n` after an access or event, and the clocks
+    /// if they may have changed.
     #[inline]
     pub(super) fn after(&mut self, n: usize, now: u64, effects: &mut Effects) {
         if effects.clocks_changed && self.slots[n].place == Place::Rcc {
@@ -229,7 +231,7 @@ impl Stm32 {
         }
     }
 
-    /// Takes over a block's due time and interrupt outputs.
+    /// Updates the next event and interrupt outputs of the block in slot `n`.
     #[inline]
     pub(super) fn refresh(&mut self, n: usize) {
         let place = self.slots[n].place;
@@ -263,7 +265,7 @@ impl Stm32 {
         store
     }
 
-    /// Bytes from the host to a serial port (by its number). They arrive at line speed from now on.
+    /// Sends bytes from the host to a serial port, by its number. They arrive at line speed.
     pub fn uart_push(&mut self, number: u8, bytes: &[u8]) {
         if let Some(index) = self.usart_index(number) {
             self.usarts[index].host_push(bytes);

@@ -10,7 +10,7 @@ use crate::stm32::effects::{Effects, ResetCause};
 use crate::stm32::slots::{Place, Slot, with_block};
 
 impl Stm32 {
-    /// Opens, closes and resets blocks as RCC's enable and reset bits say.
+    /// Switches the clocks of blocks on or off, and resets blocks, as RCC's enable and reset bits say.
     pub(super) fn refresh_gates(&mut self, now: u64, effects: &mut Effects) {
         for n in 0..self.slots.len() {
             let Some(gate) = self.slots[n].row.gate else {
@@ -48,7 +48,7 @@ impl Stm32 {
         }
     }
 
-    /// Recomputes the clocks and rebases whatever depends on one that changed.
+    /// Recomputes the clock frequencies, and adapts the blocks whose clock has changed.
     pub(super) fn retime(&mut self, now: u64, effects: &mut Effects) {
         let clocks = self.rcc.clocks();
         self.pwr.set_pll(self.rcc.pll_ready());
@@ -93,7 +93,7 @@ impl Stm32 {
         self.stated_hz.unwrap_or(self.clocks.core_hz)
     }
 
-    /// The run states the core's clock, or no longer does, from cycle `now` on.
+    /// Sets the core clock that the run states, in Hz, from cycle `now` on. `None`: it states none.
     pub fn state_clock(&mut self, hz: Option<u64>, now: u64) {
         self.stated_hz = hz;
         self.elapsed.set_clock(now, self.conversion_hz());
@@ -105,7 +105,7 @@ impl Stm32 {
         &self.elapsed
     }
 
-    /// A chip reset: every block but the backup domain, then the cause's flag.
+    /// Resets all blocks except those of the backup domain, and sets the flag of the cause.
     pub fn reset(&mut self, cause: ResetCause, now: u64, effects: &mut Effects) {
         self.reset_where(|slot| !slot.backup);
         self.rcc.note_cause(cause);

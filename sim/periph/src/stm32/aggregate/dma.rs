@@ -8,7 +8,7 @@ use crate::stm32::dma::{Burst, DmaBus, Port, STREAMS, Transfer, View};
 use crate::stm32::effects::Effects;
 use crate::stm32::slots::Place;
 
-/// A peripheral that can request a stream.
+/// A peripheral that can request transfers of a DMA stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Source {
     slot: usize,
@@ -16,7 +16,7 @@ struct Source {
     signal: Signal,
 }
 
-/// The controllers' places in the chip, and the sources of their streams.
+/// The DMA controllers of a chip, and the peripherals that request their streams.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DmaWiring {
     /// Slot of each controller, in the order of `Stm32::dmas`.
@@ -30,7 +30,7 @@ pub(super) struct DmaWiring {
 }
 
 impl DmaWiring {
-    /// Adds a controller.
+    /// Adds the DMA controller in this slot.
     pub fn add(&mut self, slot: usize) {
         self.slots.push(slot);
         self.sources.push(Default::default());
@@ -60,7 +60,7 @@ impl Stm32 {
         self.wiring.is_active = self.dmas.iter().any(super::Dma::is_active);
     }
 
-    /// Makes a transfer, and tells the peripheral that requested it.
+    /// Makes a DMA transfer, and notifies the peripheral that requested it.
     fn carry_out(&mut self, c: usize, transfer: &Transfer, now: u64, bus: &mut dyn DmaBus, effects: &mut Effects) {
         let sources = self.wiring.sources[c][transfer.stream].iter();
         let requesting: Vec<Source> = sources.filter(|source| self.requests(source)).copied().collect();
@@ -79,7 +79,7 @@ impl Stm32 {
         }
     }
 
-    /// Reads a burst. `None` after a bus error.
+    /// Reads a burst of a DMA controller. `None` after a bus error.
     fn read_burst(
         &mut self,
         c: usize,
@@ -104,7 +104,7 @@ impl Stm32 {
         Some(data)
     }
 
-    /// Writes a burst. False after a bus error.
+    /// Writes a burst of a DMA controller. Returns false after a bus error.
     fn write_burst(
         &mut self,
         c: usize,
@@ -174,7 +174,7 @@ impl Stm32 {
         }
     }
 
-    /// Tells a peripheral that its request was served. So many items are left of the round.
+    /// Notifies a peripheral that its request was served. `left` is the number of items that are left of the round.
     fn acknowledge_dma(&mut self, source: &Source, left: u32, is_last: bool) {
         match (source.place, source.signal) {
             (Place::I2cV1(n), Signal::Rx) => self.i2cs_v1[usize::from(n)].dma_served(left),
@@ -190,7 +190,7 @@ impl Stm32 {
         }
     }
 
-    /// Firmware has written to a controller or to the multiplexer: finds the sources of the streams again.
+    /// Recomputes which peripherals request which streams, after a write to a controller or to the request multiplexer.
     pub(super) fn rewire_dma(&mut self, now: u64) {
         for c in 0..self.dmas.len() {
             let selections = self.dmas[c].selections();
@@ -222,7 +222,7 @@ impl Stm32 {
             .collect()
     }
 
-    /// A peripheral may request other streams than before.
+    /// Updates all DMA controllers, because a peripheral's requests may have changed.
     #[inline]
     pub(super) fn update_dmas(&mut self, now: u64) {
         if self.wiring.is_active && !self.wiring.is_running {
@@ -232,7 +232,7 @@ impl Stm32 {
         }
     }
 
-    /// Lets a controller grant its ports at `now`.
+    /// Lets a DMA controller begin transfers at cycle `now`, and updates its next event.
     fn update_dma(&mut self, c: usize, now: u64) {
         let slot = self.wiring.slots[c];
         if self.slots[slot].open && self.dmas[c].is_active() {
@@ -252,13 +252,13 @@ impl Stm32 {
         self.refresh(slot);
     }
 
-    /// Returns whether a block is a controller of DMA, which only [`Stm32::run_dma`] advances.
+    /// Returns whether the block in a slot is a DMA controller, which only [`Stm32::run_dma`] advances.
     pub(super) fn is_dma(&self, slot: usize) -> bool {
         matches!(self.slots[slot].place, Place::Dma(_))
     }
 }
 
-/// Blocks whose events and registers are requests.
+/// Returns whether a block can request DMA transfers.
 pub(super) fn is_source(place: Place) -> bool {
     matches!(
         place,
@@ -273,7 +273,7 @@ pub(super) fn is_source(place: Place) -> bool {
     )
 }
 
-/// Blocks that wire the streams.
+/// Returns whether writes to a block can change which peripherals request which DMA streams.
 pub(super) fn is_controller(place: Place) -> bool {
     matches!(place, Place::Dma(_) | Place::DmaMux)
 }

@@ -35,7 +35,8 @@ impl Stm32 {
         }
     }
 
-    /// Lets resistors of the board hold pins. The levels have been there since before power-on, so there are no edges.
+    /// Sets the pins that resistors of the board hold at a level. The levels exist since before power-on, so there are
+    /// no edges.
     pub(super) fn hold_pins(&mut self, rest: &[(Pin, bool)], effects: &mut Effects) {
         for &(Pin { port, pin }, level) in rest {
             if let Some(index) = self.ports.get(usize::from(port)).copied().flatten() {
@@ -45,13 +46,13 @@ impl Stm32 {
         }
     }
 
-    /// Brings the levels of a port up to date: edges, EXTI lines, wires.
+    /// Updates the levels of a port, and passes changes on to EXTI lines and wires.
     pub(super) fn update_port(&mut self, index: u8, now: u64, effects: &mut Effects) {
         // Each wire passes a level on once. A loop of wires ends there.
         self.settle_port(index, self.wires.len(), now, effects);
     }
 
-    /// Brings a port up to date: reports changed pins, and passes them on to EXTI lines and wires.
+    /// Updates the levels of a port: reports changed pins, and passes them on to EXTI lines and wires.
     pub(super) fn settle_port(&mut self, index: u8, wires_left: usize, now: u64, effects: &mut Effects) {
         let gpio = &mut self.gpios[usize::from(index)];
         let changed = gpio.update();
@@ -73,7 +74,7 @@ impl Stm32 {
         }
     }
 
-    /// Tells devices on SPI buses the levels of the pins that select them.
+    /// Notifies devices on SPI buses of the levels of the pins that select them.
     fn select_devices(&mut self, port: u8, levels: u16, now: u64) {
         let spis = self.spis.iter_mut().map(|spi| &mut spi.bus);
         let buses = spis.chain(self.spis_h7.iter_mut().map(|spi| &mut spi.bus));
@@ -87,7 +88,7 @@ impl Stm32 {
         }
     }
 
-    /// Hands edges to the EXTI lines that listen to the port.
+    /// Passes edges of a port's pins on to the EXTI lines that are connected to the port.
     fn sense(&mut self, port: u8, changed: u16, levels: u16, now: u64, effects: &mut Effects) {
         let (core_hz, elapsed) = (self.clocks.core_hz, &self.elapsed);
         let mut access = Access { now, core_hz, clock_hz: 0, elapsed, bytes: 4, effects };
@@ -105,7 +106,7 @@ impl Stm32 {
         }
     }
 
-    /// The EXTI lines listen to other pins: no edge arises from the switch itself.
+    /// Connects the EXTI lines to other pins, after SYSCFG changed. That causes no edge.
     pub(super) fn route_lines(&mut self) {
         for line in 0..16 {
             let level = self.pin_levels(self.syscfg.exti_port(line)) >> line & 1 != 0;

@@ -11,7 +11,7 @@ const MOST_REACTIONS: u32 = 32;
 /// Channels with an input.
 const CHANNELS: u8 = 4;
 
-/// A pin that a channel of a timer can reach.
+/// A pin that a channel of a timer can use.
 #[derive(Debug, Clone, Copy)]
 struct Route {
     at: TimerPin,
@@ -23,7 +23,7 @@ struct Route {
     hears: bool,
 }
 
-/// All ways between timers and pins of a chip.
+/// All routes between the timers and pins of a chip.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TimerRoutes {
     routes: Vec<Route>,
@@ -51,7 +51,7 @@ impl TimerRoutes {
 }
 
 impl Stm32 {
-    /// Brings the timers that drive pins up to cycle `now`, in the order of their edges.
+    /// Advances the timers whose outputs drive pins to cycle `now`, in the order of their edges.
     #[inline]
     pub(super) fn advance_timers(&mut self, now: u64, effects: &mut Effects) {
         if self.timer_routes.driving != 0 && self.due <= now {
@@ -75,7 +75,8 @@ impl Stm32 {
         }
     }
 
-    /// Takes over what a timer's outputs did, and whether pins matter to it.
+    /// Passes the edges of a timer's outputs on to the pins, and updates whether the timer drives pins or has pins as
+    /// inputs.
     #[inline]
     pub(super) fn settle_timer(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
         let (timer, bit) = (&self.timers[usize::from(index)], 1 << index);
@@ -93,7 +94,7 @@ impl Stm32 {
         }
     }
 
-    /// Gives a timer the levels of its pins as it begins to listen to them.
+    /// Sets the levels of a timer's input pins when the timer begins to use them.
     fn preset_timer(&mut self, index: u8, n: usize, pins: u8, now: u64, effects: &mut Effects) {
         let clock_hz = self.slots[n].clock_hz;
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
@@ -111,14 +112,14 @@ impl Stm32 {
         })
     }
 
-    /// A timer was reset: its outputs drive nothing any more.
+    /// Makes the pins show no output of a timer, after it was reset.
     pub(super) fn refresh_timer(&mut self, index: u8, n: usize, now: u64, effects: &mut Effects) {
         let clock_hz = self.slots[n].clock_hz;
         let access = Access { now, core_hz: self.clocks.core_hz, clock_hz, elapsed: &self.elapsed, bytes: 4, effects };
         self.timers[usize::from(index)].refresh_outputs(now, &access);
     }
 
-    /// Puts the edges of all timers on the pins that show them.
+    /// Passes the output edges of all timers on to their pins.
     pub(super) fn show_all_edges(&mut self, effects: &mut Effects) {
         for index in 0..self.timers.len() {
             if self.timers[index].has_edges() {
@@ -127,7 +128,7 @@ impl Stm32 {
         }
     }
 
-    /// Puts a timer's edges on the pins that show them.
+    /// Passes a timer's output edges on to its pins.
     fn show_edges(&mut self, index: u8, effects: &mut Effects) {
         for edge in self.timers[usize::from(index)].take_edges() {
             let mut ports = 0_u16;
@@ -147,7 +148,7 @@ impl Stm32 {
         }
     }
 
-    /// Lets a pin show an output of a timer whose driven outputs have these levels.
+    /// Makes a pin show an output of a timer. `driven` has the outputs that the timer drives, `levels` their levels.
     fn drive_function(&mut self, at: TimerPin, driven: u8, levels: u8) {
         let Some(gpio) = self.ports[usize::from(at.port)] else { return };
         let gpio = &mut self.gpios[usize::from(gpio)];
@@ -161,7 +162,7 @@ impl Stm32 {
         gpio.drive_functions(all_driven, all_levels);
     }
 
-    /// AFIO may have moved the F1's timers to other pins.
+    /// Moves the timers of an F1 to other pins, if AFIO_MAPR has changed.
     pub(super) fn remap_timers(&mut self, now: u64, effects: &mut Effects) {
         if self.syscfg.pin_remap() == self.timer_routes.mapr {
             return;
@@ -172,7 +173,8 @@ impl Stm32 {
         }
     }
 
-    /// Finds which pins show and hear timers, after modes of pins have changed. The ports' levels are not settled.
+    /// Recomputes which pins show outputs of timers and which are inputs of timers, after modes of pins have changed.
+    /// The caller updates the ports.
     pub(super) fn route_timers(&mut self, now: u64, effects: &mut Effects) {
         let mapr = self.syscfg.pin_remap();
         let is_remapped = self.chip() == super::Chip::F103;
@@ -213,7 +215,7 @@ impl Stm32 {
         self.tell_all_timers(now, effects);
     }
 
-    /// Tells the timers to which pins matter that these have changed.
+    /// Notifies the timers that have this port's pins as inputs of changed levels.
     #[inline]
     pub(super) fn tell_timers(&mut self, port: u8, changed: u16, now: u64, effects: &mut Effects) {
         let routes = &self.timer_routes;
@@ -222,7 +224,7 @@ impl Stm32 {
         }
     }
 
-    /// Tells the timers to which pins matter the levels of all their pins.
+    /// Notifies all timers that have pins as inputs of the levels of these pins.
     fn tell_all_timers(&mut self, now: u64, effects: &mut Effects) {
         if self.timer_routes.listening == 0 || self.timer_routes.reactions >= MOST_REACTIONS {
             return;

@@ -56,7 +56,7 @@ impl Chip {
     }
 }
 
-/// The kind of block that a row places.
+/// The kind of block that a row of a chip's table describes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Device {
     Rcc,
@@ -103,7 +103,7 @@ const BASIC: TimerKind = TimerKind { channels: 0, ..GENERAL };
 const TWO_REPEATING: TimerKind = TimerKind { advanced: true, ..TWO };
 const ONE_REPEATING: TimerKind = TimerKind { advanced: true, ..ONE };
 
-/// Position of an enable bit: register offset in RCC and bit.
+/// The position of a block's clock enable bit: register offset in RCC, and bit. `None`: the block's clock is always on.
 pub(super) type Gate = Option<(u32, u32)>;
 /// No enable bit.
 const NONE: Gate = None;
@@ -113,7 +113,7 @@ const fn gate(offset: u32, bit: u32) -> Gate {
     Some((offset, bit))
 }
 
-/// One block of a family.
+/// A row of a family's table: one block, with its address, bus, clock gate and interrupts.
 #[derive(Debug)]
 pub(super) struct Row {
     pub name: &'static str,
@@ -144,7 +144,7 @@ const F407: u8 = 1 << Chip::F407 as u8;
 const F411: u8 = 1 << Chip::F411 as u8;
 const F446: u8 = 1 << Chip::F446 as u8;
 
-/// The properties of a chip besides its rows.
+/// The properties of a chip, besides its rows in the table of blocks.
 #[derive(Debug)]
 pub(super) struct Spec {
     pub chip: Chip,
@@ -304,7 +304,7 @@ static SPECS: [Spec; 8] = [
 ];
 
 impl Chip {
-    /// Returns whether it has a port of pins, 0 = A.
+    /// Returns whether the chip has this GPIO port. Port 0 is A.
     #[must_use]
     pub fn has_port(self, port: u8) -> bool {
         self.spec().rows().any(|row| matches!(row.device, Device::Gpio(own) if own == port))
@@ -317,7 +317,7 @@ impl Chip {
 }
 
 impl Spec {
-    /// Rows of this chip.
+    /// Returns the rows of the table of blocks for this chip.
     pub fn rows(&self) -> impl Iterator<Item = &'static Row> + use<> {
         let chip = 1u8 << self.chip as u8;
         self.rows.iter().filter(move |row| row.chips & chip != 0)

@@ -20,7 +20,7 @@ const ISR: u32 = 0x00;
 const IFCR: u32 = 0x04;
 const CSELR: u32 = 0xa8;
 
-/// One channel.
+/// One channel of a DMA controller of F1 or L0.
 #[derive(Debug, Clone, Copy, Default)]
 struct Channel {
     ccr: u32,
@@ -46,7 +46,7 @@ impl Channel {
         self.ccr >> 12 & 3
     }
 
-    /// Begins again at the first addresses.
+    /// Sets the channel to its first item again.
     fn rewind(&mut self) {
         (self.peripheral, self.memory) = (self.cpar, self.cmar);
     }
@@ -62,7 +62,7 @@ impl Channel {
     }
 }
 
-/// A controller with seven channels.
+/// A DMA controller of F1 or L0, with seven channels.
 #[derive(Debug, Clone)]
 pub struct ChannelDma {
     channels: [Channel; CHANNELS],
@@ -215,7 +215,8 @@ impl ChannelDma {
         }
     }
 
-    /// CGIF clears all flags of its channel. GIF goes with the last of the others.
+    /// Clears flags by a write to IFCR. CGIF clears all flags of its channel, and GIF is cleared with the last of the
+    /// others.
     fn clear_flags(&mut self, value: u32) {
         for n in 0..CHANNELS {
             let bits = value >> (4 * n) & 15;
@@ -226,7 +227,8 @@ impl ChannelDma {
         }
     }
 
-    /// Writes CCR. A channel that is enabled begins at its first addresses. While it is, only its enables change.
+    /// Writes CCR of channel `n`. Enabling a channel sets it to its first item. While it is enabled, only its enable
+    /// bits can change.
     fn control(&mut self, n: usize, value: u32) {
         let channel = &mut self.channels[n];
         match (channel.is_enabled(), value & EN != 0) {

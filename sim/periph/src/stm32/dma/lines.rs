@@ -38,7 +38,7 @@ pub(in crate::stm32) fn lines(chip: Chip) -> impl Iterator<Item = &'static Line>
     family.iter().chain(chip_only)
 }
 
-/// Block and signal of a request of the H7's DMAMUX1.
+/// Returns the block and the signal of a request number of the H7's DMAMUX1. `None` if it has none.
 pub(in crate::stm32) fn mux_line(request: u32) -> Option<(&'static str, Signal)> {
     H7.iter().find(|line| u32::from(line.0) == request).map(|line| (line.1, line.2))
 }

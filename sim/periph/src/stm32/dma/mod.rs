@@ -32,14 +32,14 @@ pub trait DmaBus {
     fn write(&mut self, address: u32, bytes: u32, value: u32) -> Option<bool>;
 }
 
-/// A port of a controller. Channels have the peripheral port only, for both of their accesses.
+/// A port of a DMA controller. Controllers of F1 and L0 use the peripheral port for both accesses of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Port {
     Peripheral,
     Memory,
 }
 
-/// Accesses that follow each other on a port.
+/// A burst of a DMA controller: consecutive accesses on one port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Burst {
     pub port: Port,
@@ -51,7 +51,7 @@ pub(super) struct Burst {
     pub step: u32,
 }
 
-/// The accesses of a port. They take effect at the end of its time.
+/// A DMA transfer on one port: a read, a write, or both. It takes effect at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Transfer {
     pub stream: usize,
@@ -61,7 +61,7 @@ pub(super) struct Transfer {
     pub data: [u8; 16],
 }
 
-/// How a transfer went for the peripheral that requested it.
+/// The outcome of a DMA transfer for the peripheral that requested it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ServedRequest {
     /// Items that are left of this round.
@@ -70,7 +70,7 @@ pub(super) struct ServedRequest {
     pub is_last: bool,
 }
 
-/// The chip, as a controller sees it when it grants its ports.
+/// A DMA controller's view of the chip when it begins transfers: requests, clocks and memories.
 pub(super) struct View<'a> {
     /// Streams that peripherals request, a bit each.
     pub requests: u32,
@@ -119,14 +119,14 @@ fn is_flash(address: u32) -> bool {
     matches!(address >> 24, 0 | 8)
 }
 
-/// A port that is granted until a cycle.
+/// A transfer that occupies a port of a DMA controller until a cycle.
 #[derive(Debug, Clone, Copy)]
 struct Grant {
     transfer: Transfer,
     end: u64,
 }
 
-/// A controller of either kind.
+/// A DMA controller: with channels on F1 and L0, with streams on the others.
 #[derive(Debug, Clone)]
 pub enum Dma {
     /// F1 and L0.
@@ -146,22 +146,23 @@ macro_rules! either {
 }
 
 impl Dma {
-    /// Streams that wait for requests of peripherals, a bit each, with the selected channel or request.
+    /// Returns, for each stream or channel, the channel or request number that firmware selected. `None` if it awaits
+    /// no peripheral.
     pub(super) fn selections(&self) -> [Option<u32>; STREAMS] {
         either!(self, dma => dma.selections())
     }
 
-    /// Returns whether any stream is enabled or a transfer is on its way.
+    /// Returns whether any stream is enabled or a transfer is under way.
     pub(super) fn is_active(&self) -> bool {
         either!(self, dma => dma.is_active())
     }
 
-    /// Grants free ports from cycle `now` on.
+    /// Begins transfers on free ports at cycle `now`.
     pub(super) fn grant(&mut self, now: u64, view: &View) {
         either!(self, dma => dma.grant(now, view));
     }
 
-    /// Takes a transfer that has its time by `now`.
+    /// Removes a transfer that has ended by cycle `now` and returns it.
     pub(super) fn take_transfer(&mut self, now: u64) -> Option<Transfer> {
         either!(self, dma => dma.take_transfer(now))
     }
@@ -196,8 +197,8 @@ impl Block for Dma {
         either!(self, dma => dma.register(offset))
     }
 
-    /// Returns whether written 0 bits do nothing in the register at this offset, so that a narrow write adds 0 bytes:
-    /// the registers that clear flags only.
+    /// Returns whether a narrow write fills the other bytes of this register with 0, because 0 bits have no effect
+    /// there. This holds for the registers that clear flags only.
     fn is_strobe(&self, offset: u32) -> bool {
         either!(self, dma => dma.clears_flags(offset))
     }

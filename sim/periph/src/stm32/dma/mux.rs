@@ -10,7 +10,7 @@ const FIRST_GENERATOR: u32 = 0x100;
 const CCR_MASK: u32 = 0x1fff_037f;
 const RGCR_MASK: u32 = 0x00ff_011f;
 
-/// The multiplexer.
+/// The DMA request multiplexer of the H7 (DMAMUX1).
 #[derive(Debug, Clone, Default)]
 pub struct DmaMux {
     channels: [u32; CHANNELS],

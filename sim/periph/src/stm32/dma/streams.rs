@@ -25,7 +25,7 @@ const ALL_FLAGS: u32 = 0x3d;
 const SHIFTS: [u32; 4] = [0, 6, 16, 22];
 const FIFO_BYTES: u32 = 16;
 
-/// The ways of a stream.
+/// The direction of a stream's transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     PeripheralToMemory,
@@ -33,7 +33,7 @@ enum Direction {
     MemoryToMemory,
 }
 
-/// Bytes on their way from one port to the other.
+/// The FIFO of a DMA stream: bytes on their way from one port to the other.
 #[derive(Debug, Clone, Copy, Default)]
 struct Fifo {
     bytes: [u8; FIFO_BYTES as usize],
@@ -68,7 +68,7 @@ impl Fifo {
     }
 }
 
-/// One stream.
+/// One stream of a DMA controller of F4, F7 or H7.
 #[derive(Debug, Clone, Copy)]
 struct Stream {
     cr: u32,
@@ -149,7 +149,7 @@ impl Stream {
         if self.is_direct() { self.peripheral_bytes() } else { size_of(self.cr >> 13) }
     }
 
-    /// Beats of a burst by its code. Direct mode has none.
+    /// Returns the number of accesses in a burst, by its field in CR. Always 1 in direct mode.
     fn beats(&self, shift: u32) -> u32 {
         if self.is_direct() { 1 } else { [1, 4, 8, 16][(self.cr >> shift & 3) as usize] }
     }
@@ -164,7 +164,7 @@ impl Stream {
         self.reload * self.peripheral_bytes()
     }
 
-    /// Items that are left where half of a round is done.
+    /// Returns the number of items that are left when half of a round is done.
     fn half(&self) -> u32 {
         self.reload - self.reload / 2
     }
@@ -182,7 +182,7 @@ impl Stream {
         self.mar[if self.cr & DBM != 0 { self.buffer } else { 0 }]
     }
 
-    /// Begins with what the registers say.
+    /// Begins a round of transfers with the addresses and the count in the registers.
     fn start(&mut self) {
         if self.ndtr == 0 {
             self.ndtr = self.reload;
@@ -263,7 +263,7 @@ impl Stream {
     }
 }
 
-/// A controller with eight streams.
+/// A DMA controller of F4, F7 or H7, with eight streams.
 #[derive(Debug, Clone)]
 pub struct StreamDma {
     streams: [Stream; STREAMS],
@@ -366,7 +366,7 @@ impl StreamDma {
         served.filter(|_| self.streams[n].direction() != Direction::MemoryToMemory)
     }
 
-    /// Items went through the peripheral port.
+    /// Counts the items of a completed burst on the peripheral port.
     fn finish_peripheral(&mut self, n: usize, burst: &Burst) -> ServedRequest {
         let stream = &mut self.streams[n];
         let before = stream.ndtr;
@@ -383,7 +383,7 @@ impl StreamDma {
         ServedRequest { left, is_last: left == 0 && !circular }
     }
 
-    /// Bytes went through the memory port.
+    /// Counts the bytes of a completed burst on the memory port.
     fn finish_memory(&mut self, n: usize, burst: &Burst) {
         let stream = &mut self.streams[n];
         let before = stream.memory_left;
@@ -400,7 +400,8 @@ impl StreamDma {
         }
     }
 
-    /// Raises flags by the units that are left. An item has so many `units`. Ends the stream or its round.
+    /// Sets the flags of half and complete transfer, when the units left fall from `before` to `left`, and ends the
+    /// round or the stream. `units` is the number of units of an item.
     fn count(&mut self, n: usize, units: u32, before: u32, left: u32) {
         let half = self.streams[n].half() * units;
         if self.streams[n].reload > 1 && before > half && left <= half {
@@ -417,7 +418,7 @@ impl StreamDma {
         }
     }
 
-    /// Switches a stream off because of an error.
+    /// Disables a stream because of an error, and sets the error's flag.
     fn fail(&mut self, n: usize, flag: u32) {
         self.flags[n] |= flag;
         self.streams[n].cr &= !EN;
@@ -427,7 +428,7 @@ impl StreamDma {
         }
     }
 
-    /// A stream that firmware switched off ends when its ports are idle and what it has read is stored.
+    /// Ends a stream that firmware has disabled, if its ports are idle and its FIFO is empty.
     fn stop_when_idle(&mut self, n: usize) {
         let busy = self.granted.iter().flatten().any(|grant| grant.transfer.stream == n);
         let stream = &mut self.streams[n];
@@ -489,8 +490,8 @@ impl StreamDma {
         }
     }
 
-    /// Writes a register of a stream. Most are locked while it is enabled. With two buffers the one that is not in use can be
-    /// moved.
+    /// Writes a register of a stream. Most are locked while the stream is enabled. With two buffers, the address of the
+    /// one that is not in use can change.
     fn configure(&mut self, n: usize, register: u32, value: u32) {
         let stream = &mut self.streams[n];
         let locked = stream.is_enabled();

@@ -6,7 +6,7 @@ use crate::stm32::block::Access;
 
 const KEY_PAIR: [u32; 2] = [0x4567_0123, 0xcdef_89ab];
 
-/// How the part to erase is named.
+/// The way in which firmware selects the part of the flash to erase: by sector or by page.
 #[derive(Debug, Clone, Copy)]
 enum Unit {
     /// Page that holds the address in AR, of this many bytes.
@@ -15,7 +15,7 @@ enum Unit {
     Sector(u32, u32, &'static [u32]),
 }
 
-/// Registers and bits of this kind of interface.
+/// The registers and bits of a kind of flash interface.
 #[derive(Debug)]
 pub(in crate::stm32) struct Spec {
     /// KEYR, OPTKEYR, SR, CR of bank 1, and the distance to those of bank 2 (0: one bank).
@@ -203,12 +203,12 @@ pub(in crate::stm32) static H7: super::Spec = super::Spec {
 };
 
 impl Spec {
-    /// Bank and offset inside it.
+    /// Returns the bank of a register's offset, and the offset inside the bank.
     fn split(&self, offset: u32) -> (usize, u32) {
         if self.stride != 0 && offset >= self.stride { (1, offset - self.stride) } else { (0, offset) }
     }
 
-    /// Status bits are cleared by writing 1 to the status register itself.
+    /// Returns whether the register at an offset is the status register, and its bits are cleared by writing 1 to it.
     pub(super) fn clears_in_status(&self, offset: u32) -> bool {
         self.clear.is_none() && offset == self.sr
     }
@@ -267,7 +267,7 @@ impl Flash {
         }
     }
 
-    /// Takes a key for the option bytes.
+    /// Writes a key for the option bytes.
     fn unlock_options(&mut self, spec: &Spec, value: u32) {
         let bank = &mut self.banks[0];
         bank.option_keys.enter(value, spec.option_pair);
@@ -360,7 +360,7 @@ impl Flash {
         FlashStore::Program
     }
 
-    /// An operation is over.
+    /// Ends the operation (programming or erasing) of bank `n`.
     pub(super) fn banked_done(&mut self, spec: &Spec, n: usize) {
         let bank = &mut self.banks[n];
         // F4 and F7 show EOP only if its interrupt is enabled.

@@ -39,7 +39,7 @@ pub(in crate::stm32) static L0: Spec = Spec {
     options: &[(0x1c, 0x8070_00aa)],
 };
 
-/// Locks of the L0.
+/// The locks of the L0's flash interface.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     /// PECR without its lock bits.

@@ -14,7 +14,7 @@ const DCKCFGR: u32 = 0x8c;
 /// F7.
 const DCKCFGR2: u32 = 0x90;
 
-/// The differences between the parts of this group.
+/// The differences between the clock trees of the F4 and F7 parts.
 struct Variant {
     /// PLLI2S and PLLSAI divide their input by an M of their own (F411, F446). Otherwise by the main PLL's.
     own_m: bool,
@@ -133,7 +133,8 @@ pub(in crate::stm32) static F7: Spec = Spec {
     ..BASE
 };
 
-/// P, Q and R of one PLL. Q and R below 2 are forbidden and give nothing.
+/// Returns the frequencies of the outputs P, Q and R of one PLL in Hz. They are 0 for the forbidden dividers Q and R
+/// below 2.
 fn pll_outputs(input: u64, m: u32, register: u32) -> [u64; 3] {
     let vco = (input * u64::from(register >> 6 & 0x1ff)).checked_div(u64::from(m)).unwrap_or(0);
     let over = |divisor: u32| if divisor < 2 { 0 } else { vco / u64::from(divisor) };

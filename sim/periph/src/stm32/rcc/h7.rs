@@ -101,7 +101,7 @@ pub(in crate::stm32) static H7: Spec = Spec {
     },
 };
 
-/// P, Q and R of PLL `n` from its input frequency.
+/// Returns the frequencies of the outputs P, Q and R of PLL `n` in Hz, by its input frequency.
 fn pll_outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
     let (select, config) = (rcc.word(PLLCKSELR), rcc.word(PLLCFGR));
     let (divr, fracr) = (rcc.word(PLL1DIVR + 8 * n), rcc.word(PLL1DIVR + 8 * n + 4));
@@ -119,7 +119,7 @@ fn pll_outputs(rcc: &Rcc, n: u32, input: u64) -> [u64; 3] {
     [over(9, 0), over(16, 1), over(24, 2)]
 }
 
-/// A kernel clock that RCC chooses in its own way.
+/// A kernel clock of a block that RCC selects by a multiplexer of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stm32) enum KernelClock {
     /// SPI1 to SPI3.
@@ -133,7 +133,7 @@ pub(in crate::stm32) enum KernelClock {
 }
 
 impl Rcc {
-    /// per_ck: CKPERSEL.
+    /// Returns the frequency of per_ck in Hz, which CKPERSEL selects.
     fn peripheral_hz(&self, clocks: &Clocks) -> u64 {
         match self.word(D1CCIPR) >> 28 & 3 {
             0 => clocks.hsi_hz,
@@ -143,7 +143,8 @@ impl Rcc {
         }
     }
 
-    /// Frequency of such a clock (RM0433 8.7.18 to 8.7.21). The input pin of the I2S clock has none.
+    /// Returns the frequency of a block's kernel clock in Hz (RM0433 8.7.18 to 8.7.21). 0 for the input pin of the I2S
+    /// clock.
     pub(in crate::stm32) fn h7_kernel_hz(&self, clocks: &Clocks, clock: KernelClock, bus: Bus) -> u64 {
         let pll = |n: usize, output: usize| clocks.pll_hz[n - 1][output];
         let of_bus = |code: u32| match code {

@@ -3,7 +3,7 @@
 use super::Rcc;
 use crate::stm32::clocks::Clocks;
 
-/// A source of a clock. PLL2 and PLL3 are the F4's and F7's PLLI2S and PLLSAI.
+/// A source of a clock: an oscillator or a PLL. PLL2 and PLL3 are the F4's and F7's PLLI2S and PLLSAI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stm32) enum Osc {
     Hsi,
@@ -21,7 +21,7 @@ pub(in crate::stm32) enum Osc {
 /// Number of [`Osc`] values.
 pub(super) const OSCILLATORS: usize = 9;
 
-/// An oscillator's bits: register offset and bit of "on" and "ready", and its ready flag's number.
+/// The bits of an oscillator: register offset and bit of "on" and "ready", and the number of its ready flag.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::stm32) struct OscBits {
     pub(super) osc: Osc,
@@ -30,7 +30,7 @@ pub(in crate::stm32) struct OscBits {
     pub(super) flag: u32,
 }
 
-/// The bits of the ready interrupts.
+/// The registers with the enable bits and flags of the ready interrupts.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::stm32) enum ReadyFlags {
     /// CIR: flags from bit 0, enables from bit 8, clears from bit 16.
@@ -59,7 +59,7 @@ pub(super) const fn field(offset: u32, shift: u32, width: u32) -> Field {
     Field { offset, shift, width }
 }
 
-/// A family's clock control.
+/// The description of a family's RCC: its registers, oscillators and clock tree.
 #[derive(Debug)]
 pub(in crate::stm32) struct Spec {
     /// Register values after reset, where not 0.
@@ -99,7 +99,7 @@ pub(in crate::stm32) struct Spec {
     pub(super) rng: fn(&Rcc, &Clocks) -> u64,
 }
 
-/// How long clock sources take to start, in ns. None of these are in the manuals as more than typical values.
+/// The start-up times of clock sources in ns. The manuals have only typical values for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartUp {
     /// HSI, MSI, CSI, HSI48.
@@ -117,13 +117,14 @@ pub struct StartUp {
 }
 
 impl Default for StartUp {
-    /// Assumed, of the order of the data sheets' typical values. The LSE's is shorter than a real crystal's second.
+    /// Returns assumed start-up times, near the data sheets' typical values. That of the LSE is shorter than a real
+    /// crystal's second.
     fn default() -> Self {
         Self { rc_ns: 2_000, hse_ns: 2_000_000, bypass_ns: 2_000, lsi_ns: 40_000, lse_ns: 100_000_000, pll_ns: 200_000 }
     }
 }
 
-/// Clocks from outside the chip.
+/// The crystals and clocks from outside the chip, and the start-up times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stm32) struct Crystals {
     pub hse_hz: u64,
@@ -131,23 +132,24 @@ pub(in crate::stm32) struct Crystals {
     pub start_up: StartUp,
 }
 
-/// AHB prescaler of an HPRE code.
+/// Returns the divider of the AHB prescaler, by its code in HPRE.
 pub(super) fn ahb_divisor(code: u32) -> u64 {
     const DIVISORS: [u64; 8] = [2, 4, 8, 16, 64, 128, 256, 512];
     if code & 8 == 0 { 1 } else { DIVISORS[(code & 7) as usize] }
 }
 
-/// APB prescaler of a PPRE code.
+/// Returns the divider of an APB prescaler, by its code in PPRE.
 pub(super) fn apb_divisor(code: u32) -> u64 {
     if code & 4 == 0 { 1 } else { 2 << (code & 3) }
 }
 
-/// Timer clock: PCLK without a prescaler, else twice PCLK; with TIMPRE up to four times, never above HCLK.
+/// Returns the frequency of the timers on an APB in Hz: PCLK without a prescaler, else twice PCLK; with TIMPRE up to
+/// four times, never above HCLK.
 pub(super) fn timer_hz(hclk: u64, pclk: u64, timpre: bool) -> u64 {
     hclk.min(pclk * if timpre { 4 } else { 2 })
 }
 
-/// HCLK and the two APBs after it, for the families whose core runs from HCLK.
+/// Computes the frequencies of HCLK and of the two APBs, for the families whose core runs from HCLK.
 pub(super) fn two_apbs(clocks: &mut Clocks, sysclk: u64, hpre: u32, ppre: [u32; 2], timpre: bool) {
     clocks.sysclk_hz = sysclk;
     clocks.hclk_hz = sysclk / ahb_divisor(hpre);

@@ -36,18 +36,20 @@ impl Timer {
         (smcr & 0x0001_4007 == COUNT_TRIGGERS && smcr & 0x70 < 0x40).then_some((smcr >> 4 & 3) as usize)
     }
 
-    /// It counts another one's updates and is to raise interrupts or drive pins, for which nothing is due.
+    /// Returns whether the timer counts another timer's updates and should raise interrupts or drive pins. The model
+    /// does that too late, because it has no event for them.
     pub(in crate::stm32) fn is_late(&self) -> bool {
         self.listens_to().is_some() && (self.dier() & 0x5f != 0 || self.drives_pins())
     }
 
-    /// Update events told to others up to `access.now`, if this timer tells them.
+    /// Returns the number of update events up to `access.now` that this timer passes on to others. `None` if it passes
+    /// on none.
     pub(in crate::stm32) fn notify_timers(&mut self, access: &Access) -> Option<u64> {
         self.catch_up(access);
         (self.stored[1] >> 4 & 7 == TELL_UPDATES).then_some(self.updates)
     }
 
-    /// Takes note of the update events that the timer listened to has told so far.
+    /// Counts the update events of the timer that this one listens to. `told` is the number so far.
     pub(in crate::stm32) fn follow_updates(&mut self, told: u64, access: &Access) {
         let fresh = told.wrapping_sub(self.heard.0.replace(told).unwrap_or(told));
         if self.cr1 & CEN == 0 || self.arr.1 == 0 {

@@ -10,8 +10,8 @@ impl Timer {
         self.cr1 & CMS != 0 && self.kind.channels == 4
     }
 
-    /// Ticks from the start of a run to its end, and whether that end is an overflow. A counter that was put beyond
-    /// its auto-reload value runs to the top of its width first.
+    /// Returns the ticks from the start of a run of the counter to its end, and whether that end is an overflow. A
+    /// counter beyond its auto-reload value runs to the top of its width first.
     pub(super) fn run(&self) -> (u64, bool) {
         let arr = u64::from(self.arr.1);
         if self.done > arr {
@@ -20,7 +20,7 @@ impl Timer {
         (if self.is_centred() { arr } else { arr + 1 }, true)
     }
 
-    /// Position at which a channel's counter value equals its compare value.
+    /// Returns the position in a run of the counter at which the counter equals a channel's compare value.
     pub(super) fn match_position(&self, channel: usize) -> u64 {
         let (arr, ccr) = (u64::from(self.arr.1), u64::from(self.ccr[channel].1));
         if self.cr1 & DIR == 0 {
@@ -33,7 +33,8 @@ impl Timer {
         }
     }
 
-    /// Flags the matches in positions `from..=to`, a run at most, and lets them act on the outputs.
+    /// Sets the flags of compare matches in the positions `from..=to` of one run, and applies their effects on the
+    /// outputs.
     pub(super) fn flag_matches(&mut self, from: u64, to: u64) {
         for channel in 0..4 {
             if self.compares(channel) && (from..=to).contains(&self.match_position(channel)) {
@@ -46,13 +47,13 @@ impl Timer {
         }
     }
 
-    /// The DMA requests of an update event.
+    /// Raises the DMA requests of an update event.
     fn request_update(&mut self) {
         let compares = if self.stored[1] & CCDS != 0 { 0x1e } else { 0 };
         self.request_dma(UIF | compares);
     }
 
-    /// Brings preloaded values into force.
+    /// Makes the preloaded values of prescaler, auto-reload and compare registers take effect.
     fn reload(&mut self) {
         self.psc.1 = self.psc.0;
         self.arr.1 = self.arr.0;
@@ -62,7 +63,7 @@ impl Timer {
         }
     }
 
-    /// The counter reached the end of its range at `cycle`.
+    /// Handles an overflow of the counter at a cycle, which may be an update event.
     fn handle_overflow(&mut self, cycle: u64, access: &Access) {
         if self.repeats > 0 {
             self.repeats -= 1;
@@ -82,7 +83,7 @@ impl Timer {
         }
     }
 
-    /// Works off everything up to `access.now`.
+    /// Advances counter, flags and outputs to the cycle `access.now`.
     pub(super) fn catch_up(&mut self, access: &Access) {
         loop {
             let edge = self.next_output_event();
@@ -95,7 +96,7 @@ impl Timer {
         self.count_to(access.now, access);
     }
 
-    /// Lets the counter run up to cycle `now`.
+    /// Advances counter and flags to cycle `now`.
     fn count_to(&mut self, now: u64, access: &Access) {
         while self.position.running() {
             let (length, real) = self.run();
@@ -116,7 +117,7 @@ impl Timer {
         }
     }
 
-    /// The counter leaves the last position of a run at cycle `end`. `real`: that is an overflow.
+    /// Ends a run of the counter at cycle `end`. `real`: the end is an overflow.
     fn end_run(&mut self, end: u64, real: bool, access: &Access) {
         self.position.set(end, 0);
         self.done = 0;
@@ -150,7 +151,7 @@ impl Timer {
         }
     }
 
-    /// Lets the counter count in a direction from now on.
+    /// Makes the counter count up or down from now on.
     pub(super) fn turn(&mut self, up: bool, access: &Access) {
         if (self.cr1 & DIR == 0) != up {
             let count = self.count(access.now);
@@ -159,7 +160,7 @@ impl Timer {
         }
     }
 
-    /// Runs that bring nothing new: every flag they could raise is raised by the first whole one.
+    /// Skips whole runs of the counter that change nothing, because the first one has set all flags.
     fn skip_runs(&mut self, now: u64) {
         let (length, _) = self.run();
         let whole = self.position.value(now) / length;
@@ -174,7 +175,7 @@ impl Timer {
         self.position.set(self.position.cycle_of(whole * length), 0);
     }
 
-    /// EGR: update generation and the software flags.
+    /// Writes EGR: generates an update event, and sets flags.
     pub(super) fn generate_events(&mut self, value: u32, access: &Access) {
         let flags = if self.kind.channels == 0 { 0 } else { 0xfe };
         self.sr |= value & flags & !self.capture_flags();

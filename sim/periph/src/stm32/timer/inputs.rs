@@ -30,7 +30,7 @@ impl TimerInputs {
     }
 }
 
-/// The effect of a trigger (SMCR.SMS).
+/// The slave mode of a timer: the effect of a trigger on its counter (SMCR.SMS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slave {
     None,
@@ -66,7 +66,7 @@ impl Timer {
         }
     }
 
-    /// SMCR.TS.
+    /// Returns SMCR.TS, the number of the selected trigger.
     fn trigger(&self) -> u32 {
         self.smcr() >> 4 & 7
     }
@@ -103,14 +103,14 @@ impl Timer {
         }
     }
 
-    /// Returns whether it matters what pins do.
+    /// Returns whether pins are inputs of the timer, as captures or as a trigger.
     #[inline]
     pub(in crate::stm32) fn listens_to_pins(&self) -> bool {
         (self.stored[6] | self.stored[7]) & 0x303 != 0 && (0..4).any(|channel| self.source(channel).is_some())
             || self.smcr() & 0x1_0007 != 0 && self.active_slave() != Slave::None
     }
 
-    /// TI1 to TI4.
+    /// Returns the levels of the inputs TI1 to TI4, a bit each.
     fn sources(&self) -> u8 {
         let pins = self.inputs.pins;
         if self.stored[1] & TI1S == 0 {
@@ -132,7 +132,7 @@ impl Timer {
         }
     }
 
-    /// Returns whether a channel's polarity picks this edge: CCxP inverts, CCxP with CCxNP takes both.
+    /// Returns whether a channel's polarity selects this edge: CCxP inverts, CCxP with CCxNP takes both edges.
     fn takes_edge(&self, channel: usize, rises: bool) -> bool {
         match self.stored[8] >> (4 * channel) & 0xa {
             0xa => true,
@@ -170,7 +170,7 @@ impl Timer {
         self.request_dma(2 << channel);
     }
 
-    /// CCRx was read: its flag falls if the channel captures.
+    /// Clears the flag of a channel after a read of CCRx, if the channel captures.
     pub(super) fn take_capture(&mut self, channel: usize) {
         if self.source(channel).is_some() {
             self.sr &= !(2 << channel);
@@ -191,7 +191,7 @@ impl Timer {
         self.update_count_rate(access);
     }
 
-    /// The channels' pins have these levels from `access.now` on.
+    /// Sets the levels of the channels' pins from `access.now` on, with the effects of edges.
     pub(in crate::stm32) fn set_inputs(&mut self, pins: u8, access: &Access) {
         if pins == self.inputs.pins {
             return;
@@ -211,7 +211,7 @@ impl Timer {
         self.refresh_outputs(access.now, access);
     }
 
-    /// Every first, second, fourth or eighth edge captures (ICxPSC).
+    /// Counts an edge of a capture channel. Every first, second, fourth or eighth one captures the counter (ICxPSC).
     fn prescale(&mut self, channel: usize, access: &Access) {
         self.inputs.held_back[channel] += 1;
         if self.inputs.held_back[channel] >= 1 << (self.channel_mode(channel) >> 2 & 3) {
@@ -220,7 +220,7 @@ impl Timer {
         }
     }
 
-    /// The effect of an edge in the slave mode.
+    /// Applies the effect of input edges in the slave mode.
     fn slave_edge(&mut self, changed: u8, sources: u8, access: &Access) {
         let slave = self.active_slave();
         let triggered = match self.trigger() {

@@ -30,7 +30,7 @@ mod mode {
     pub const PWM2: u32 = 7;
 }
 
-/// Driven outputs and their levels from a cycle on.
+/// An edge of a timer's outputs: the driven outputs and their levels from a cycle on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stm32) struct OutputEdge {
     pub cycle: u64,
@@ -39,14 +39,14 @@ pub(in crate::stm32) struct OutputEdge {
     pub levels: u8,
 }
 
-/// State of the output stage.
+/// The state of a timer's output stage.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outputs {
     /// Reference signals of the channels as far as matches set them: what the other modes hold is computed.
     held: u8,
     /// Outputs that pins show.
     shown: u8,
-    /// Driven outputs and levels as last recorded.
+    /// Returns the driven outputs and their levels, as recorded last.
     last: (u8, u8),
     /// Reference signals then, and the cycle.
     references: u8,
@@ -63,7 +63,7 @@ impl Outputs {
     }
 }
 
-/// The bits of CCER of one channel.
+/// The enable and polarity bits of one channel in CCER.
 #[derive(Clone, Copy)]
 struct Enables {
     on: bool,
@@ -73,7 +73,7 @@ struct Enables {
 }
 
 impl Timer {
-    /// Takes over which outputs pins show.
+    /// Sets which outputs pins show.
     pub(in crate::stm32) fn show(&mut self, shown: u8, access: &Access) {
         if shown != self.outputs.shown {
             self.catch_up(access);
@@ -83,17 +83,17 @@ impl Timer {
         }
     }
 
-    /// Driven outputs and levels as last recorded.
+    /// Returns the driven outputs and their levels, as recorded last.
     pub(in crate::stm32) fn recorded_outputs(&self) -> (u8, u8) {
         self.outputs.last
     }
 
-    /// Takes the edges since the last call, in order of time.
+    /// Removes the recorded edges of the outputs and returns them, in the order of time.
     pub(in crate::stm32) fn take_edges(&mut self) -> Vec<OutputEdge> {
         std::mem::take(&mut self.outputs.edges)
     }
 
-    /// Returns whether there are edges to take.
+    /// Returns whether there are recorded edges of the outputs.
     #[inline]
     pub(in crate::stm32) fn has_edges(&self) -> bool {
         !self.outputs.edges.is_empty()
@@ -125,7 +125,7 @@ impl Timer {
         }
     }
 
-    /// OCxM.
+    /// Returns the output mode of a channel (OCxM).
     fn output_mode(&self, channel: usize) -> u32 {
         self.channel_mode(channel) >> 4 & 7
     }
@@ -140,7 +140,7 @@ impl Timer {
         (0..4).filter(|&channel| is_shown(channel)).fold(0, |mask, channel| mask | 1 << channel)
     }
 
-    /// OCxREF of all channels at `cycle`, which the counter has reached.
+    /// Returns the reference signals (OCxREF) of all channels at `cycle`, which the counter has reached.
     fn output_references(&self, cycle: u64) -> u8 {
         let (count, up) = (self.count(cycle), self.cr1 & DIR == 0);
         let reference = |channel: usize| {
@@ -158,7 +158,8 @@ impl Timer {
         (0..4).filter(|&channel| self.compares(channel) && reference(channel)).fold(0, |mask, n| mask | 1 << n)
     }
 
-    /// Driven outputs and their levels (RM0090 table "Output control bits for complementary OCx and OCxN channels").
+    /// Returns the driven outputs and their levels (RM0090 table "Output control bits for complementary OCx and OCxN
+    /// channels").
     fn output_levels(&self, references: u8, cycle: u64) -> (u8, u8) {
         let (mut driven, mut levels) = (0, 0);
         let mut drive = |output: usize, level: bool| {
@@ -217,7 +218,7 @@ impl Timer {
         (clocks * access.core_hz).checked_div(access.clock_hz).unwrap_or(0)
     }
 
-    /// Brings the shown outputs up to date at `cycle`, which the counter has reached, and records what changed.
+    /// Updates the outputs that pins show at `cycle`, which the counter has reached, and records their edges.
     pub(in crate::stm32) fn refresh_outputs(&mut self, cycle: u64, access: &Access) {
         if self.outputs.shown == 0 && self.outputs.last.0 == 0 {
             return;
@@ -259,7 +260,7 @@ impl Timer {
         self.position.cycle_of(next).min(dead)
     }
 
-    /// The counter has the compare value of an output channel.
+    /// Applies the effect of a compare match on the reference signal of an output channel.
     pub(super) fn match_output(&mut self, channel: usize) {
         // The flag of a value beyond the range rises with the overflow, but nothing matches then.
         if self.ccr[channel].1 > self.arr.1 {
@@ -273,7 +274,7 @@ impl Timer {
         }
     }
 
-    /// Toggles what each run toggles.
+    /// Toggles the outputs that toggle in each run of the counter.
     pub(super) fn toggle_matching_outputs(&mut self) {
         for channel in 0..4 {
             let toggles = self.output_mode(channel) == mode::TOGGLE && self.compares(channel);
@@ -283,20 +284,20 @@ impl Timer {
         }
     }
 
-    /// Writes CCMR1 or CCMR2. A channel whose mode holds the level takes over the one that it has.
+    /// Writes CCMR1 or CCMR2. A channel whose mode freezes the level keeps its present one.
     pub(super) fn write_modes(&mut self, offset: u32, value: u32, access: &Access) {
         self.outputs.held = self.output_references(access.now);
         self.stored[offset as usize / 4] = value & self.mask(offset);
     }
 
-    /// BDTR.AOE: the outputs come back with an update.
+    /// Enables the outputs at an update event, if BDTR.AOE is set.
     pub(super) fn enable_outputs_at_update(&mut self) {
         if self.kind.advanced && self.stored[BDTR] & AOE != 0 {
             self.stored[BDTR] |= MOE;
         }
     }
 
-    /// Returns whether the counter runs from the timer's clock at all.
+    /// Returns whether the counter counts the timer's clock.
     pub(super) fn is_on(&self) -> bool {
         self.cr1 & CEN != 0
     }

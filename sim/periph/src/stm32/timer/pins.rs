@@ -6,7 +6,7 @@
 use super::outputs::COMPLEMENTARY;
 use crate::stm32::chips::Chip;
 
-/// A pin that a channel of a timer can reach.
+/// A pin that a channel of a timer can use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::stm32) struct TimerPin {
     pub timer: &'static str,
@@ -18,7 +18,7 @@ pub(in crate::stm32) struct TimerPin {
     pub function: u8,
 }
 
-/// One channel's pins.
+/// A row of the table: the pins of one output of a timer.
 struct Line {
     chips: u8,
     timer: &'static str,

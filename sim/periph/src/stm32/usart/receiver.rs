@@ -9,7 +9,7 @@ use crate::NEVER;
 use crate::stm32::block::Access;
 
 impl Usart {
-    /// Bytes from the host, received one after the other at line speed. The block is due at once afterwards.
+    /// Adds bytes from the host, which are received one after the other at line speed. The block has an event at once.
     pub(in crate::stm32) fn host_push(&mut self, bytes: &[u8]) {
         self.rx_line.extend(bytes);
         self.reschedule();
@@ -43,7 +43,7 @@ impl Usart {
         self.idle_bits.as_ref().map_or(NEVER, |bits| bits.cycle_of(self.frame_half_bits()))
     }
 
-    /// Takes the host's next byte, if it may come. The half-bit counter must be at 0 now.
+    /// Begins to receive the host's next byte, if it may come. The half-bit counter must be at 0 now.
     fn rx_take(&mut self) {
         if self.receiving.is_none() && self.rx_can_start() {
             self.receiving = self.rx_line.pop_front();
@@ -73,7 +73,7 @@ impl Usart {
         self.rx.clear();
     }
 
-    /// Puts a byte that has come in whole into the FIFO, or notes an overrun.
+    /// Puts a completely received byte into the FIFO, or notes an overrun.
     pub(super) fn receive(&mut self, byte: u8, access: &Access) {
         if !self.receives() {
             return;
@@ -101,7 +101,7 @@ impl Usart {
         u32::from(byte)
     }
 
-    /// Receives the frames that have come in by now.
+    /// Completes the frames that were received by now.
     pub(super) fn advance_receiver(&mut self, access: &mut Access) {
         while let Some(byte) = self.receiving.filter(|_| self.rx_due() <= access.now) {
             let end = self.rx_due();

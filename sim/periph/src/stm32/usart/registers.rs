@@ -7,14 +7,14 @@ use crate::stm32::block::Access;
 const THRESHOLDS: [usize; 8] = [2, 4, 8, 12, 14, 16, 16, 16];
 
 impl Usart {
-    /// SR, or ISR without what only it has.
+    /// Returns the status register: SR, or the bits of ISR that SR has too.
     pub(super) fn status(&self) -> u32 {
         let received = if self.rx.is_empty() { 0 } else { RXNE };
         let room = if self.tx.len() < self.depth() { TXE } else { 0 };
         self.flags | received | room
     }
 
-    /// ISR.
+    /// Returns the value of ISR, the status register of the later layout.
     fn isr(&self) -> u32 {
         let bit = |on: bool, number: u32| u32::from(on) << number;
         let mut isr = self.status() | bit(self.receiving.is_some(), 16);
@@ -120,7 +120,7 @@ impl Usart {
         self.line_change(matches!(offset, 0x04 | 0x0c | 0x2c), access);
     }
 
-    /// The divider or the stop bits changed under what is on the line.
+    /// Adapts the frames on the line after a change of the divider or the stop bits.
     fn line_change(&mut self, changed: bool, access: &Access) {
         if changed {
             self.rebase(access);
