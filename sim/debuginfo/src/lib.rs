@@ -62,8 +62,8 @@ pub struct Member {
     pub bits: Option<(u64, u64)>,
 }
 
-/// Returns the members of each of these structures that the image knows, by the structure's name or that of its type.
-/// The first one of a name counts.
+/// Returns the members of each of these structures in the image's debug information, by the name of the structure or of
+/// its type. Of several with one name the first one counts.
 pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Member>)>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;
@@ -90,7 +90,7 @@ pub fn structures(image: &[u8], names: &[String]) -> Result<Vec<(String, Vec<Mem
 /// A source file, and the addresses of its code, from each first one to after the last.
 pub type Source = (String, Vec<(u64, u64)>);
 
-/// Returns the source file of each compilation unit, and the addresses of its code.
+/// Returns the source file of each compilation unit, and the address ranges of its code.
 pub fn sources(image: &[u8]) -> Result<Vec<Source>, DamagedInfo> {
     let file = object::File::parse(image)?;
     let sections = DwarfSections::load(|id| section_bytes(&file, id.name()))?;

@@ -49,7 +49,7 @@ impl LogDecoder {
         }
     }
 
-    /// Decodes defmt frames that follow each other without a mark. After a damaged one none can be found.
+    /// Decodes consecutive defmt frames without a delimiter. After a damaged frame no further one can be found.
     fn take_raw(&mut self) -> Vec<LogLine> {
         let mut lines = Vec::new();
         let mut used = 0;

@@ -46,7 +46,7 @@ pub struct Task {
     pub registers: Vec<(String, u32)>,
 }
 
-/// A host that the connection, the timeline and the target all turn to.
+/// The host of a session, which connection, timeline and target share.
 pub type Shared<'h> = &'h RefCell<dyn Host + 'h>;
 
 /// How a debugging session with gdb ended.

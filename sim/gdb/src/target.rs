@@ -47,7 +47,7 @@ const EXIT: &str = StopReason::Exit.name();
 
 const NO_SUCH_THREAD: &str = "gdb steps a thread that the board does not have";
 
-/// What gdb asked the board to do next.
+/// The action that gdb has requested: run, step, step back and so on.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Run,
@@ -56,7 +56,7 @@ enum Action {
     StepBack(usize),
 }
 
-/// A board as `gdbstub` debugs it.
+/// A board as the debug target of the library `gdbstub`.
 pub struct DebugTarget<'h> {
     timeline: Timeline<'h>,
     layout: Layout,
@@ -293,8 +293,8 @@ impl MultiThreadBase for DebugTarget<'_> {
         if written { Ok(()) } else { Err(TargetError::NonFatal) }
     }
 
-    /// Reports the threads to gdb, the core in focus first. gdb says "any thread" before it steps back and means the
-    /// one it is looking at, and `gdbstub` takes the first one here for it.
+    /// Reports the threads to gdb, the core in focus first. If gdb requests a step back for "any thread", `gdbstub`
+    /// takes the first one.
     fn list_active_threads(&mut self, thread_is_active: &mut dyn FnMut(Tid)) -> Result<(), &'static str> {
         let focus = self.focus;
         let others = (0..self.timeline.board().cores()).filter(|core| *core != focus);
@@ -362,8 +362,8 @@ impl MultiThreadSingleStep for DebugTarget<'_> {
 }
 
 impl MultiThreadSchedulerLocking for DebugTarget<'_> {
-    /// Accepts that gdb wants to continue only one core, which it asks with every step. The cores of a board cannot
-    /// continue one by one: their clock is one, and a core that stood still would make another run of it.
+    /// Accepts gdb's request to continue only one core, which comes with every step, but all cores continue. They have
+    /// a common clock, so that a core that stood still would change the run.
     fn set_resume_action_scheduler_lock(&mut self) -> Result<(), &'static str> {
         Ok(())
     }
@@ -460,7 +460,7 @@ impl ThreadExtraInfo for DebugTarget<'_> {
 }
 
 impl ExtendedMode for DebugTarget<'_> {
-    /// Starts the image again, which is on the board already.
+    /// Starts the image on the board again.
     fn run(&mut self, _: Option<&[u8]>, _: Args<'_, '_>) -> TargetResult<Pid, Self> {
         self.killed = false;
         self.reset();
@@ -478,8 +478,7 @@ impl ExtendedMode for DebugTarget<'_> {
         Ok(AttachKind::Attach)
     }
 
-    /// Ends the debugging, unless gdb kills only to run again. `run` kills before it begins anew, and names what it
-    /// kills. Without a name gdb wants no more.
+    /// Ends the debugging session, unless gdb will run the image again. In that case it names the process to kill.
     fn kill(&mut self, pid: Option<Pid>) -> TargetResult<ShouldTerminate, Self> {
         self.killed = true;
         Ok(if pid.is_some() { ShouldTerminate::No } else { ShouldTerminate::Yes })

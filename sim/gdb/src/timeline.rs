@@ -22,7 +22,7 @@ const MOST_SLEEP_CYCLES: u64 = 1 << 22;
 /// Words of one watch.
 const MOST_WORDS: usize = 64;
 
-/// How far the run has come: its cycle and executed instructions. Never falls as it continues.
+/// The progress of a run: its cycle and executed instructions, which never decrease while it continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Progress {
     cycle: u64,
@@ -82,7 +82,7 @@ impl WatchedAccess {
     }
 }
 
-/// A snapshot of the past, with how far the run had come.
+/// A snapshot of the past, with its cycle and executed instructions.
 struct Mark {
     snapshot: Snapshot,
     progress: Progress,
@@ -90,17 +90,17 @@ struct Mark {
     executed: Vec<u64>,
 }
 
-/// A stop seen while a part of the past is executed again.
+/// A stop that was observed while a part of the past was executed again.
 struct Hit {
     stop: Stop,
     /// Instructions of its core then.
     executed: u64,
 }
 
-/// Takes what the firmware writes, with the name of its channel. A console's is empty.
+/// A function that gets the text that the firmware writes, with the name of its channel. A console's name is empty.
 type Print<'b> = Box<dyn FnMut(&str, &[u8]) + 'b>;
 
-/// A board with its past, which can go back.
+/// A board with snapshots of its past, so that it can execute backwards.
 pub struct Timeline<'b> {
     board: &'b mut dyn Board,
     marks: Vec<Mark>,
@@ -135,12 +135,12 @@ impl<'b> Timeline<'b> {
         timeline
     }
 
-    /// Returns the board, to look at. [`Timeline::change_board`] is the way to change it.
+    /// Returns the board, for reading. Use [`Timeline::change_board`] to change it.
     pub fn board(&mut self) -> &mut dyn Board {
         self.board
     }
 
-    /// Changes the board. If that succeeds, history begins again here.
+    /// Changes the board by `act`. If `act` returns true, the board's history begins again here.
     pub fn change_board(&mut self, act: impl FnOnce(&mut dyn Board) -> bool) -> bool {
         let done = act(self.board);
         if done {
@@ -266,7 +266,7 @@ impl<'b> Timeline<'b> {
         Halt::Done
     }
 
-    /// Returns how far the run has come.
+    /// Returns the progress of the run: its cycle and executed instructions.
     fn progress(&self) -> Progress {
         let instructions = (0..self.board.cores()).map(|core| self.instruction_count(core)).sum();
         Progress { cycle: self.board.cycle(), instructions }
@@ -319,7 +319,8 @@ impl<'b> Timeline<'b> {
         self.board.take_events();
     }
 
-    /// Runs the board to a cycle or the next stop. Takes snapshots on the way where none were before, passes text on.
+    /// Runs the board to a cycle or the next stop. Takes snapshots where none were taken before, and passes the
+    /// firmware's output on.
     fn advance(&mut self, end: u64) -> Halt {
         loop {
             let now = self.board.cycle();
@@ -438,8 +439,8 @@ impl<'b> Timeline<'b> {
         self.replay(cycle);
     }
 
-    /// Executes the past again to the beginning of a cycle. A core that was ahead of the other one may have met a
-    /// breakpoint before a snapshot was taken. It is reported once more, and means nothing here.
+    /// Executes the past again to the beginning of a cycle. A stop that is reported on the way was reported before, and
+    /// is ignored.
     fn replay(&mut self, cycle: u64) {
         while self.board.cycle() < cycle {
             let stop = self.board.run(cycle - self.board.cycle());
@@ -450,9 +451,8 @@ impl<'b> Timeline<'b> {
         self.drop_text();
     }
 
-    /// Goes to the beginning of the last cycle at which the core has executed fewer than `count` instructions. Returns
-    /// false if that is before history begins. Found by halving: what is known to be early enough is kept as a
-    /// snapshot.
+    /// Takes the board back to the last cycle at whose beginning the core has executed fewer than `count` instructions.
+    /// Returns false if that is before history begins. The cycle is found by bisection.
     fn before_instruction(&mut self, core: usize, count: u64) -> bool {
         let Some(mark) = self.marks.iter().rposition(|mark| mark.executed[core] < count) else {
             return false;

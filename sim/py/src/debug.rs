@@ -28,7 +28,7 @@ struct Listener<'py> {
     raised: Option<PyErr>,
 }
 
-/// Control block, name and state, core, registers by name.
+/// A task of the kernel: address of its control block, name and state, core, registers by name.
 type TaskRow = (u32, String, Option<usize>, Vec<(String, u32)>);
 
 /// Converts a task as Python gives it.
@@ -81,7 +81,7 @@ impl Host for Listener<'_> {
 /// The part of a machine that an attached debugger sees without stopping it.
 #[pymethods]
 impl Machine {
-    /// Answers semihosting calls (BKPT 0xAB) from now on, or no longer.
+    /// Switches the answering of semihosting calls (BKPT 0xAB) on or off.
     fn serve_semihosting(&mut self, on: bool) {
         self.inner.debugger().serves = on;
     }

@@ -152,12 +152,12 @@ impl Machine {
         Err(SimError::new_err(format!("0x{address:08x} is neither in RAM nor a register, so it cannot be watched")))
     }
 
-    /// Records an event at each entry and exit of a handler, or no longer.
+    /// Switches the recording of an event at each entry and exit of a handler on or off.
     fn trace_exceptions(&mut self, on: bool) {
         self.inner.trace_exceptions(on);
     }
 
-    /// Records an event at each pin edge, or no longer.
+    /// Switches the recording of an event at each pin edge on or off.
     fn trace_pins(&mut self, on: bool) {
         self.inner.trace_pins(on);
     }
@@ -426,7 +426,7 @@ impl Machine {
 }
 
 impl Machine {
-    /// Runs up to an end, and looks at Python's signals from time to time.
+    /// Runs up to an end, and checks for Python's signals (Ctrl-C) from time to time.
     fn run_in_slices<'py>(&mut self, py: Python<'py>, end: RunEnd) -> PyResult<Bound<'py, PyDict>> {
         loop {
             let slice = RunEnd { cycle: self.inner.cycle().saturating_add(SLICE_CYCLES).min(end.cycle), ..end };
@@ -477,7 +477,7 @@ impl Machine {
     }
 }
 
-/// The machine as it is lent to the thread that runs without the GIL.
+/// The machine, for the thread that runs without the GIL.
 struct Shared<'a>(&'a mut dyn Board);
 
 // SAFETY: the machine's raw pointers lead into tables it owns, and the borrow is exclusive for the whole call.
@@ -521,9 +521,9 @@ fn stop_to_dict<'py>(py: Python<'py>, stop: &Stop) -> PyResult<Bound<'py, PyDict
     Ok(dict)
 }
 
-/// Name, offset, bytes, whether it is an array, the bits of a bit field.
+/// A member of a structure: name, offset, bytes, whether it is an array, and the bits of a bit field.
 type Row = (String, u64, u64, bool, Option<(u64, u64)>);
-/// Structure, and its members.
+/// The name of each structure, and its members.
 type Members = Vec<(String, Vec<Row>)>;
 
 /// Returns the members of these structures by an image's debug information.

@@ -5,7 +5,7 @@ use rtoslab_debuginfo::logs;
 
 use crate::ImageError;
 
-/// Level, time stamp, message, file and line, module.
+/// A line of the log: level, time stamp, message, file and line, module.
 type Row = (Option<String>, Option<String>, String, Option<(String, u64)>, Option<String>);
 
 /// A decoder of the defmt log that one image sends.

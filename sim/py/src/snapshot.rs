@@ -12,7 +12,7 @@ use rtoslab_machine::sweep::{Plan, sweep};
 use crate::devices::Failure;
 use crate::{Machine, SettingError, SimError};
 
-/// How a board was made: what is needed to make another one of its kind.
+/// The chip and options of a board, from which another board of its kind can be created.
 pub struct BoardRecipe {
     pub chip: String,
     pub options: Options,

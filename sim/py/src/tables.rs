@@ -6,7 +6,8 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use rtoslab_tables::{self as tables, Column, TableError, Values, compress, decompress};
 
-/// Name, type (numpy's word, or `text`), little-endian values, the texts that a column of texts has places in, validity.
+/// The parts of a table's column: name, type (numpy's name, or `text`), little-endian values, the different texts of a
+/// column of texts, validity.
 type ColumnParts<Bytes> = (String, String, Bytes, Vec<String>, Option<Bytes>);
 
 /// Converts an error to Python's ValueError.

@@ -7,7 +7,8 @@ use pyo3::types::PyBytes;
 use rtoslab_lab::event_order;
 use rtoslab_lab::tally::{Identities, Sections, Tally};
 
-/// Core, the tasks before and behind, the identity of the call that caused it, how often.
+/// A kind of task switch with its number: core, the tasks before and after it, the identity of the call that caused it,
+/// how often.
 type SwitchCount = (u8, u32, u32, Option<u16>, u64);
 
 /// Counts of events: calls, task switches and critical sections.
