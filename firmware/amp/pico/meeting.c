@@ -9,6 +9,7 @@
 noreturn void __real_run_program(void);
 noreturn void __wrap_run_program(void);
 
+/* Waits until the other image has come to the same meeting. Ends the run with an error if that image has ended. */
 void amp_meet(void)
 {
     uint32_t mine = AMP_SHARED->meetings[AMP_CORE] + 1u;
@@ -21,6 +22,7 @@ void amp_meet(void)
     }
 }
 
+/* Waits for the other image, and then runs the program. */
 noreturn void __wrap_run_program(void)
 {
     amp_meet();
@@ -31,7 +33,7 @@ noreturn void __wrap_run_program(void)
 void __real_gate_open(void);
 void __wrap_gate_open(void);
 
-/* By the control task, when all tasks are at the gate. */
+/* Waits for the other image, and then opens the gate. The control task calls it when all tasks are at the gate. */
 void __wrap_gate_open(void)
 {
     amp_meet();
@@ -44,7 +46,8 @@ void __wrap_gate_open(void)
 void __real_port_alarm(uint32_t ticks, void (*function)(void));
 void __wrap_port_alarm(uint32_t ticks, void (*function)(void));
 
-/* By the only flow of control, right before warm-up and window. Returns right behind a tick, as it was called. */
+/* Waits for the other image, lets the ticks of a gate pass, and sets the alarm. The image's only flow of control calls
+ * it right before warm-up and window, just after a tick. It also returns just after a tick. */
 void __wrap_port_alarm(uint32_t ticks, void (*function)(void))
 {
     uint32_t from;

@@ -74,7 +74,7 @@ static void target(struct bench_task *self)
     }
 }
 
-/* A number from 0 to 99; the upper half of a xorshift's state, scaled without a division. */
+/* Returns a number from 0 to 99: the upper half of a xorshift generator's state, scaled without a division. */
 static inline uint32_t draw(uint32_t *state)
 {
     uint32_t x = *state;

@@ -52,7 +52,7 @@ static void queue_ping(struct bench_task *self)
     self->failures += port_queue_send(&queues[1u - self->core], &word) ? 0 : 1; /* 2, 4 */
 }
 
-/* Returns false if the message was no ping. */
+/* Waits for a message in this core's queue. Returns false if it was no ping, which ends the phase. */
 static bool queue_receive(struct bench_task *self)
 {
     uint32_t word = 0;

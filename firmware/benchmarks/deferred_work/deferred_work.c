@@ -16,6 +16,7 @@ static volatile uint32_t calls;
 static uint32_t submissions;
 static struct bench_task *task;
 
+/* Ends the measurement of a submission. The kernel calls it, because a task or the handler has submitted it. */
 static PORT_WORK_CALLBACK(work)
 {
     if (by_handler) {

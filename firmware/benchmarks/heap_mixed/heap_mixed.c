@@ -31,11 +31,13 @@ static uint32_t state;
 static struct port_heap_free most_pieces;
 static uint32_t corrupted, live_bytes;
 
+/* Returns the generator's next number, from 0 to `below` - 1. */
 static uint32_t draw(uint32_t below)
 {
     return bench_draw(&state) % below;
 }
 
+/* Allocates a block of a drawn size for an empty place, measures the call, and fills the block. */
 static void allocate(struct bench_task *self, unsigned place)
 {
     uint16_t bytes = sizes[draw(sizeof sizes / sizeof sizes[0])];
@@ -53,6 +55,7 @@ static void allocate(struct bench_task *self, unsigned place)
     places[place].bytes = bytes;
 }
 
+/* Checks that a place's block is as it was filled, releases the block, and measures the call. */
 static void release(unsigned place)
 {
     uint8_t *block = places[place].block;
@@ -66,6 +69,7 @@ static void release(unsigned place)
     bench_stop(SERIES_HEAP_FREE_MIXED);
 }
 
+/* Reads how the heap's free memory lies, and keeps the reading with the most pieces. */
 static void look(void)
 {
     struct port_heap_free now;

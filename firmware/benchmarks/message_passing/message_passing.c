@@ -31,7 +31,7 @@ static bool prepare(struct bench_task *self)
            (port_queue_create(&queue, 1, BENCH_PARAM_MESSAGE_BYTES) && port_semaphore_create(&received, 1, 0));
 }
 
-/* Keeps the compiler from dropping a loop, or moving anything out of it. */
+/* Tells the compiler that the message is used here, so that it keeps the loops and moves nothing out of them. */
 static inline void touch(uint32_t *message)
 {
     __asm volatile("" ::"r"(message) : "memory");

@@ -26,6 +26,7 @@ static bool prepare(struct bench_task *self)
            (port_mutex_create(&mutexes[self->core]) && port_condition_create(&conditions[self->core]));
 }
 
+/* Does the work of the waiting task: waits for the condition and counts, until the last signal of the phase. */
 static void wait(struct bench_task *self)
 {
     port_mutex_t *mutex = &mutexes[self->core];
@@ -45,6 +46,8 @@ static void wait(struct bench_task *self)
     }
 }
 
+/* Does the work of the signalling task: signals the condition until the phase ends, and once more
+ * to let the other task go. */
 static void signal_all(struct bench_task *self)
 {
     draining[self->core] = false;

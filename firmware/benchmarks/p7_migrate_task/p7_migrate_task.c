@@ -22,6 +22,7 @@ static bool prepare(struct bench_task *self)
     return self->core != 0 || port_semaphore_create(&window_ended, 1, 0);
 }
 
+/* Does the work of core 0's task: moves to the other core, again and again, checks where it runs, and counts. */
 static void migrate(struct bench_task *self)
 {
     while (bench_running()) {

@@ -25,6 +25,7 @@ static bool prepare(struct bench_task *self)
     return self->index != 0 || port_semaphore_create(&window_ended[self->core], 1, 0);
 }
 
+/* Changes the priority of the waiting task to one of two by turns, and counts each change, until the phase ends. */
 static void change(struct bench_task *self)
 {
     port_task_t task = bench_task(BENCH_PARAM_SHARED != 0 ? 0 : self->core, CHANGED)->handle;
@@ -52,7 +53,8 @@ static void body(struct bench_task *self)
     self->failures += port_semaphore_give(&window_ended[self->core]) ? 0 : 1;
 }
 
-/* Sends as a check how often a changed task counted: it does not. */
+/* Sends how often the task whose priority is changed has counted in the window. It waits all the
+ * time, so this must be 0. */
 static void report(unsigned core)
 {
     bench_check("counted_by_changed", core, bench_window_count(core, CHANGED));

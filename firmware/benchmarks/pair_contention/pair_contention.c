@@ -42,13 +42,14 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* A function of its own, so that all else of a round is executed a known number of times. */
+/* Waits for the spinlock between the images and takes it. It is a function of its own, so that everything else in a
+ * round is executed a known number of times. */
 static __attribute__((noinline)) void wait_for_lock(void)
 {
     pair_lock();
 }
 
-/* Takes and gives the spinlock between the images, and checks that the other core had it not meanwhile. */
+/* Takes and gives the spinlock between the images, and checks that the other core did not have it at the same time. */
 static inline void access_lock(void)
 {
     const uint32_t mark = PAIR_CORE + 1u;
@@ -78,7 +79,7 @@ static void target(struct bench_task *self)
     }
 }
 
-/* A number from 0 to 99; the upper half of the generator's state, scaled without a division. */
+/* Returns a number from 0 to 99: the upper half of the generator's state, scaled without a division. */
 static inline uint32_t draw(uint32_t *state)
 {
     return (bench_draw(state) >> 16) * 100u >> 16;

@@ -75,7 +75,7 @@ static inline void fifo_send(enum word word)
     pair_fifo_send(stamped(word)); /* 2, 4 */
 }
 
-/* Returns which word came. */
+/* Waits for a message from the FIFO, and returns its kind. Stores the age of a ping as a sample. */
 static enum word fifo_receive(struct bench_task *self)
 {
     uint32_t now, word;

@@ -94,7 +94,7 @@ static bool make(struct bench_task *self)
     return port_condition_create(&conditions[self->core]);
 }
 
-/* Nobody waits. */
+/* Signals the condition, for which nobody waits. Returns true. */
 bool phase_service(struct bench_task *self)
 {
     port_condition_signal(&conditions[self->core]);
@@ -136,7 +136,7 @@ bool phase_service(struct bench_task *self)
 #endif
 }
 #elif SERVICE == DYNAMIC_TASKS
-/* A task that is deleted before it can run. */
+/* Ends the run with an error: it is the function of a task that is deleted before it can run. */
 static noreturn void never(void *argument)
 {
     (void)argument;
@@ -150,7 +150,8 @@ static bool make(struct bench_task *self)
     return true;
 }
 
-/* Less urgent than its maker, who deletes it before it runs. */
+/* Creates a task and deletes it. Returns false if it could not be created. The task is less urgent than its maker,
+ * so it does not run before. */
 bool phase_service(struct bench_task *self)
 {
     port_task_t task;

@@ -42,7 +42,7 @@ static bool prepare(struct bench_task *self)
     return port_semaphore_create(&semaphore, 1, 0) && port_queue_create(&queue, 1, 4);
 }
 
-/* Starts or stops the tasks that load the core. */
+/* Starts or stops the tasks that load the core, as `in` says. */
 static void let_load_in(bool in)
 {
     loading = in;
@@ -51,8 +51,8 @@ static void let_load_in(bool in)
     }
 }
 
-/* One period between two readings of the same place. The calls are counted before the second, where nothing of them can
- * fall between a reading and the end of its period. */
+/* Does the work of the periodic task: measures from tick to tick, with and without load by turns. It counts the load's
+ * calls inside the measured interval, where that cannot delay the end of a period. */
 static void periodic(struct bench_task *self)
 {
     uint32_t period = 0;

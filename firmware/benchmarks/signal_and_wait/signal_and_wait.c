@@ -183,7 +183,7 @@ static void urgent(struct bench_task *self)
     step = STEP_LEAVES;
 }
 
-/* Task 0 waits for an object, or leaves. */
+/* Waits until task 0 waits for an object, or leaves. Returns false if task 0 leaves, because the phase ends. */
 static bool awaited(void)
 {
     while (step != STEP_WAITS && step != STEP_LEAVES) {

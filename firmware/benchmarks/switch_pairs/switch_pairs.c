@@ -21,9 +21,10 @@ _Static_assert(PORT_TICK_HZ == 1000, "the periods are told in milliseconds and k
 static uint32_t base_tick;
 static uint32_t rounds_per_ms;
 
-/* The same instructions at the same place, whatever the optimisation and whoever calls: how long a round takes is the
- * core's and the memory's matter, and is measured by the very loop that the tasks run. Naked, because behind a prologue
- * the loop would lie across two lines of flash: a round without a cache then takes longer or shorter by how it is entered. */
+/* Spins for `rounds` rounds of a loop. The instructions and their place are the same for any optimisation and any
+ * caller, so the time of a round depends on core and memory alone; `prepare` measures it. The function is naked:
+ * after a prologue the loop would lie across two lines of flash, and the time of a round without a cache would
+ * depend on how it is entered. */
 static __attribute__((noinline, noclone, naked, aligned(32))) void work(uint32_t rounds __attribute__((unused)))
 {
     __asm volatile(".syntax unified\n1:\n\tsubs r0, #1\n\tbne 1b\n\tbx lr");
@@ -36,7 +37,8 @@ static void release(unsigned core)
     base_tick = port_tick_now();
 }
 
-/* By the task that comes first: the others are not there yet, so nothing but the tick disturbs it. */
+/* Measures the rounds of `work` in a millisecond. Returns false if that fails. Only task 0 does this: the other tasks
+ * have not run yet, so nothing but the tick disturbs it. */
 static bool prepare(struct bench_task *self)
 {
     uint64_t start, ticks;

@@ -76,7 +76,7 @@ static uint32_t apply(const struct bit_matrix *matrix, uint32_t x)
     return image;
 }
 
-/* result = first, then second */
+/* Stores in `result` the map that applies `first` and then `second`. */
 static void compose(struct bit_matrix *result, const struct bit_matrix *second, const struct bit_matrix *first)
 {
     struct bit_matrix product;
@@ -87,6 +87,7 @@ static void compose(struct bit_matrix *result, const struct bit_matrix *second, 
     *result = product;
 }
 
+/* Returns how many words of a core differ from their expected values after so many passes. */
 static uint32_t wrong_words(unsigned core, uint32_t passes)
 {
     static struct bit_matrix power, step;

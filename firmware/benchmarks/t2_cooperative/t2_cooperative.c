@@ -25,7 +25,8 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Round robin gives every task the same number of turns; a window cuts the last round anywhere, so one apart is even. */
+/* Sends the difference between the largest and the smallest count of the core's tasks. With round robin it is at most
+ * 1, because the window may cut the last round anywhere. */
 static void report(unsigned core)
 {
     uint32_t least = UINT32_MAX, most = 0;

@@ -41,7 +41,7 @@ static volatile bool draining[BENCH_CORES];
 static volatile uint32_t not_preempted[BENCH_CORES];
 #endif
 
-/* Tells the next more urgent task that the phase ends. */
+/* Sets the flag by which the next more urgent task knows that the phase ends. */
 static inline void tell_end(struct bench_task *self)
 {
 #if BENCH_ANY_CORE
@@ -51,7 +51,7 @@ static inline void tell_end(struct bench_task *self)
 #endif
 }
 
-/* Asked once for each notification. */
+/* Returns whether the phase ends. Called once for each notification, because a task's own flag is cleared by it. */
 static inline bool is_told_end(struct bench_task *self)
 {
 #if BENCH_ANY_CORE
@@ -71,7 +71,8 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* Counts equal: the task above has counted this very round before the giver ran on. */
+/* Counts a pass, notifies the more urgent task, and checks that it ran at once. It did if both counts are equal: it has
+ * then counted this very round before the giver ran on. */
 static inline void count_and_notify(struct bench_task *self, struct bench_task *above)
 {
     bench_count(self);              /* 1, 3, 5, 7 */

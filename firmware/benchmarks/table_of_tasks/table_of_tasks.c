@@ -47,8 +47,9 @@ const volatile struct task_set_row task_set_rows[ROWS] = {
 static uint32_t base_tick;
 static unsigned runs;
 
-/* Always the same instructions at the same place: how long they take depends on rounds and extra alone. All of it is run
- * through once before task_set_begin, so that the memory has nothing to fetch afterwards. At task_set_begin and
+/* Spins for `rounds` rounds of a loop, and executes the further instructions from `entry` on. The instructions
+ * and their place are always the same, so the time depends on rounds and extra alone. All of it is executed
+ * once before task_set_begin, so that the memory has nothing to fetch afterwards. At task_set_begin and
  * task_set_end, R0 is the task's index. */
 static __attribute__((naked, noinline, noclone, aligned(64))) void work(__attribute__((unused)) uint32_t index,
                                                                         __attribute__((unused)) uint32_t rounds,
@@ -164,8 +165,9 @@ void BOARD_EDGE_IRQ_HANDLER(void)
     handled(2);
 }
 
-/* By task 0, before the gate: nobody uses them earlier. Each is used once here, so that the memory has nothing to fetch
- * of its code for the first time afterwards. */
+/* Creates the kernel objects of the task set and uses each once. Returns false if that fails, or if the task set is not
+ * valid. The memory then has nothing of their code to fetch for the first time afterwards. Task 0 calls it before the
+ * gate, because nobody uses the objects earlier. */
 static bool prepare_events(void)
 {
     static const uint8_t numbers[LINES] = {BOARD_IRQ_SOFT, BOARD_IRQ_ASYNCHRONOUS, BOARD_PINS_IN_IRQ};

@@ -25,7 +25,7 @@ static void wait_for_ever(void)
     }
 }
 
-/* The function of the created task that is more urgent than its creator. */
+/* Runs as the created task that is more urgent than its creator. */
 static void urgent_entry(void *argument)
 {
     bench_stop(SERIES_TASK_CREATE_PREEMPT); /* 4 */
@@ -34,7 +34,7 @@ static void urgent_entry(void *argument)
     wait_for_ever();
 }
 
-/* The function of the created task that is less urgent than its creator, and must not run. */
+/* Runs as the created task that is less urgent than its creator, which must not happen. */
 static void idle_entry(void *argument)
 {
     (void)argument;

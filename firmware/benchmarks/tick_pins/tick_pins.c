@@ -18,23 +18,24 @@ _Static_assert(PORT_TICK_HZ == 1000, "the periods are told in milliseconds and k
 
 static uint32_t base_tick; /* the window's first; phase_ms into the pattern */
 
-/* The kernel calls it at the begin of the tick's handler. */
+/* Starts the measurement of the tick, which raises the pin. The kernel calls it at the begin of the tick's handler. */
 void port_hook_tick_begin(void)
 {
     bench_start(SERIES_TICK_BODY);
 }
 
-/* The kernel calls it at the end of the tick's handler. */
+/* Ends the measurement of the tick, which drops the pin. The kernel calls it at the end of the tick's handler. */
 void port_hook_tick_end(void)
 {
     bench_stop(SERIES_TICK_BODY);
 }
 
+/* Does nothing. The kernel calls it before it chooses the next task. */
 void port_hook_choice_begin(void)
 {
 }
 
-/* The kernel calls it when it has chosen the next task. */
+/* Does nothing. The kernel calls it when it has chosen the next task. */
 void port_hook_choice_end(void)
 {
 }

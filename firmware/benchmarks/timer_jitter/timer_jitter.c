@@ -46,7 +46,8 @@ static inline void end_period(void)
     }
 }
 
-/* A mark is an address: in functions of their own the two starts have two, whatever comes behind them. */
+/* Starts the measurement of a period with kernel calls. A mark is an address, so each of the two starts is a function
+ * of its own: their addresses differ, whatever follows them. */
 static __attribute__((noinline)) void start_calling(void)
 {
     bench_start(SERIES_TIMER_PERIOD_CALLING);
@@ -58,6 +59,7 @@ static __attribute__((noinline)) void start_computing(void)
     bench_start(SERIES_TIMER_PERIOD_COMPUTING);
 }
 
+/* Ends one period's measurement and starts the next one. The kernel calls it when the periodic timer expires. */
 static PORT_TIMER_CALLBACK(expired)
 {
     end_period();
@@ -70,6 +72,7 @@ static PORT_TIMER_CALLBACK(expired)
     }
 }
 
+/* Counts an expiry of one of the further timers. The kernel calls it. */
 static PORT_TIMER_CALLBACK(other_expired)
 {
     other_calls = other_calls + 1u;

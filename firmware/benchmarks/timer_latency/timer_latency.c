@@ -35,6 +35,7 @@ static uint32_t state = BENCH_PARAM_SEED;
 /* The computing's result; nobody needs it, but the compiler must think so. */
 static volatile uint32_t computed;
 
+/* Stores the cycles since the timer's tick became due. The kernel calls it when the one-shot timer expires. */
 static PORT_TIMER_CALLBACK(expired)
 {
     uint32_t elapsed_cycles = tick_elapsed_cycles(); /* 3 */
@@ -49,6 +50,7 @@ static PORT_TIMER_CALLBACK(expired)
     fired = true;
 }
 
+/* Counts an expiry of one of the further timers, which must not expire. The kernel would call it. */
 static PORT_TIMER_CALLBACK(never)
 {
     strays = strays + 1u;

@@ -74,7 +74,8 @@ static bool is_wrong(unsigned core, unsigned index, uint32_t passes)
     return word != words[core][index];
 }
 
-/* One word of each eighth of the array, the last one among them. */
+/* Sends how many of some words are wrong: it checks one word of each eighth of the array, and the
+ * last word is among them. */
 static void report(unsigned core)
 {
     uint32_t passes = bench_task(core, 0)->count, wrong = 0;

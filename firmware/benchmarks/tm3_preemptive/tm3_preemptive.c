@@ -34,7 +34,8 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* Counts equal: the task above has counted this very round before its caller ran on. */
+/* Counts a pass, resumes the more urgent task, and checks that it ran at once. It did if both counts are equal: it has
+ * then counted this very round before its caller ran on. */
 static inline void count_and_resume(struct bench_task *self, struct bench_task *above)
 {
     bench_count(self);          /* 1, 3, 5, 7 */

@@ -27,7 +27,8 @@ static uint32_t mark(unsigned block, unsigned word)
     return 0xA5000000u + block * WORDS + word;
 }
 
-/* Takes all blocks, fills each, and looks afterwards: blocks that are too small, or lie in each other, do not keep it. */
+/* Takes and fills all blocks of a core's pool, and counts those that lose their contents. Blocks that are too small, or
+ * that overlap, do not keep them. */
 static void try_all(unsigned core)
 {
     uint32_t *blocks[BLOCKS];

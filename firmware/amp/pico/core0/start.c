@@ -23,6 +23,7 @@ void __wrap_board_serial_flush(void);
 bool __real_board_claim_last_word(void);
 bool __wrap_board_claim_last_word(void);
 
+/* Reads a word from the FIFO between the cores. Returns false if core 1 sends none for a million polls. */
 static bool receive(uint32_t *word)
 {
     for (uint32_t poll = 0; poll < ANSWER_POLL_LIMIT; poll++) {
@@ -34,7 +35,8 @@ static bool receive(uint32_t *word)
     return false;
 }
 
-/* The boot ROM's protocol (RP2040 datasheet 2.8.2): core 1 echoes each word, and another echo means: from the start. */
+/* Starts core 1 by the boot ROM's handshake (RP2040 datasheet 2.8.2), and returns whether that succeeded. Core 1 echoes
+ * each word; if the echo is another word, the handshake begins again with the first one. */
 static bool launch(const uint32_t *words, uint32_t count)
 {
     uint32_t at = 0;
@@ -56,6 +58,7 @@ static bool launch(const uint32_t *words, uint32_t count)
     return at == count;
 }
 
+/* Resets core 1, and starts it in its own image. Ends the run with an error if core 1 does not answer. */
 static void start_core1(void)
 {
     /* Behind the boot block: its first stack pointer and its start, whichever memory its code runs from. */
@@ -76,6 +79,7 @@ static void start_core1(void)
     }
 }
 
+/* Starts the board, clears the memory that both images share, and starts core 1. */
 void __wrap_board_init(void)
 {
     volatile uint32_t *page = (volatile uint32_t *)AMP_SHARED_START;
@@ -87,18 +91,20 @@ void __wrap_board_init(void)
     start_core1();
 }
 
+/* Sends a byte. Core 0 owns the serial port until its image ends. */
 void __wrap_board_serial_put(uint8_t byte)
 {
     __real_board_serial_put(byte);
 }
 
-/* Called once, behind the last byte. */
+/* Waits until all bytes are sent, and leaves the serial port to core 1. Called once, after the last byte. */
 void __wrap_board_serial_flush(void)
 {
     __real_board_serial_flush();
     AMP_SHARED->ended[AMP_CORE] = 1;
 }
 
+/* Claims the right to send the record that ends this image's run, as on a board with one image. */
 bool __wrap_board_claim_last_word(void)
 {
     return __real_board_claim_last_word();
