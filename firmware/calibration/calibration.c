@@ -15,7 +15,7 @@ volatile uint32_t bench_window_state;
 
 static uint32_t results[ROUNDS][VALUES_MOST];
 
-/* In the order in which they are sent. */
+/* Returns the value of a row that is sent at this place: all rounds of its first value come first. */
 static uint32_t result(uint32_t place)
 {
     return results[WARM_ROUNDS + place % (ROUNDS - WARM_ROUNDS)][place / (ROUNDS - WARM_ROUNDS)];
@@ -36,7 +36,8 @@ static void end_line(uint32_t count)
     output_end();
 }
 
-/* Value by value, each in all rounds: what does not change from round to round is one run on the wire. */
+/* Sends the values of a row: value by value, each in all rounds. So a value that does not change from round to
+ * round is one run on the wire. */
 static void send(const struct row *row)
 {
     uint32_t all = (ROUNDS - WARM_ROUNDS) * row->values, in_line = 0, repeats;
@@ -58,6 +59,8 @@ static void send(const struct row *row)
     }
 }
 
+/* Measures each row with interrupts masked, and sends its values. Ends the run with an error if the
+ * core has no cycle counter. */
 noreturn void run_program(void)
 {
     if (!cpu_ruler_start()) {

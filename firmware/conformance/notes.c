@@ -27,8 +27,8 @@ void arm_interrupt(void (*act)(void))
     board_soft_irq_enable(PORT_ISR_URGENCY);
 }
 
-/* Appends a value to the notes of the current scene. Masked by hand: a task may be preempted by another that notes, and
- * the kernel is what is under test. */
+/* Appends a value to the notes of the current scene. It masks interrupts itself, because a task may be preempted by
+ * another one that notes, and the kernel's critical section is under test. */
 void note(uint32_t value)
 {
     uint32_t masked = cpu_mask_interrupts();

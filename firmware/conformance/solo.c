@@ -5,11 +5,13 @@
 #define TICKS_A_STAMP 10u
 
 #if KERNEL_SERVICES_SLEEP
+/* Sleeps for so many ticks. */
 void pass_ticks(uint32_t ticks)
 {
     port_sleep_ticks(ticks);
 }
 #else
+/* Spins until so many ticks have passed, because the kernel has no sleep. */
 void pass_ticks(uint32_t ticks)
 {
     uint32_t start = port_tick_now();
@@ -191,8 +193,8 @@ static void gives(port_semaphore_t *semaphore, unsigned times)
     }
 }
 
-/* Scene: a counting semaphore counts up to its limit. Made with one of at most three: whether each take found one. It is
- * left as it was found, whatever its limit is. */
+/* Plays a scene: a counting semaphore counts up to its limit. It is made with a count of one and a limit of three.
+ * Notes whether each take found one. The semaphore is left as it was found, whatever its limit is. */
 static void semaphore_counts(void)
 {
     takes(&counting, 2);
@@ -211,8 +213,8 @@ static void semaphore_binary(void)
     takes(&semaphores[0], 2);
 }
 
-/* Scene: a semaphore that nobody gives. Notes, for several time-outs, whether it was taken, and the ticks until the call
- * gave up. */
+/* Plays a scene: nobody gives a semaphore. Notes, for several time-outs, whether it was taken, and the
+ * ticks until the call gave up. */
 static void timeout_expires(void)
 {
     static const uint8_t lengths[] = {1, 2, 5, 10};

@@ -27,8 +27,9 @@ static bool holds(const void *block, uint8_t pattern, size_t bytes)
 #endif
 
 #if KERNEL_SERVICES_HEAP
-/* Scene: blocks of the heap are aligned and do not overlap. What all blocks are aligned to, at most what the port
- * promises, and 1 if none lies in another. Of sizes so different by 4 one block tells an alignment to 4. */
+/* Plays a scene: blocks of the heap are aligned and do not overlap. Notes what all blocks are aligned to, but at
+ * most what the port promises, and 1 if no block lies in another one. The sizes differ by 4, so that one block
+ * reveals an alignment to 4 only. */
 static void heap_blocks(void)
 {
     static const uint8_t sizes[] = {4, 8, 12, 16, 20};
@@ -91,8 +92,8 @@ static void **up_to_the_peak(void)
     return last;
 }
 
-/* Scene: the heap reports its peak correctly. 1 for each: the peak has grown by both blocks, stays when they are free,
- * and when they are used again. */
+/* Plays a scene: the heap reports its peak correctly. Notes 1 each time it does: when the peak has grown by both
+ * blocks, when they are free again, and when they are used again. */
 static void heap_figures(void)
 {
     struct port_heap_figures before, after, freed, again;
@@ -124,8 +125,8 @@ static void heap_figures(void)
 #endif
 
 #if KERNEL_SERVICES_HEAP_PIECES
-/* Scene: the heap reports its free memory correctly. 1 for each: what is free shrinks by both blocks and comes back, and
- * a hole between two blocks is a piece of its own. */
+/* Plays a scene: the heap reports its free memory correctly. Notes 1 each time it does: the free bytes shrink by both
+ * blocks, a hole between two blocks is one more piece, the largest piece stays as it was, and all bytes come back. */
 static void heap_pieces(void)
 {
     struct port_heap_free before, both, hole, after;
@@ -147,8 +148,8 @@ static void heap_pieces(void)
 #endif
 
 #if KERNEL_SERVICES_POOL
-/* Scene: a pool hands out each of its blocks once. Twice: 1 for each block there is, 0 for one more, 1 if they are
- * aligned to words and none lies in another. */
+/* Plays a scene: a pool hands out each of its blocks once. Takes all blocks twice, and notes each time 1 for each block
+ * that is there, 0 for one more, and 1 if the blocks are aligned to words and no block lies in another one. */
 static void pool_blocks(void)
 {
     for (unsigned round = 0; round < 2; round++) {

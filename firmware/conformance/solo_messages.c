@@ -27,8 +27,8 @@ static void note_count(port_semaphore_t *semaphore)
     note(port_semaphore_count(semaphore));
 }
 
-/* Scene: semaphores report their counts. One of at most three: given twice, once more in vain (where there is a limit),
- * taken twice. Then a binary one. */
+/* Plays a scene: semaphores report their counts. Notes the counts of a semaphore with a limit of three: given twice,
+ * given once more in vain (where there is a limit), and taken twice. Then it does the same for a binary semaphore. */
 static void semaphore_figures(void)
 {
     note_count(&counting);
@@ -78,8 +78,8 @@ static void receive_pointer(void)
     note(port_pointer_queue_receive(&pointer_queue, &received) ? message_number(received) : 0);
 }
 
-/* Scene: a queue of pointers keeps the order of its messages. Full (1 each), one more (0), empty (their numbers); and
- * two more over the end of its memory. */
+/* Plays a scene: a queue of pointers keeps the order of its messages. Notes 1 for each message that fills the queue, 0
+ * for one more, and the numbers of those received. Two more messages go over the end of its memory. */
 static void pointer_queue_order(void)
 {
     for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {
@@ -99,9 +99,9 @@ static void pointer_queue_order(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT
-/* Scene: waits for event bits return and clear the right ones. What each wait says. No wait blocks if bits are set,
- * taken and cleared as they must be: of 1 and 4 the first wait takes 1, the second 4; 2 and 8 together; of 16 and 32 the
- * first is cleared; the last bit that every kernel has. */
+/* Plays a scene: waits for event bits return and clear the right ones. Notes what each wait returns. No wait blocks if
+ * bits are set, taken and cleared as they must be. Of 1 and 4 the first wait takes 1, the second 4; 2 and 8 come
+ * together; of 16 and 32 the first one is cleared; bit 23 is the last one that every kernel has. */
 static void event_bits(void)
 {
     port_event_set(&event, 1u | 4u);
@@ -160,8 +160,9 @@ static void pend(void (*act)(void))
     board_soft_irq_pend();
 }
 
-/* Scene: a handler sends to the queue and receives from it. By the handler: 7 into an empty queue (1), which comes out
- * (7); into a full one (0); the first of it out (1), the others by the task (2 3 4); and out of an empty one (0). */
+/* Plays a scene: a handler sends to the queue and receives from it. Notes in the handler: 1 when 7 is sent into an
+ * empty queue, and the 7 that comes out; 0 when the queue is full; 1 when its first item is received; 0 when the queue
+ * is empty. The task receives the other items and notes them in between (2 3 4). */
 static void isr_sends(void)
 {
     uint32_t item[2] = {0, 0};

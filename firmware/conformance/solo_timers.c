@@ -13,7 +13,7 @@ static port_timer_t short_timer, long_timer, periodic_timer;
 static volatile uint32_t start_tick, calls, call_ticks[CALLS_MAX];
 static volatile bool in_handler;
 
-/* Whether a handler runs, by the core's own register. */
+/* Returns whether a handler runs, by the core's own register. */
 static bool is_in_handler(void)
 {
     uint32_t exception;
@@ -22,7 +22,7 @@ static bool is_in_handler(void)
     return exception != 0;
 }
 
-/* What the kernel calls when a timer expires. */
+/* Notes the tick of a timer's call. The kernel calls it when a timer expires. */
 static PORT_TIMER_CALLBACK(expired)
 {
     if (calls < CALLS_MAX) {

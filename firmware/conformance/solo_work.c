@@ -6,7 +6,7 @@
 
 static volatile uint32_t next_note;
 
-/* What the kernel calls. */
+/* Notes the next number. The kernel calls it as submitted work. */
 static PORT_WORK_CALLBACK(note_next)
 {
     note(next_note);

@@ -90,7 +90,7 @@ noreturn void last_words_error(enum bench_error_code code, const char *detail)
     finish();
 }
 
-/* Its own function, never inlined and never merged: the virtual board stops at its address. */
+/* Does nothing: the virtual board stops at its address. It is a function of its own, never inlined and never merged. */
 __attribute__((noinline, noclone)) void bench_done(void)
 {
     __asm volatile("" ::: "memory");

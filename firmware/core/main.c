@@ -45,6 +45,7 @@ noreturn void run_finish(void)
 
 int main(void);
 
+/* Runs the image: starts the board, sends the records that identify the image, and runs its program. */
 int main(void)
 {
     /* No instruction: a symbol whose value the virtual board holds against the interrupts' registers. */

@@ -37,6 +37,7 @@ static void put(struct wire *wire, char character)
     wire->line[wire->length++] = character;
 }
 
+/* Appends a text to the line, character by character. */
 static void put_text(struct wire *wire, const char *text)
 {
     while (*text != '\0') {

@@ -2,18 +2,21 @@
  * stops. */
 #include "bench_core.h"
 
+/* Stops the program for good. */
 static noreturn void stop(void)
 {
     for (;;) {
     }
 }
 
+/* Stops after a fault of the core. */
 noreturn void last_words_fault(const struct fault_facts *facts)
 {
     (void)facts;
     stop();
 }
 
+/* Stops after a failed assertion of the kernel. */
 noreturn void last_words_assert(const char *file, uint32_t line)
 {
     (void)file;
@@ -21,12 +24,14 @@ noreturn void last_words_assert(const char *file, uint32_t line)
     stop();
 }
 
+/* Stops after a stack overflow. */
 noreturn void last_words_overflow(const char *task)
 {
     (void)task;
     stop();
 }
 
+/* Stops after an error of the image's own code. */
 noreturn void last_words_error(enum bench_error_code code, const char *detail)
 {
     (void)code;

@@ -7,13 +7,14 @@
 #include "bench_config.h"
 #include "bench_core.h"
 
-/* Computes for so many rounds of a few cycles; nothing else can be told of it. */
+/* Computes for so many rounds of a few cycles each. The time is not exact: only the order of magnitude matters. */
 static inline void work(uint32_t rounds)
 {
     for (volatile uint32_t round = 0; round < rounds; round++) {
     }
 }
 
+/* Creates a task with the image's stack size, or ends the run with an error. */
 static inline void make_task(port_task_t *task, const char *name, void (*entry)(void *), uint8_t priority)
 {
     struct port_task_request request = {

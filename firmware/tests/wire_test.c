@@ -8,6 +8,7 @@
 static char sent[4 * WIRE_LINE_MAX_CHARS];
 static size_t sent_length;
 
+/* Appends a line to the bytes that count as sent. Ends the test if they are too many. */
 static void send(const char *line, size_t length)
 {
     if (sent_length + length >= sizeof sent) {
@@ -19,6 +20,7 @@ static void send(const char *line, size_t length)
     sent[sent_length] = '\0';
 }
 
+/* Ends the test with a message if a condition does not hold. */
 static void expect(int holds, const char *what)
 {
     if (!holds) {
@@ -27,6 +29,7 @@ static void expect(int holds, const char *what)
     }
 }
 
+/* Empties an encoder and the bytes sent. */
 static void fresh(struct wire *wire)
 {
     memset(wire, 0, sizeof *wire);
@@ -34,6 +37,7 @@ static void fresh(struct wire *wire)
     sent[0] = '\0';
 }
 
+/* Checks the check sum of a known text, whole and in two pieces. */
 static void test_crc(void)
 {
     /* The check value every CRC-32/ISO-HDLC implementation must give, whole and in pieces. */
@@ -42,6 +46,7 @@ static void test_crc(void)
     expect(wire_crc32(0, "", 0) == 0, "nothing");
 }
 
+/* Checks the bytes of a line, its check sum, and the sequence numbers. */
 static void test_line(void)
 {
     struct wire wire;
@@ -61,6 +66,7 @@ static void test_line(void)
     expect(wire_end(&wire, send) && strncmp(sent + 79, "@1 end *", 8) == 0, "second line");
 }
 
+/* Checks that characters which the format does not allow are escaped. */
 static void test_escapes(void)
 {
     struct wire wire;
@@ -72,6 +78,7 @@ static void test_escapes(void)
     expect(strstr(sent, " detail=a%20b%3Dc%2Ad%25%0A%FF-._/Z9 *") != NULL, "escapes");
 }
 
+/* Checks that the numbers of a list are separated by commas. */
 static void test_list(void)
 {
     struct wire wire;
@@ -85,6 +92,7 @@ static void test_list(void)
     expect(wire_end(&wire, send) && strstr(sent, " values=0,41,7 *") != NULL, "list");
 }
 
+/* Checks that a number which repeats is sent once, with how often it occurs. */
 static void test_runs(void)
 {
     struct wire wire;
@@ -98,7 +106,7 @@ static void test_runs(void)
     expect(wire_end(&wire, send) && strstr(sent, " values=812,13x62,140x2 *") != NULL, "runs");
 }
 
-/* The room announced is the room there is: so much fits, one more does not. */
+/* Checks that the room which the encoder announces is the room there is: so much fits, and one more does not. */
 static void test_room(void)
 {
     for (int more = 0; more < 2; more++) {
@@ -117,7 +125,7 @@ static void test_room(void)
     }
 }
 
-/* For every payload length around the limit: sent whole within the limit, or not at all. */
+/* Checks, for each text length around the limit, that a line is sent whole within the limit, or not at all. */
 static void test_limit(void)
 {
     char text[WIRE_LINE_MAX_CHARS + 8];
@@ -142,6 +150,7 @@ static void test_limit(void)
     }
 }
 
+/* Runs the tests of the wire format's encoder, on the host. The first failure ends the program with status 1. */
 int main(void)
 {
     test_crc();

@@ -6,7 +6,7 @@
 #define STORED(value, address) MEASURED(value, "movs r1, #0\n\t", TIMES(8, "str r1, [%3]"), address)
 
 #if BENCH_PARAM_IO_PORT
-/* Loads and stores at the single-cycle port. */
+/* Measures row `io_port`: cycles of 8 loads and of 8 stores at the single-cycle port. */
 void row_io_port(uint32_t *values)
 {
     MEASURED(values[0], "", TIMES(8, "ldr r0, [%3]"), BENCH_PARAM_IO_PORT);
@@ -27,7 +27,8 @@ void row_ahb_write(uint32_t *values)
     STORED(values[0], BENCH_PARAM_AHB_WRITE);
 }
 
-/* The first access ends with a clock of the bus; the second comes `phase` cycles later: as many of the NOPs run. */
+/* Measures a load from a bus register in each of 8 phases of the bus's clock. The first access ends with a clock of the
+ * bus, and the second one comes `phase` cycles later, because that many of the NOPs are executed. */
 static void in_phases(uint32_t address, uint32_t *values)
 {
     for (uint32_t phase = 0; phase < 8; phase++) {
@@ -57,7 +58,8 @@ void row_apb2_read(uint32_t *values)
 #endif
 
 #if BENCH_PARAM_APB2_DIVIDER
-/* With the bus at half the core's clock, which no timer of the board notices: theirs is then twice the bus's. */
+/* Measures row `apb2_divided`: as `apb2_read`, with the bus at half the core's clock. No timer of the board notices
+ * that, because a timer has twice the clock of a divided bus. */
 void row_apb2_divided(uint32_t *values)
 {
     uint32_t before = CPU_REGISTER(BENCH_PARAM_APB2_DIVIDER);

@@ -45,7 +45,8 @@ struct edges {
     uint32_t from, to;
 };
 
-/* From the store that pends the software interrupt to the instruction behind its handler; unmasked for that alone. */
+/* Pends the software interrupt while it is unmasked, and returns the clock before the store that pends it and at the
+ * instruction after its handler. */
 static struct edges interrupted(void)
 {
     struct edges seen;
@@ -74,7 +75,8 @@ void row_exit(uint32_t *values)
     values[0] = cpu_ruler_cycles(stamps[1], seen.to);
 }
 
-/* Both are pended while masked; the less urgent one follows the other without a return between. */
+/* Measures row `tail_chain`: cycles from the end of one handler to the begin of the next. Both interrupts are pended
+ * while masked, so the less urgent one follows the other without a return between. */
 void row_tail_chain(uint32_t *values)
 {
     arm();
@@ -84,8 +86,8 @@ void row_tail_chain(uint32_t *values)
     values[0] = cpu_ruler_cycles(stamps[1], stamps[2]);
 }
 
-/* SysTick, the more urgent one, comes in cycle `phase` of what `interrupted` does. It takes its reload value when it starts;
- * the one for afterwards is written behind that. */
+/* Does what `interrupted` does, and lets the more urgent SysTick come in its cycle `phase`. SysTick takes its reload
+ * value when it starts, so the reload value for afterwards is written after that. */
 static struct edges disturbed(uint32_t phase)
 {
     struct edges seen;

@@ -44,7 +44,8 @@ static uint32_t __attribute__((noinline)) straight(void)
     return cycles;
 }
 
-/* With what the row before has left in the buffers, and again. */
+/* Measures row `flash_cold`: cycles of straight code with what the row before has left in the buffers,
+ * and of the same code again. */
 void row_flash_cold(uint32_t *values)
 {
     for (unsigned time = 0; time < 2; time++) {

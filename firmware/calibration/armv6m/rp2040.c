@@ -31,7 +31,7 @@ void row_apb_write(uint32_t *values)
     STORED(values[0], APB_WRITE);
 }
 
-/* Stores, and loads. */
+/* Measures row `apb_alias`: cycles of stores to and loads from a register by the alias that sets bits. */
 void row_apb_alias(uint32_t *values)
 {
     STORED(values[0], ALIASED);
@@ -56,7 +56,7 @@ void row_xip_line(uint32_t *values)
     MEASURED(values[0], "", TIMES(4, "ldr r0, [%3]"), FLASH_FILLING);
 }
 
-/* One piece of code, however often it runs. */
+/* Returns the cycles of straight code. It is one piece of code, however often it runs. */
 static uint32_t __attribute__((noinline)) straight(void)
 {
     uint32_t cycles;
@@ -65,7 +65,7 @@ static uint32_t __attribute__((noinline)) straight(void)
     return cycles;
 }
 
-/* When the cache is empty, and again. */
+/* Measures row `xip_code`: cycles of straight code in flash while the cache is empty, and of the same code again. */
 void row_xip_code(uint32_t *values)
 {
     CPU_REGISTER(XIP_FLUSH) = 1u;
@@ -75,14 +75,16 @@ void row_xip_code(uint32_t *values)
     }
 }
 
-/* A halfword at the beginning of the ROM, which the compiler would take for an access through a null pointer. */
+/* Returns the pointer of 16 bits at an address near the beginning of the ROM. The compiler must not know the address:
+ * it would take the access for one through a null pointer. */
 static uintptr_t rom_pointer(uintptr_t place)
 {
     __asm volatile("" : "+r"(place));
     return *(const volatile uint16_t *)place;
 }
 
-/* Population count, leading and trailing zeros, reversal. */
+/* Measures row `rom_bits`: cycles of the ROM's functions for population count, leading and
+ * trailing zeros, and reversal. */
 void row_rom_bits(uint32_t *values)
 {
     static const uint16_t codes[] = {ROM_CODE('P', '3'), ROM_CODE('L', '3'), ROM_CODE('T', '3'), ROM_CODE('R', '3')};

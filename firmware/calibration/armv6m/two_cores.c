@@ -18,7 +18,8 @@
 extern uint8_t __core1_stack_top[];
 void core1_program(void);
 
-/* For each word in the FIFO, 60 times four words; position-independent. */
+/* Reads, for each word that comes in the FIFO, 60 times four words of the bank. It is position-independent, because
+ * core 1 executes a copy of it. */
 void __attribute__((naked, aligned(4))) core1_program(void)
 {
     __asm volatile(UNIFIED "ldr r1, 1f\n\tldr r2, 2f\n"
@@ -44,7 +45,8 @@ static uint32_t answer(void)
     return SIO_FIFO_RD;
 }
 
-/* The boot ROM's handshake: core 1 answers each word with itself, and begins anew after a wrong one. */
+/* Starts core 1 with a copy of its program by the boot ROM's handshake: core 1 answers each word with the same word,
+ * and begins anew after a wrong one. */
 static void launch(void)
 {
     uintptr_t top = (uintptr_t)__core1_stack_top, bank = top - STACK_BYTES;

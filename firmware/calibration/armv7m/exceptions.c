@@ -46,7 +46,8 @@ struct edges {
     uint32_t from, to;
 };
 
-/* From the store that pends the software interrupt to the instruction behind its handler; unmasked for that alone. */
+/* Pends the software interrupt while it is unmasked, and returns the cycle counter before the store that pends it and
+ * at the instruction after its handler. */
 static struct edges interrupted(void)
 {
     struct edges seen;
@@ -75,7 +76,8 @@ void row_exit(uint32_t *values)
     values[0] = seen.to - stamps[1];
 }
 
-/* Both are pended while masked; the less urgent one follows the other without a return between. */
+/* Measures row `tail_chain`: cycles from the end of one handler to the begin of the next. Both interrupts are pended
+ * while masked, so the less urgent one follows the other without a return between. */
 void row_tail_chain(uint32_t *values)
 {
     arm();
@@ -85,7 +87,7 @@ void row_tail_chain(uint32_t *values)
     values[0] = stamps[2] - stamps[1];
 }
 
-/* SysTick, the more urgent one, comes in cycle `phase` of what `interrupted` does. */
+/* Does what `interrupted` does, and lets the more urgent SysTick come in its cycle `phase`. */
 static struct edges disturbed(uint32_t phase)
 {
     struct edges seen;

@@ -99,7 +99,8 @@ void row_store(uint32_t *values)
     values[1] = to - from;
 }
 
-/* Straight code that is longer than what reading ahead gains: with what the row before has left in the buffers, and again. */
+/* Measures row `flash_cold`: cycles of straight code with what the row before has left in the buffers, and of the same
+ * code again. The code is longer than what reading ahead gains. */
 void row_flash_cold(uint32_t *values)
 {
     for (unsigned time = 0; time < 2; time++) {
@@ -162,13 +163,15 @@ void row_ahb_write(uint32_t *values)
     values[0] = bus_store(BENCH_PARAM_AHB_WRITE);
 }
 
-/* Row `near_read`: the same loads from a peripheral in the core's own clock domain. */
+/* Measures row `near_read`: cycles of the same loads as `ahb_read`, from a peripheral in the core's own clock
+ * domain. */
 void row_near_read(uint32_t *values)
 {
     values[0] = bus_load(BENCH_PARAM_NEAR_READ);
 }
 
-/* Row `near_write`: the same stores to a peripheral in the core's own clock domain. */
+/* Measures row `near_write`: cycles of the same stores as `ahb_write`, to a peripheral in the core's own clock
+ * domain. */
 void row_near_write(uint32_t *values)
 {
     values[0] = bus_store(BENCH_PARAM_NEAR_WRITE);
@@ -204,7 +207,7 @@ void row_apb2_read(uint32_t *values)
 }
 
 #if BENCH_PARAM_APB2_DIVIDER
-/* With the bus at half its clock, which nobody else notices. */
+/* Measures row `apb2_divided`: as `apb2_read`, with the bus at half its clock, which nothing else notices. */
 void row_apb2_divided(uint32_t *values)
 {
     uint32_t before = CPU_REGISTER(BENCH_PARAM_APB2_DIVIDER);

@@ -24,7 +24,7 @@ static void barrier(void)
     __asm volatile("dsb\n\tisb" ::: "memory");
 }
 
-/* Out of the data cache. */
+/* Removes lines of memory from the data cache. */
 static void forget(const uintptr_t *lines)
 {
     barrier();
@@ -79,8 +79,9 @@ void row_axi_ram(uint32_t *values)
     values[1] = chain(lines); /* now the cache has them */
 }
 
-/* From lines that no cache has. The flash may have a slower clock, so four chains in which the next load comes later and
- * later; and one load whose line the interface read last. */
+/* Measures row `axi_flash`: cycles of loads from lines of flash that no cache has. The flash may have a slower clock,
+ * so there are four chains, in which the next load comes later and later. The last value is of one load whose line the
+ * interface has read last. */
 void row_axi_flash(uint32_t *values)
 {
     static uint32_t (*const chains[])(const uintptr_t *) = {chain, chain_1, chain_2, chain_3};
@@ -95,7 +96,7 @@ void row_axi_flash(uint32_t *values)
     values[4] = once(flash_lines);
 }
 
-/* One piece of code, twelve lines, however often it runs. */
+/* Returns the cycles of straight code of twelve lines. It is one piece of code, however often it runs. */
 static uint32_t __attribute__((noinline)) straight(void)
 {
     uint32_t from, to;
@@ -107,7 +108,7 @@ static uint32_t __attribute__((noinline)) straight(void)
     return to - from;
 }
 
-/* When the cache has it not, and again. */
+/* Measures row `axi_code`: cycles of straight code in flash while the cache has it not, and of the same code again. */
 void row_axi_code(uint32_t *values)
 {
     CPU_SCB_ICIALLU = 0;
@@ -117,7 +118,8 @@ void row_axi_code(uint32_t *values)
     }
 }
 
-/* 160 branches to what follows them: more than the predictor can know when the first one comes again. */
+/* Measures row `branch_unknown`: cycles of 160 branches to what follows them. They are more than the predictor can know
+ * when the first one comes again. */
 void row_branch_unknown(uint32_t *values)
 {
     uint32_t from, to;

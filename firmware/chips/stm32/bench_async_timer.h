@@ -37,7 +37,8 @@ static inline uint32_t async_elapsed_cycles(void)
     return ASYNC_TIMER_CNT * ASYNC_CYCLES_PER_COUNT;
 }
 
-/* The flag is read back: otherwise the handler can be over before the timer has let go of the interrupt line. */
+/* Clears the interrupt, and sets the cycles until the next one. The flag is read back: otherwise the handler could be
+ * over before the timer has let go of the interrupt line. */
 static inline void async_again(uint32_t cycles)
 {
     ASYNC_TIMER_SR = 0;

@@ -39,7 +39,7 @@ static inline void change_bits(uint32_t address, uint32_t mask, uint32_t value)
     REGISTER(address) = (REGISTER(address) & ~mask) | value;
 }
 
-/* Switches a block's clock on. Read back, because the block answers only some cycles after the write. */
+/* Switches a block's clock on, and reads the register back: the block answers only some cycles after the write. */
 static inline void enable_clock(uint32_t address, uint32_t bit)
 {
     REGISTER(address) |= 1u << bit;

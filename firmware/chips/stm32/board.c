@@ -20,6 +20,7 @@ static void start_serial(void)
     REGISTER(UART_BASE + USART_CR1) = USART_CR1_ENABLE;
 }
 
+/* Starts clocks, caches, timer, serial port and pins of the board, in this order. */
 void board_init(void)
 {
     family_start_clocks();
@@ -29,6 +30,7 @@ void board_init(void)
     pins_start();
 }
 
+/* Sends a byte, and waits for room in the transmitter before, but not for ever. */
 void board_serial_put(uint8_t byte)
 {
     uint32_t polls = 0;
@@ -39,6 +41,7 @@ void board_serial_put(uint8_t byte)
     REGISTER(UART_BASE + USART_TRANSMIT) = byte;
 }
 
+/* Waits until all bytes are sent, but not for ever. */
 void board_serial_flush(void)
 {
     uint32_t polls = 0;
@@ -48,7 +51,8 @@ void board_serial_flush(void)
     }
 }
 
-/* One core: masking is enough, and whoever asks has masked already. */
+/* Claims the right to send the record that ends the run. Returns false if it is already claimed. There is one core, and
+ * whoever claims has masked interrupts, so no lock is needed. */
 bool board_claim_last_word(void)
 {
     static volatile bool claimed;

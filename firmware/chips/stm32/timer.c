@@ -22,6 +22,7 @@ _Static_assert(TIMER_CLOCK_HZ % BOARD_TIMER_HZ == 0 && TIMER_CLOCK_HZ / BOARD_TI
 
 #ifdef TIMER_HIGH_BASE
 
+/* Sets up two timers of 16 bits as one of 32 bits: the upper one counts the overflows of the lower one. */
 static void start(void)
 {
     enable_clock(TIMER_HIGH_ENABLE, TIMER_HIGH_ENABLE_BIT);
@@ -34,7 +35,8 @@ static void start(void)
     TIM_CR1(TIMER_HIGH_BASE) = CR1_CEN;
 }
 
-/* The upper timer hears of an overflow some cycles late: while the lower one reads 0 the pair may be out of step. */
+/* Returns the count of the two timers as one of 32 bits. The upper timer hears of an overflow some cycles late, so the
+ * pair may be out of step while the lower one reads 0: then both are read again. */
 static uint32_t count(void)
 {
     for (;;) {
@@ -49,12 +51,14 @@ static uint32_t count(void)
 
 #else
 
+/* Sets up the timer to count 32 bits, with the new prescaler. */
 static void start(void)
 {
     TIM_ARR(TIMER_LOW_BASE) = 0xFFFFFFFFu;
     TIM_EGR(TIMER_LOW_BASE) = EGR_UG;
 }
 
+/* Returns the timer's count of 32 bits. */
 static uint32_t count(void)
 {
     return TIM_CNT(TIMER_LOW_BASE);
@@ -62,6 +66,7 @@ static uint32_t count(void)
 
 #endif
 
+/* Starts the board's timer from 0, in units of 1 / BOARD_TIMER_HZ seconds. */
 void timer_start(void)
 {
     enable_clock(TIMER_LOW_ENABLE, TIMER_LOW_ENABLE_BIT);
@@ -72,7 +77,8 @@ void timer_start(void)
     TIM_CR1(TIMER_LOW_BASE) = CR1_CEN;
 }
 
-/* Counts the rounds of the 32 bits by being called: once in 71 minutes is enough, and no run lasts that long. */
+/* Returns the board's timer as 64 bits, in units of 1 / BOARD_TIMER_HZ seconds. Each call counts the rounds of the 32
+ * bits, so one call in 71 minutes is enough, and no run lasts that long. */
 uint64_t board_timer_ticks(void)
 {
     static uint32_t rounds, last;

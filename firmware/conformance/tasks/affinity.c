@@ -4,8 +4,8 @@
 #if KERNEL_SERVICES_AFFINITY && BENCH_CORES > 1
 #include "bench/affinity.h"
 
-/* Notes 1 if it runs on the other core behind the first call, and 1 if it runs on its own behind the second. In between it
- * sleeps a tick and stays there: 1. */
+/* Moves to the other core and back, and notes 1 if it runs on the other core after the first call, and 1 if it runs on
+ * its own after the second one. In between it sleeps a tick, and notes 1 if it is still there. */
 static void go_there_and_back(void)
 {
     struct worker *self = worker(MID_A);

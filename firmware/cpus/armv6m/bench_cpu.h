@@ -6,7 +6,8 @@
 /* 24 bits, counting down at the core's clock. */
 #define CPU_RULER_MASK 0x00FFFFFFu
 
-/* False if somebody (a kernel's tick) already owns SysTick on this core. */
+/* Starts SysTick as the core's cycle counter. Returns false if somebody (a kernel's tick) already
+ * owns SysTick on this core. */
 static inline bool cpu_ruler_start(void)
 {
     if ((CPU_SYST_CSR & 1u) != 0) {

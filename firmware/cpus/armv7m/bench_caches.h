@@ -11,12 +11,14 @@
 #define CPU_SCB_ICIALLU CPU_REGISTER(0xE000EF50u)
 #define CPU_SCB_DCISW CPU_REGISTER(0xE000EF60u)
 
+/* Waits until all memory accesses are complete, and drops the instructions read ahead (DSB, ISB). */
 static inline void cpu_barrier(void)
 {
     __asm volatile("dsb\n\tisb" ::: "memory");
 }
 
-/* By set and way, whose numbers the core tells; the way stands in the topmost bits of the word, the set from bit 5. */
+/* Empties the data cache without writing it back, one set and way after the other. A register of the core tells how
+ * many there are. In the word that is written, the way stands in the topmost bits, and the set from bit 5 on. */
 static inline void cpu_invalidate_dcache(void)
 {
     uint32_t id, last_set, last_way, way_shift;
@@ -35,6 +37,7 @@ static inline void cpu_invalidate_dcache(void)
     cpu_barrier();
 }
 
+/* Empties and enables the instruction cache, the data cache, or both. */
 static inline void cpu_start_caches(bool instructions, bool data)
 {
     if (instructions) {

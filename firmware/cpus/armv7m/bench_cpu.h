@@ -13,7 +13,7 @@
 #define CPU_DWT_LAR CPU_REGISTER(0xE0001FB0u)
 #define CPU_DWT_KEY 0xC5ACCE55u
 
-/* False if the core was made without the counter. */
+/* Starts the core's cycle counter (DWT). Returns false if the core was made without it. */
 static inline bool cpu_ruler_start(void)
 {
     CPU_DEMCR |= CPU_DEMCR_TRCENA;

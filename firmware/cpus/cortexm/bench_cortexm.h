@@ -45,7 +45,7 @@ static inline void cpu_restore_interrupts(uint32_t before)
     __asm volatile("msr PRIMASK, %0" ::"r"(before) : "memory");
 }
 
-/* A tick of so many cycles, on the core's clock; between 1 and CPU_SYST_RELOAD_MOST + 1. */
+/* Starts a tick every so many cycles, on the core's clock. `cycles` is from 1 to CPU_SYST_RELOAD_MOST + 1. */
 static inline void cpu_systick_start(uint32_t cycles)
 {
     CPU_SYST_RVR = cycles - 1u;
@@ -59,7 +59,8 @@ static inline void cpu_wait_for_interrupt(void)
     __asm volatile("wfi" ::: "memory");
 }
 
-/* Urgency 0 is the most urgent; the number of bits comes from board.toml. */
+/* Enables an interrupt line at an urgency. Urgency 0 is the most urgent; the number of priority
+ * bits comes from board.toml. */
 static inline void cpu_irq_enable(unsigned line, unsigned urgency, unsigned priority_bits)
 {
     unsigned shift = 8u * (line & 3u);
@@ -70,8 +71,8 @@ static inline void cpu_irq_enable(unsigned line, unsigned urgency, unsigned prio
     CPU_NVIC_ISER(line >> 5) = 1u << (line & 31u);
 }
 
-/* The barriers make the pended interrupt be taken before the next instruction of the caller: without them the core may
- * run on for a few instructions, and a benchmark would time whatever these happen to be. */
+/* Pends an interrupt line, and lets the core take it before the caller's next instruction. Without the barriers the
+ * core may execute a few more instructions first, and a benchmark would time whatever these happen to be. */
 static inline void cpu_irq_pend(unsigned line)
 {
     CPU_NVIC_ISPR(line >> 5) = 1u << (line & 31u);

@@ -12,7 +12,8 @@
 /* Called from fault.S on the core's fault stack, interrupts off. */
 noreturn void cpu_report_fault(uint32_t exc_return, const uint32_t *frame, uint32_t exception);
 
-/* Reading a frame through a stack pointer that points nowhere would fault inside the fault handler: lock-up, silence. */
+/* Returns whether an exception frame lies in RAM and is aligned. Reading a frame through a wrong stack pointer would
+ * fault inside the fault handler: the core would lock up, and nothing would be sent. */
 static bool frame_is_readable(const uint32_t *frame)
 {
     uintptr_t address = (uintptr_t)frame;
@@ -21,6 +22,8 @@ static bool frame_is_readable(const uint32_t *frame)
     return (address & 3u) == 0 && address >= (uintptr_t)__ram_start && address <= end - BASIC_FRAME_WORDS * sizeof(uint32_t);
 }
 
+/* Ends the run with a record of the fault: registers from the frame if it is readable, or else what the core knows
+ * without it. `exc_return` is the handler's LR, and `exception` the exception's number. */
 noreturn void cpu_report_fault(uint32_t exc_return, const uint32_t *frame, uint32_t exception)
 {
     uint32_t frame_words = (exc_return & EXC_RETURN_BASIC_FRAME) != 0 ? BASIC_FRAME_WORDS : EXTENDED_FRAME_WORDS;

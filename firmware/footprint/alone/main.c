@@ -5,6 +5,7 @@
 
 int main(void);
 
+/* Starts the board and the tick, and then calls the measured service for ever, or waits for interrupts. */
 int main(void)
 {
     board_init();

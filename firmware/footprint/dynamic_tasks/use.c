@@ -1,6 +1,7 @@
 /* A task made and deleted by another one. The stack and the control block are in the pool; they come back to it. */
 #include "bench_footprint.h"
 
+/* Spins for ever, as the task that is deleted. */
 static void short_lived(void *argument)
 {
     (void)argument;

@@ -5,6 +5,7 @@ static port_event_t event;
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: sets a bit of the event. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     port_isr_enter();

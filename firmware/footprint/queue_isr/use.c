@@ -5,6 +5,7 @@ static port_queue_t queue;
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: sends an item to the queue. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     static const uint32_t item = 1;

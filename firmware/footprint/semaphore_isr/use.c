@@ -5,6 +5,7 @@ static port_semaphore_t semaphore;
 
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: gives the semaphore. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     port_isr_enter();

@@ -9,6 +9,7 @@ port_task_t footprint_task;
 
 int main(void);
 
+/* Runs the task: calls the measured service for ever. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -17,6 +18,7 @@ static void entry(void *argument)
     }
 }
 
+/* Creates the kernel objects and the task, or stops with an error. */
 static void make_task(void)
 {
     static const struct port_task_request request = {
@@ -27,6 +29,7 @@ static void make_task(void)
     }
 }
 
+/* Starts the board, creates the task if the program has one, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -12,7 +12,8 @@ static struct {
     bool enabled;
 } bench_lines[BENCH_CORES];
 
-/* By a task, in place of board_soft_irq_pend(): the handler runs before this returns. */
+/* Pends the software interrupt on behalf of a task, in place of board_soft_irq_pend(). The handler
+ * runs before this returns. */
 static inline void bench_ask(const struct bench_task *self)
 {
     unsigned core;
@@ -28,7 +29,7 @@ static inline void bench_ask(const struct bench_task *self)
     __asm volatile("cpsie i\n\tisb" ::: "memory");
 }
 
-/* By the handler. */
+/* Returns the core of the task that has pended the software interrupt. The handler calls it. */
 static inline unsigned bench_asked(void)
 {
     return bench_lines[board_core()].asker;

@@ -50,7 +50,7 @@ static inline unsigned board_core(void)
 #define BOARD_VECTOR_OF_LINE_(line) isr_irq##line
 #define BOARD_SOFT_IRQ_HANDLER BOARD_VECTOR_OF_LINE(BOARD_IRQ_SOFT)
 
-/* Enables the line on the calling core only. */
+/* Enables the software interrupt's line, on the calling core only. */
 static inline void board_soft_irq_enable(unsigned urgency)
 {
     cpu_irq_enable(BOARD_IRQ_SOFT, urgency, BOARD_IRQ_PRIORITY_BITS);

@@ -3,7 +3,8 @@
 
 #include <stdint.h>
 
-/* The next number of Marsaglia's xorshift generator of 32 bits; from 0 it does not get away. */
+/* Returns the next number of Marsaglia's xorshift generator of 32 bits, and stores it as the state. The state must not
+ * be 0, because it would stay 0. */
 static inline uint32_t bench_draw(uint32_t *state)
 {
     uint32_t x = *state;

@@ -16,7 +16,7 @@
 _Static_assert(BENCH_PARAM_DRIFT < BENCH_DRIFT_PASSES, "parameter drift: 0 to 100 passes");
 
 #if BENCH_PARAM_DRIFT > 0
-/* Moves the phase on; by one task alone, once a round. */
+/* Sets the passes of the next wait. One task alone calls it, once a round. */
 static inline void bench_drift_on(volatile uint32_t *passes)
 {
     uint32_t next = *passes + BENCH_PARAM_DRIFT;
@@ -24,7 +24,7 @@ static inline void bench_drift_on(volatile uint32_t *passes)
     *passes = next < BENCH_DRIFT_PASSES ? next : next - BENCH_DRIFT_PASSES;
 }
 
-/* Waits so many passes, and one. */
+/* Waits for so many passes of the loop, and one more. */
 static inline void bench_drift(uint32_t passes)
 {
     uint32_t left = passes + 1u;
@@ -37,11 +37,13 @@ static inline void bench_drift(uint32_t passes)
                    : "+l"(left)::"cc", "memory");
 }
 #else
+/* Does nothing: the benchmark has no drift. */
 static inline void bench_drift_on(volatile uint32_t *passes)
 {
     (void)passes;
 }
 
+/* Does nothing: the benchmark has no drift. */
 static inline void bench_drift(uint32_t passes)
 {
     (void)passes;

@@ -29,14 +29,14 @@ PORT_IS(port_timer_create, bool(port_timer_t *, port_timer_callback_t, uint32_t,
 PORT_IS(port_timer_start, bool(port_timer_t *));
 PORT_IS(port_timer_stop, bool(port_timer_t *));
 
-/* Cycles since the last tick became due: SysTick counts the core's cycles down from one tick to the next. Right in any
- * context, within one tick of it. */
+/* Returns the cycles since the last tick became due. SysTick counts the core's cycles down from one tick to the next,
+ * so this is right in any context, within one tick. */
 static inline uint32_t tick_elapsed_cycles(void)
 {
     return CPU_SYST_RVR - CPU_SYST_CVR;
 }
 
-/* Cycles until the next tick. */
+/* Returns the cycles until the next tick. */
 static inline uint32_t tick_remaining_cycles(void)
 {
     return CPU_SYST_CVR;

@@ -11,6 +11,7 @@ _Static_assert(CYCLE_COUNTER_BITS >= 16 && CYCLE_COUNTER_BITS <= 32, "the cycle 
 volatile uint32_t instrument_from;
 volatile uint32_t instrument_from_ticks;
 
+/* Returns the cycles between two readings of a counter that may have wrapped in between, by the board's timer. */
 uint32_t instrument_unwrap(uint32_t from, uint32_t to)
 {
     uint32_t fine = (to - from) & (ROUND - 1u);

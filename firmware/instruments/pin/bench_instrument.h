@@ -10,7 +10,7 @@ static inline void instrument_start(void)
     board_pin_raise();
 }
 
-/* The pin's rise is about to begin the interval itself. */
+/* Does nothing: the rise of the output pin, which comes next, begins the interval itself. */
 static inline void instrument_start_by_pin(void)
 {
 }

@@ -10,6 +10,7 @@ static port_task_t left, right;
 
 int main(void);
 
+/* Locks two mutexes in this order, works, and unlocks them, again and again. */
 static void both(port_mutex_t *first, port_mutex_t *second)
 {
     for (;;) {
@@ -22,12 +23,14 @@ static void both(port_mutex_t *first, port_mutex_t *second)
     }
 }
 
+/* Runs task left: it locks A first. */
 static void left_entry(void *argument)
 {
     (void)argument;
     both(&a, &b);
 }
 
+/* Runs task right: it locks B first, or A in the healthy twin. */
 static void right_entry(void *argument)
 {
     (void)argument;
@@ -38,6 +41,7 @@ static void right_entry(void *argument)
 #endif
 }
 
+/* Starts the board, creates two mutexes and two tasks, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -6,11 +6,13 @@ static port_task_t task;
 int main(void);
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt, and pends it again at once. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     board_soft_irq_pend();
 }
 
+/* Runs the task: it pends the interrupt once, after five ticks. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -21,6 +23,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

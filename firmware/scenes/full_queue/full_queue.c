@@ -14,6 +14,7 @@ static port_task_t source, receiver;
 int main(void);
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: sends an item to the queue, and does not look whether there was room. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     static const uint32_t item = 1;
@@ -23,6 +24,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
+/* Runs task source: it pends a burst of interrupts every ten ticks. */
 static void source_entry(void *argument)
 {
     (void)argument;
@@ -34,6 +36,7 @@ static void source_entry(void *argument)
     }
 }
 
+/* Runs task receiver: it receives one item a tick. */
 static void receiver_entry(void *argument)
 {
     uint32_t item = 0;
@@ -45,6 +48,7 @@ static void receiver_entry(void *argument)
     }
 }
 
+/* Starts the board, creates the queue and two tasks, and starts the kernel. */
 int main(void)
 {
     board_init();

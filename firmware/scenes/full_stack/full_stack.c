@@ -12,6 +12,7 @@ static port_task_t task;
 int main(void);
 uint32_t deeper(const volatile uint32_t *first);
 
+/* Calls itself until only LEFT_BYTES of the stack are left below `first`. Returns the number of calls. */
 __attribute__((noinline)) uint32_t deeper(const volatile uint32_t *first)
 {
     volatile uint32_t here = 1;
@@ -22,6 +23,7 @@ __attribute__((noinline)) uint32_t deeper(const volatile uint32_t *first)
     return here;
 }
 
+/* Runs the task: it uses its stack once a tick. */
 static void entry(void *argument)
 {
     volatile uint32_t first = 0;
@@ -33,6 +35,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -6,6 +6,7 @@ static port_task_t task;
 int main(void);
 void careless(void);
 
+/* Computes inside a critical section. */
 __attribute__((noinline)) void careless(void)
 {
     port_critical_t entered = port_critical_enter();
@@ -14,6 +15,7 @@ __attribute__((noinline)) void careless(void)
     port_critical_exit(entered);
 }
 
+/* Runs the task: it calls `careless` once a tick. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -23,6 +25,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

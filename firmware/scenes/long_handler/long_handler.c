@@ -12,11 +12,13 @@ static port_task_t task;
 int main(void);
 void BOARD_SOFT_IRQ_HANDLER(void);
 
+/* Handles the software interrupt: computes for long, or briefly in the healthy twin. */
 void BOARD_SOFT_IRQ_HANDLER(void)
 {
     work(ROUNDS);
 }
 
+/* Runs the task: it pends the interrupt shortly before a tick, again and again. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -28,6 +30,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -7,6 +7,7 @@ static port_task_t task;
 int main(void);
 void careless(void);
 
+/* Computes inside a critical section for longer than two ticks. */
 __attribute__((noinline)) void careless(void)
 {
     port_critical_t entered = port_critical_enter();
@@ -15,6 +16,7 @@ __attribute__((noinline)) void careless(void)
     port_critical_exit(entered);
 }
 
+/* Runs the task: it calls `careless` every few ticks. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -24,6 +26,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -8,6 +8,7 @@ static volatile uint32_t shared;
 int main(void);
 bool forgetful(void);
 
+/* Counts inside a critical section. Returns false at the third call, from the middle of the section. */
 __attribute__((noinline)) bool forgetful(void)
 {
     port_critical_t entered = port_critical_enter();
@@ -19,6 +20,7 @@ __attribute__((noinline)) bool forgetful(void)
     return true;
 }
 
+/* Runs the task: it calls `forgetful` once a tick, and computes for ever after the third call. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -30,6 +32,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -11,6 +11,7 @@ static port_task_t control, logger;
 
 int main(void);
 
+/* Runs task control: it works a little in each period of two ticks. */
 static void control_entry(void *argument)
 {
     uint32_t last = port_tick_now();
@@ -22,6 +23,7 @@ static void control_entry(void *argument)
     }
 }
 
+/* Runs task logger: it computes for about three ticks, every twenty ticks. */
 static void logger_entry(void *argument)
 {
     (void)argument;
@@ -31,6 +33,7 @@ static void logger_entry(void *argument)
     }
 }
 
+/* Starts the board, creates two tasks, and starts the kernel. */
 int main(void)
 {
     board_init();

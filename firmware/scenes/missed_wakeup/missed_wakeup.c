@@ -10,6 +10,7 @@ static volatile bool item;
 
 int main(void);
 
+/* Runs task consumer: it takes the item, or suspends itself if there is none. */
 static void consumer_entry(void *argument)
 {
     (void)argument;
@@ -22,6 +23,7 @@ static void consumer_entry(void *argument)
     }
 }
 
+/* Runs task producer: it makes one item and resumes the consumer, after two ticks. */
 static void producer_entry(void *argument)
 {
     (void)argument;
@@ -33,6 +35,7 @@ static void producer_entry(void *argument)
     }
 }
 
+/* Starts the board, creates two tasks, and starts the kernel. */
 int main(void)
 {
     board_init();

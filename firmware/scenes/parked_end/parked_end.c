@@ -5,6 +5,7 @@ static port_task_t task;
 
 int main(void);
 
+/* Runs the task: it masks interrupts after three ticks, and stays in a loop. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -14,6 +15,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -11,6 +11,7 @@ static port_task_t low, medium, high;
 
 int main(void);
 
+/* Runs task low: it works for long while it has the lock. */
 static void low_entry(void *argument)
 {
     (void)argument;
@@ -22,6 +23,7 @@ static void low_entry(void *argument)
     }
 }
 
+/* Runs task medium: it works for long without the lock. */
 static void medium_entry(void *argument)
 {
     (void)argument;
@@ -32,6 +34,7 @@ static void medium_entry(void *argument)
     }
 }
 
+/* Runs task high: it works briefly while it has the lock. */
 static void high_entry(void *argument)
 {
     (void)argument;
@@ -44,6 +47,7 @@ static void high_entry(void *argument)
     }
 }
 
+/* Starts the board, creates the lock and three tasks, and starts the kernel. */
 int main(void)
 {
     board_init();

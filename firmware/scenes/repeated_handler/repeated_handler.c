@@ -17,6 +17,7 @@ static volatile uint32_t runs;
 int main(void);
 void isr_irq29(void);
 
+/* Handles the interrupt of TIM3: clears its flag as the last act, or as the first one in the healthy twin. */
 void isr_irq29(void)
 {
 #ifdef SCENE_HEALTHY
@@ -29,6 +30,7 @@ void isr_irq29(void)
 #endif
 }
 
+/* Runs the task: it starts TIM3 and sleeps. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -42,6 +44,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -7,6 +7,7 @@ static volatile uint32_t shared;
 int main(void);
 void careful(void);
 
+/* Computes first, and only counts inside the critical section. */
 __attribute__((noinline)) void careful(void)
 {
     port_critical_t entered;
@@ -17,6 +18,7 @@ __attribute__((noinline)) void careful(void)
     port_critical_exit(entered);
 }
 
+/* Runs the task: it calls `careful` once a tick. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -26,6 +28,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

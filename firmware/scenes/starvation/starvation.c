@@ -9,6 +9,7 @@ static volatile bool done;
 
 int main(void);
 
+/* Runs task background: it computes for ever. */
 static void background_entry(void *argument)
 {
     (void)argument;
@@ -17,6 +18,8 @@ static void background_entry(void *argument)
     }
 }
 
+/* Runs task greedy: it polls for what nobody does, from tick 5 on. In the healthy twin it sleeps
+ * a tick between two looks. */
 static void greedy_entry(void *argument)
 {
     (void)argument;
@@ -29,6 +32,7 @@ static void greedy_entry(void *argument)
     }
 }
 
+/* Starts the board, creates two tasks, and starts the kernel. */
 int main(void)
 {
     board_init();

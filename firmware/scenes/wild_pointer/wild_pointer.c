@@ -7,11 +7,13 @@ static volatile uintptr_t address = 0xC0000000u;
 int main(void);
 void store(uint32_t value);
 
+/* Stores a value where no memory is. */
 __attribute__((noinline)) void store(uint32_t value)
 {
     *(volatile uint32_t *)address = value;
 }
 
+/* Runs the task: it calls `store` after three ticks. */
 static void entry(void *argument)
 {
     (void)argument;
@@ -22,6 +24,7 @@ static void entry(void *argument)
     }
 }
 
+/* Starts the board, creates the task, and starts the kernel. */
 int main(void)
 {
     board_init();

@@ -38,7 +38,7 @@
 /* Clock and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 
-/* Nothing to start: the prefetch buffer belongs to the clock set-up. */
+/* Does nothing: this family has no caches, and the clock set-up enables the prefetch buffer. */
 static inline void family_start_caches(void)
 {
 }

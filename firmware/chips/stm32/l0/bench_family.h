@@ -42,7 +42,7 @@
 /* Clock, voltage and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 
-/* Nothing to start: the flash interface's buffers belong to the clock set-up. */
+/* Does nothing: this family has no caches, and the clock set-up enables the flash interface's buffers. */
 static inline void family_start_caches(void)
 {
 }

@@ -44,7 +44,8 @@ void measure_prepare(void)
     cycle_counter_start();
 }
 
-/* Measures the instrument with nothing between its ends. Masked: here it is the ruler that is measured. */
+/* Measures the instrument with nothing between its ends, with interrupts masked, because the ruler
+ * itself is measured here. */
 void measure_opened(void)
 {
     uint32_t masked = cpu_mask_interrupts();
