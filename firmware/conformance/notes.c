@@ -51,7 +51,7 @@ static uint32_t hash(const char *text)
     return hashed;
 }
 
-/* Whether the host asked to leave this scene out. */
+/* Returns whether the host asked to leave this scene out. */
 static bool left_out(const char *scene)
 {
     static const uint32_t asked[] = {
@@ -67,7 +67,7 @@ static bool left_out(const char *scene)
     return false;
 }
 
-/* Announces a scene to the host. False if it is to be left out. */
+/* Announces a scene to the host. Returns false if it is to be left out. */
 bool scene_begins(const char *scene, unsigned core)
 {
     if (left_out(scene)) {

@@ -21,8 +21,8 @@ void pass_ticks(uint32_t ticks)
 }
 #endif
 
-/* Scene: notes the board's timer units in ten ticks, several times. The virtual board counts cycles and ticks between
- * the two states of the window word. */
+/* Plays a scene: notes the board's timer units in ten ticks, several times. The virtual board counts cycles and ticks
+ * between the two states of the window word. */
 static void tick_rate(void)
 {
     uint64_t before, now;
@@ -40,7 +40,7 @@ static void tick_rate(void)
 }
 
 #if KERNEL_SERVICES_SLEEP
-/* Scene: notes how many ticks each sleep lasts, by the kernel's own counter. */
+/* Plays a scene: notes how many ticks each sleep lasts, by the kernel's own counter. */
 static void sleep_ticks(void)
 {
     static const uint8_t lengths[] = {1, 2, 5, 10};
@@ -56,8 +56,8 @@ static void sleep_ticks(void)
 #endif
 
 #if KERNEL_SERVICES_SLEEP_UNTIL
-/* Scene: sleeps until every third tick, with nothing in between, with two ticks of work, and with five, after which one
- * tick has passed already. Notes when each sleep ends. */
+/* Plays a scene: sleeps until every third tick, with nothing in between, with two ticks of work, and with five, after
+ * which one tick has passed already. Notes when each sleep ends. */
 static void sleep_until(void)
 {
     static const uint8_t between[] = {0, 2, 5, 0};
@@ -107,7 +107,7 @@ static uint32_t looks_a_tick(void)
     return most;
 }
 
-/* Scene: notes how many sleeps end late when the next tick comes at any point of the call. */
+/* Plays a scene: notes how many sleeps end late when the next tick comes at any point of the call. */
 static void sleep_until_any_phase(void)
 {
     uint32_t looks = looks_a_tick(), late = 0;
@@ -138,7 +138,7 @@ static void count_from_handler(void)
     port_semaphore_give_from_isr(&semaphores[0]);
 }
 
-/* Scene: a handler gives a semaphore, which is then taken. Notes 1 before, 2 in the handler, 3 after. */
+/* Plays a scene: a handler gives a semaphore, which is then taken. Notes 1 before, 2 in the handler, 3 after. */
 static void isr_gives(void)
 {
     on_interrupt = count_from_handler;
@@ -159,8 +159,8 @@ static void note_in_handler(void)
     note(3);
 }
 
-/* Scene: a critical section delays an interrupt. Notes 1, then 2 inside the section with the interrupt pending, after it
- * 3 by the handler, and 4. */
+/* Plays a scene: a critical section delays an interrupt. Notes 1, then 2 inside the section with the interrupt pending,
+ * after it 3 by the handler, and 4. */
 static void critical_masks(void)
 {
     port_critical_t entered;
@@ -205,7 +205,7 @@ static void semaphore_counts(void)
     gives(&counting, 1);
 }
 
-/* Scene: a binary semaphore that is given twice can be taken once. Notes whether each take found it. */
+/* Plays a scene: a binary semaphore that is given twice can be taken once. Notes whether each take found it. */
 static void semaphore_binary(void)
 {
     takes(&semaphores[0], 1);
@@ -248,7 +248,7 @@ static void receive(void)
     note(port_queue_receive(&queue, item) && item[1] == ~item[0] ? item[0] : 0);
 }
 
-/* Scene: a queue keeps the order of its items. It is filled, emptied, and used beyond the end of its memory. */
+/* Plays a scene: a queue keeps the order of its items. It is filled, emptied, and used beyond the end of its memory. */
 static void queue_order(void)
 {
     for (uint32_t number = 1; number <= QUEUE_LENGTH; number++) {

@@ -12,7 +12,7 @@ static void fill(void *block, uint8_t pattern, size_t bytes)
     }
 }
 
-/* Whether a block of memory still contains its pattern. */
+/* Returns whether a block of memory still contains its pattern. */
 static bool holds(const void *block, uint8_t pattern, size_t bytes)
 {
     const uint8_t *byte = block;
@@ -58,7 +58,7 @@ static void heap_blocks(void)
 #endif
 
 #if KERNEL_SERVICES_HEAP_PEAK
-/* Whether the heap counted this number of allocations, or does not count them. */
+/* Returns whether the heap counted this number of allocations, or does not count them. */
 static bool counted(const struct port_heap_figures *before, const struct port_heap_figures *after, uint32_t allocations)
 {
 #if KERNEL_SERVICES_HEAP_ALLOCATIONS

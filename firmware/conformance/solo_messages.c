@@ -51,7 +51,7 @@ static void semaphore_figures(void)
 #endif
 
 #if KERNEL_SERVICES_MAILBOX
-/* Scene: each message is sent into an empty mailbox and received again. Notes the numbers received. */
+/* Plays a scene: each message is sent into an empty mailbox and received again. Notes the numbers received. */
 static void mailbox_keeps(void)
 {
     for (uint32_t number = 1; number <= MESSAGES; number++) {
@@ -126,7 +126,7 @@ static void set_in_handler(void)
     port_event_set_from_isr(&event, 64u);
 }
 
-/* Scene: a handler sets an event bit. Notes 1 before, 2 in the handler, then the bits that the wait returns. */
+/* Plays a scene: a handler sets an event bit. Notes 1 before, 2 in the handler, then the bits that the wait returns. */
 static void isr_sets(void)
 {
     arm_interrupt(set_in_handler);
@@ -210,7 +210,7 @@ static bool receive_for(uint32_t ticks)
     return port_mailbox_receive_for(&mailbox, &received, ticks);
 }
 
-/* Scene: waits for a message in an empty mailbox give up after their time-outs. */
+/* Plays a scene: waits for a message in an empty mailbox give up after their time-outs. */
 static void mailbox_timeout_expires(void)
 {
     wait_in_vain(receive_for);
@@ -224,7 +224,7 @@ static bool wait_for(uint32_t ticks)
     return port_event_wait_any_for(&event, 1u | 2u, ticks);
 }
 
-/* Scene: waits for event bits that nobody sets give up after their time-outs. */
+/* Plays a scene: waits for event bits that nobody sets give up after their time-outs. */
 static void event_timeout_expires(void)
 {
     port_event_set(&event, 4u);

@@ -64,7 +64,8 @@ static void note_calls(void)
     note(calls);
 }
 
-/* Scene: notes on which tick each of two timers calls, and that they do so once, at the first start and at a second one. */
+/* Plays a scene: notes on which tick each of two timers calls, and that they do so once, at the first
+ * start and at a second one. */
 static void timer_once(void)
 {
     for (unsigned i = 0; i < 2u; i++) {
@@ -77,7 +78,7 @@ static void timer_once(void)
     }
 }
 
-/* Scene: notes on which ticks a periodic timer calls until it is stopped, and that it calls no more then. */
+/* Plays a scene: notes on which ticks a periodic timer calls until it is stopped, and that it calls no more then. */
 static void timer_periodic(void)
 {
     start(&periodic_timer);
@@ -88,7 +89,7 @@ static void timer_periodic(void)
     note(calls);
 }
 
-/* Scene: a timer is stopped before its tick and calls nothing. Started again it runs for its whole length. */
+/* Plays a scene: a timer is stopped before its tick and calls nothing. Started again it runs for its whole length. */
 static void timer_stops(void)
 {
     start(&long_timer);
@@ -101,7 +102,7 @@ static void timer_stops(void)
     note_calls();
 }
 
-/* Scene: notes 1 if a handler called the function, 0 if a task did. */
+/* Plays a scene: notes 1 if a handler called the function, 0 if a task did. */
 static void timer_context(void)
 {
     start(&short_timer);

@@ -20,7 +20,8 @@ static void submit_in_handler(void)
     (void)port_work_submit_from_isr(note_next);
 }
 
-/* Scene: a function submitted by a task (1 2 3) and one submitted by a handler (4 5 6 7) run before the task goes on. */
+/* Plays a scene: a function submitted by a task (1 2 3) and one submitted by a handler (4 5 6 7) run
+ * before the task goes on. */
 static void work_calls(void)
 {
     arm_interrupt(submit_in_handler);

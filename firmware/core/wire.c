@@ -66,7 +66,7 @@ static char hex_digit(uint32_t value)
     return "0123456789abcdef"[value & 15u];
 }
 
-/* Whether a text value may contain this character without an escape. */
+/* Returns whether a text value may contain this character without an escape. */
 static bool is_plain(char character)
 {
     return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
@@ -154,7 +154,7 @@ size_t wire_room(const struct wire *wire)
     return used < WIRE_LINE_MAX_CHARS ? WIRE_LINE_MAX_CHARS - used : 0;
 }
 
-/* Appends the CRC and the line end, and sends the line. False if it is too long: then nothing is sent. */
+/* Appends the CRC and the line end, and sends the line. Returns false if it is too long: then nothing is sent. */
 bool wire_end(struct wire *wire, void (*send)(const char *line, size_t length))
 {
     uint32_t crc;

@@ -8,7 +8,7 @@
 #define SIO_FIFO_RD 0xD0000058u
 #define SIO_FIFO_VALID 1u
 
-/* Whether the FIFO between the cores has a word for this core. */
+/* Returns whether the FIFO between the cores has a word for this core. */
 static inline bool fifo_has_word(void)
 {
     return (CPU_REGISTER(SIO_FIFO_ST) & SIO_FIFO_VALID) != 0;

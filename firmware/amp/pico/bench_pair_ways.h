@@ -60,7 +60,7 @@ static inline void pair_memory_send(uint32_t word)
     pair_unlock();
 }
 
-/* Whether shared memory has a word for this core. */
+/* Returns whether shared memory has a word for this core. */
 static inline bool pair_memory_has_word(void)
 {
     return AMP_SHARED->is_full[AMP_CORE] != 0;

@@ -22,7 +22,7 @@ static port_queue_t queue;
 /* Reported as check: messages that came back other than they were sent. */
 static uint32_t wrong_messages;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = true;
@@ -80,7 +80,7 @@ static void send_and_receive(struct bench_task *self)
 }
 #endif
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {

@@ -35,7 +35,7 @@ struct tally {
 static struct tally tallies[BENCH_CORES], before_window[BENCH_CORES];
 static uint32_t intruders[BENCH_CORES]; /* marks of somebody else while holding: the semaphore does not exclude */
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->core != TARGET_CORE || port_semaphore_create(&semaphore, 1, 1);
@@ -65,7 +65,7 @@ static inline void access_semaphore(struct bench_task *self)
     }
 }
 
-/* The work of the measured task on core 0. */
+/* Does the work of the measured task on core 0. */
 static void target(struct bench_task *self)
 {
     while (bench_running()) {
@@ -86,7 +86,7 @@ static inline uint32_t draw(uint32_t *state)
     return (x >> 16) * 100u >> 16;
 }
 
-/* The work of the stress task on every other core. */
+/* Does the work of the stress task on every other core. */
 static void stress(struct bench_task *self)
 {
     uint32_t state = (BENCH_PARAM_SEED + self->core) * 0x9E3779B9u;
@@ -101,7 +101,7 @@ static void stress(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->core == TARGET_CORE) {

@@ -8,14 +8,14 @@
  * Steps: 1 task 0 yields, 2 task 1 counts and yields, 3 task 0 is back. Analyses give half of a sample: one switch. */
 #include "bench/latency.h"
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {

@@ -34,7 +34,7 @@ _Static_assert(CYCLE_COUNTER_BITS >= 16 && PERIOD_CYCLES < 0x8000u, "an instant 
 
 static port_queue_t queues[BENCH_CORES]; /* of messages to each core */
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->core == 0) {
@@ -88,7 +88,7 @@ static void wait_until(uint32_t instant)
     }
 }
 
-/* The work of core 0's task, which sends first. */
+/* Does the work of core 0's task, which sends first. */
 static void ask(struct bench_task *self)
 {
     uint32_t instant = cycle_counter_read(), word = STOP;
@@ -107,7 +107,7 @@ static void ask(struct bench_task *self)
     self->failures += port_queue_send(&queues[1], &word) ? 0 : 1;
 }
 
-/* The work of core 1's task, which answers each message. */
+/* Does the work of core 1's task, which answers each message. */
 static void answer(struct bench_task *self)
 {
     while (queue_receive(self)) {
@@ -120,7 +120,7 @@ static void answer(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->core == 0) {

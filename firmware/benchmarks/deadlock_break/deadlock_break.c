@@ -28,7 +28,7 @@ static volatile bool urgent_waits;
 /* Reported as checks: times task 1 went on while task 0 waited, and tries that should have failed. */
 static uint32_t inversions, tries_that_got_it;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || (port_mutex_create(&first) && port_mutex_create(&second) &&
@@ -42,7 +42,7 @@ static void must(struct bench_task *self, bool done)
     self->failures += done ? 0 : 1;
 }
 
-/* The work of the most urgent task, which locks the first mutex while the holder has it. */
+/* Does the work of the most urgent task, which locks the first mutex while the holder has it. */
 static void urgent(struct bench_task *self)
 {
     for (;;) {
@@ -65,7 +65,7 @@ static void urgent(struct bench_task *self)
     }
 }
 
-/* The work of the task of medium priority, which would delay the holder without inheritance. */
+/* Does the work of the task of medium priority, which would delay the holder without inheritance. */
 static void between(struct bench_task *self)
 {
     for (;;) {
@@ -78,7 +78,7 @@ static void between(struct bench_task *self)
     }
 }
 
-/* The work of the least urgent task, which holds what the most urgent one needs. */
+/* Does the work of the least urgent task, which holds what the most urgent one needs. */
 static void holder(struct bench_task *self)
 {
     while (bench_running()) {
@@ -100,7 +100,7 @@ static void holder(struct bench_task *self)
     draining = false;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, between, holder};

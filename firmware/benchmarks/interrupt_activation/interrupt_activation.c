@@ -45,14 +45,14 @@ void BOARD_ASYNC_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || (port_semaphore_create(&raised, 1, 0) && port_semaphore_create(&semaphore, 1, 0) &&
                                 port_queue_create(&queue, 1, 4));
 }
 
-/* The work of task 0, which the handler wakes. */
+/* Does the work of task 0, which the handler wakes. */
 static void activated(struct bench_task *self)
 {
     for (;;) {
@@ -93,7 +93,7 @@ static void compute(void)
     computed = value;
 }
 
-/* The work of task 1, which the timer interrupts. */
+/* Does the work of task 1, which the timer interrupts. */
 static void interrupted(struct bench_task *self)
 {
     async_start(PORT_ISR_URGENCY, PERIOD_MIN_CYCLES);
@@ -111,7 +111,7 @@ static void interrupted(struct bench_task *self)
     draining = false;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

@@ -49,7 +49,7 @@ void BOARD_ASYNC_IRQ_HANDLER(void)
     async_again(draw_period());
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -77,7 +77,7 @@ static void compute(void)
     computed = value;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     async_start(PORT_ISR_URGENCY, PERIOD_MIN_CYCLES);

@@ -11,7 +11,7 @@
 /* Reported as check: blocks that were misaligned or did not hold what was written. */
 static uint32_t bad_blocks;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -46,7 +46,7 @@ static void use(struct bench_task *self, volatile uint32_t *block, size_t words)
         bench_stop(RELEASE);                                      \
     } while (0)
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {

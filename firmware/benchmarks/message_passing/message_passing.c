@@ -24,7 +24,7 @@ static volatile bool leaving;
 /* Reported as check: messages that came out of turn. */
 static uint32_t wrong_messages;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 ||
@@ -71,7 +71,7 @@ static void wait_for_the_receiver(struct bench_task *self)
     self->failures += port_semaphore_take(&received) ? 0 : 1;
 }
 
-/* The work of the sender's task. */
+/* Does the work of the sender's task. */
 static void sending(struct bench_task *self)
 {
     leaving = false;
@@ -95,7 +95,7 @@ static void tell_the_sender(struct bench_task *self)
     self->failures += port_semaphore_give(&received) ? 0 : 1;
 }
 
-/* The work of the receiver's task. */
+/* Does the work of the receiver's task. */
 static void receiving(struct bench_task *self)
 {
     for (;;) {
@@ -113,7 +113,7 @@ static void receiving(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

@@ -26,14 +26,14 @@ static volatile uint32_t runs_between; /* of task 1 */
 /* Reported as checks: times task 1 ran while task 2 held what task 0 waited for, and times it did not run after. */
 static uint32_t inversions, missed;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || (port_mutex_create(&mutex) && port_semaphore_create(&wake_urgent, 1, 0) &&
                                 port_semaphore_create(&wake_between, 1, 0));
 }
 
-/* The work of the most urgent task, which locks the mutex while the holder has it. */
+/* Does the work of the most urgent task, which locks the mutex while the holder has it. */
 static void urgent(struct bench_task *self)
 {
     for (;;) {
@@ -53,7 +53,7 @@ static void urgent(struct bench_task *self)
     }
 }
 
-/* The work of the task of medium priority, which must not run while the mutex is contended. */
+/* Does the work of the task of medium priority, which must not run while the mutex is contended. */
 static void between(struct bench_task *self)
 {
     for (;;) {
@@ -65,7 +65,7 @@ static void between(struct bench_task *self)
     }
 }
 
-/* The work of the least urgent task, which locks the mutex first. */
+/* Does the work of the least urgent task, which locks the mutex first. */
 static void holder(struct bench_task *self)
 {
     while (bench_running()) {
@@ -91,7 +91,7 @@ static void holder(struct bench_task *self)
     draining = false;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, between, holder};

@@ -20,7 +20,7 @@ static unsigned object_of(const struct bench_task *self)
     return BENCH_PARAM_SHARED != 0 ? 0 : self->core;
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     unsigned object = object_of(self);
@@ -28,7 +28,7 @@ static bool prepare(struct bench_task *self)
     return object != self->core || port_semaphore_create(&semaphores[object], MAXIMUM, INITIAL);
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_semaphore_t *semaphore = &semaphores[object_of(self)];

@@ -29,7 +29,7 @@ static unsigned object_of(const struct bench_task *self)
     return BENCH_PARAM_SHARED != 0 ? 0 : self->core;
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     unsigned object = object_of(self);
@@ -38,7 +38,7 @@ static bool prepare(struct bench_task *self)
            port_queue_create(&queues[object], BENCH_PARAM_QUEUE_LENGTH, sizeof(struct item));
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_queue_t *queue = &queues[object_of(self)];

@@ -19,7 +19,7 @@ static port_mutex_t mutexes[BENCH_CORES];
 static port_condition_t conditions[BENCH_CORES];
 static volatile bool draining[BENCH_CORES]; /* the signal that follows is the last one */
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != WAITING ||
@@ -58,7 +58,7 @@ static void signal_all(struct bench_task *self)
     port_condition_signal(&conditions[self->core]);
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == WAITING) {

@@ -8,14 +8,14 @@
  * Steps: 1 ask for the priority, 2 count, and again. */
 #include "bench/bench.h"
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     const struct bench_task *asked = BENCH_PARAM_SHARED != 0 ? bench_task(0, 0) : self;

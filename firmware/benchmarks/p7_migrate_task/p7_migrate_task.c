@@ -16,7 +16,7 @@ _Static_assert(BENCH_CORES == 2, "from one core to the other: CORES=2");
 
 static port_semaphore_t window_ended;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->core != 0 || port_semaphore_create(&window_ended, 1, 0);
@@ -36,7 +36,7 @@ static void migrate(struct bench_task *self)
     self->failures += port_semaphore_give(&window_ended) ? 0 : 1;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->core == 0) {

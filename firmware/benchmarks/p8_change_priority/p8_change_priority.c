@@ -19,7 +19,7 @@
 
 static port_semaphore_t window_ended[BENCH_CORES];
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || port_semaphore_create(&window_ended[self->core], 1, 0);
@@ -41,7 +41,7 @@ static void change(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == CHANGED) {

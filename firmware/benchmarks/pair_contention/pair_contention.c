@@ -35,7 +35,7 @@ static uint32_t intruders; /* marks of somebody else while holding: the lock doe
 /* A variable, so that every level runs the same code at the same addresses. */
 static volatile uint32_t stress_percent = BENCH_PARAM_STRESS_PERCENT;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -70,7 +70,7 @@ static inline void access_lock(void)
     tally.accesses++;
 }
 
-/* The work of the measured task on core 0. */
+/* Does the work of the measured task on core 0. */
 static void target(struct bench_task *self)
 {
     while (bench_running()) {
@@ -85,7 +85,7 @@ static inline uint32_t draw(uint32_t *state)
     return (bench_draw(state) >> 16) * 100u >> 16;
 }
 
-/* The work of the stress task on core 1. */
+/* Does the work of the stress task on core 1. */
 static void stress(struct bench_task *self)
 {
     uint32_t state = BENCH_PARAM_SEED;
@@ -99,7 +99,7 @@ static void stress(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     before_window = tally;

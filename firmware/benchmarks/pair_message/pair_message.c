@@ -42,7 +42,7 @@ void PAIR_FIFO_HANDLER(void)
     port_isr_exit();
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -118,7 +118,7 @@ static void wait_until(uint32_t instant)
     }
 }
 
-/* The work of core 0's task, which sends first. */
+/* Does the work of core 0's task, which sends first. */
 static void ask(struct bench_task *self)
 {
     uint32_t instant;
@@ -140,7 +140,7 @@ static void ask(struct bench_task *self)
     fifo_send(WORD_STOP);
 }
 
-/* The work of core 1's task, which answers each message. */
+/* Does the work of core 1's task, which answers each message. */
 static void answer(struct bench_task *self)
 {
     self->failures += fifo_receive(self) == WORD_HELLO ? 0 : 1;
@@ -161,7 +161,7 @@ static void answer(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (PAIR_CORE == 0) {

@@ -23,13 +23,13 @@ _Static_assert(SERVICE <= DYNAMIC_TASKS, "parameter service: 0 to 13, see [picks
 #if SERVICE == QUEUE
 static port_queue_t queues[BENCH_CORES];
 
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     return port_queue_create(&queues[self->core], 1, 4);
 }
 
-/* Calls the chosen service once. False if it failed. */
+/* Calls the chosen service once. Returns false if it failed. */
 bool phase_service(struct bench_task *self)
 {
     uint32_t sent = self->count, received = ~sent;
@@ -39,13 +39,13 @@ bool phase_service(struct bench_task *self)
 #elif SERVICE == MAILBOX
 static port_mailbox_t mailboxes[BENCH_CORES];
 
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     return port_mailbox_create(&mailboxes[self->core]);
 }
 
-/* Calls the chosen service once. False if it failed. */
+/* Calls the chosen service once. Returns false if it failed. */
 bool phase_service(struct bench_task *self)
 {
     void *message = NULL;
@@ -55,13 +55,13 @@ bool phase_service(struct bench_task *self)
 #elif SERVICE == EVENT
 static port_event_t events[BENCH_CORES];
 
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     return port_event_create(&events[self->core]);
 }
 
-/* Calls the chosen service once. False if it failed. */
+/* Calls the chosen service once. Returns false if it failed. */
 bool phase_service(struct bench_task *self)
 {
     port_event_set(&events[self->core], 1);
@@ -70,13 +70,13 @@ bool phase_service(struct bench_task *self)
 #elif SERVICE == MUTEX || SERVICE == MUTEX_TIMEOUT
 static port_mutex_t mutexes[BENCH_CORES];
 
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     return port_mutex_create(&mutexes[self->core]);
 }
 
-/* Calls the chosen service once. False if it failed. */
+/* Calls the chosen service once. Returns false if it failed. */
 bool phase_service(struct bench_task *self)
 {
 #if SERVICE == MUTEX
@@ -88,7 +88,7 @@ bool phase_service(struct bench_task *self)
 #elif SERVICE == CONDITION
 static port_condition_t conditions[BENCH_CORES];
 
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     return port_condition_create(&conditions[self->core]);
@@ -101,14 +101,14 @@ bool phase_service(struct bench_task *self)
     return true;
 }
 #elif SERVICE == HEAP
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
-/* Calls the chosen service once. False if it failed. */
+/* Calls the chosen service once. Returns false if it failed. */
 bool phase_service(struct bench_task *self)
 {
     void *block = port_malloc(32);
@@ -120,13 +120,13 @@ bool phase_service(struct bench_task *self)
 #elif SERVICE == SEMAPHORE || SERVICE == TIMEOUT
 static port_semaphore_t semaphores[BENCH_CORES];
 
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     return port_semaphore_create(&semaphores[self->core], 1, 0);
 }
 
-/* Calls the chosen service once. False if it failed. */
+/* Calls the chosen service once. Returns false if it failed. */
 bool phase_service(struct bench_task *self)
 {
 #if SERVICE == SEMAPHORE
@@ -143,7 +143,7 @@ static noreturn void never(void *argument)
     bench_error(ERROR_PREPARE, "a task ran that should have been deleted before");
 }
 
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     (void)self;
@@ -171,14 +171,14 @@ bool phase_service(struct bench_task *self)
     return true;
 }
 #else
-/* Creates the kernel object that the chosen service needs. False if that fails. */
+/* Creates the kernel object that the chosen service needs. Returns false if that fails. */
 static bool make(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
-/* Calls the chosen service once. False if it failed. */
+/* Calls the chosen service once. Returns false if it failed. */
 bool phase_service(struct bench_task *self)
 {
 #if SERVICE == NOTIFY
@@ -210,7 +210,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
-/* Enables the interrupt and creates the kernel objects of this core. False if that fails. */
+/* Enables the interrupt and creates the kernel objects of this core. Returns false if that fails. */
 bool phase_prepare(struct bench_task *self)
 {
     board_soft_irq_enable(PORT_ISR_URGENCY);

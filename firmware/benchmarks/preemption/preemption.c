@@ -32,7 +32,7 @@ static volatile uint32_t wake_ups; /* of task 0 */
 /* Reported as check: times task 1 went on although task 0 had not run. */
 static uint32_t not_preempted;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = true;
@@ -63,7 +63,7 @@ static void receive(struct bench_task *self)
 }
 #endif
 
-/* The work of the more urgent task, which waits for semaphore and queue. */
+/* Does the work of the more urgent task, which waits for semaphore and queue. */
 static void waiting(struct bench_task *self)
 {
     draining = false;
@@ -102,7 +102,7 @@ static void send(struct bench_task *self)
 }
 #endif
 
-/* The work of the less urgent task, which wakes the other one. */
+/* Does the work of the less urgent task, which wakes the other one. */
 static void waking(struct bench_task *self)
 {
     while (bench_running()) {
@@ -125,7 +125,7 @@ static void waking(struct bench_task *self)
     give(self);
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

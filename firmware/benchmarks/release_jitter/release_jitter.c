@@ -28,7 +28,7 @@ static uint32_t state = BENCH_PARAM_SEED;
 /* Reported as checks: periods under load in which nothing was loaded, and periods without load in which something was. */
 static uint32_t load_missing, load_unasked;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->index != 0) {
@@ -87,7 +87,7 @@ static void periodic(struct bench_task *self)
     loading = draining = false;
 }
 
-/* The work of a load task that sleeps for `ticks` again and again. */
+/* Does the work of a load task that sleeps for `ticks` again and again. */
 static void sleeping(unsigned ticks)
 {
     while (!draining) {
@@ -99,7 +99,7 @@ static void sleeping(unsigned ticks)
     }
 }
 
-/* The work of the load task that calls kernel services. */
+/* Does the work of the load task that calls kernel services. */
 static void calling(struct bench_task *self)
 {
     uint32_t item = 0;
@@ -120,7 +120,7 @@ static void calling(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     switch (self->index) {

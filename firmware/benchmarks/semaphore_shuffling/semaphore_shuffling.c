@@ -16,7 +16,7 @@ static port_semaphore_t semaphore;
 static volatile uint32_t begun, finished;
 static volatile bool leaving;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || port_semaphore_create(&semaphore, 1, 1);
@@ -51,7 +51,7 @@ static void wait_for_the_other(void)
     }
 }
 
-/* The work of task 0, which begins and measures each round of loops. */
+/* Does the work of task 0, which begins and measures each round of loops. */
 static void leading(struct bench_task *self)
 {
     while (bench_running()) {
@@ -70,7 +70,7 @@ static void leading(struct bench_task *self)
     leaving = true;
 }
 
-/* The work of task 1, which executes the same loops as task 0 in each round. */
+/* Does the work of task 1, which executes the same loops as task 0 in each round. */
 static void following(struct bench_task *self)
 {
     while (!leaving) {
@@ -88,7 +88,7 @@ static void following(struct bench_task *self)
     leaving = false;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

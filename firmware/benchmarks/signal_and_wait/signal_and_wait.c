@@ -40,7 +40,7 @@ static volatile uint32_t answers;
 /* How far behind its tick an operation begins; moved on by task 0. */
 static volatile uint32_t drift;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = true;
@@ -166,7 +166,7 @@ SCENARIOS(mailbox, SERIES_MAILBOX_SEND_PREEMPT, SERIES_MAILBOX_RECEIVE_BLOCK, SE
           SERIES_MAILBOX_RECEIVE_AVAILABLE)
 #endif
 
-/* The work of the more urgent task, which waits and signals. */
+/* Does the work of the more urgent task, which waits and signals. */
 static void urgent(struct bench_task *self)
 {
     while (bench_running()) {
@@ -191,7 +191,7 @@ static bool awaited(void)
     return step == STEP_WAITS;
 }
 
-/* The work of the less urgent task, which spins meanwhile. */
+/* Does the work of the less urgent task, which spins meanwhile. */
 static void spinning(struct bench_task *self)
 {
     while (awaited()) {
@@ -208,7 +208,7 @@ static void spinning(struct bench_task *self)
     step = STEP_NONE;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

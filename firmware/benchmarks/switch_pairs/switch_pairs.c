@@ -53,7 +53,7 @@ static bool prepare(struct bench_task *self)
     return ticks > 0 && rounds_per_ms > 0;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     uint32_t period = periods_ms[self->index];

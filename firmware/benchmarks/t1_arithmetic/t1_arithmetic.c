@@ -35,7 +35,7 @@ static inline uint32_t xorshift(uint32_t x)
     return x;
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     for (unsigned i = 0; i < WORDS; i++) {
@@ -44,7 +44,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     uint32_t *word = words[self->core];

@@ -64,7 +64,7 @@ static inline bool is_told_end(struct bench_task *self)
 #endif
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -90,7 +90,7 @@ static inline void count_and_notify(struct bench_task *self, struct bench_task *
 #endif
 }
 
-/* The work of the least urgent task, which begins each round of notifications. */
+/* Does the work of the least urgent task, which begins each round of notifications. */
 static void lowest(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 1);
@@ -106,7 +106,7 @@ static void lowest(struct bench_task *self)
     port_notify_give(above->handle);
 }
 
-/* The work of a task between, which passes the notification on. */
+/* Does the work of a task between, which passes the notification on. */
 static void middle(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, self->index + 1u);
@@ -124,7 +124,7 @@ static void middle(struct bench_task *self)
     }
 }
 
-/* The work of the most urgent task, which ends the chain of notifications. */
+/* Does the work of the most urgent task, which ends the chain of notifications. */
 static void highest(struct bench_task *self)
 {
     for (;;) {
@@ -136,7 +136,7 @@ static void highest(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

@@ -32,7 +32,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (!port_semaphore_create(&semaphores[self->core], 1, 0)) {
@@ -42,7 +42,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_semaphore_t *semaphore = &semaphores[self->core];

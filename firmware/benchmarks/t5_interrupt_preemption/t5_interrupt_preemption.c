@@ -36,7 +36,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->index == 1) {
@@ -45,7 +45,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* The work of the more urgent task, which suspends itself again and again. */
+/* Does the work of the more urgent task, which suspends itself again and again. */
 static void suspending(struct bench_task *self)
 {
     draining[self->core] = false;
@@ -55,7 +55,7 @@ static void suspending(struct bench_task *self)
     } while (!draining[self->core]);
 }
 
-/* The work of task 1, which pends the interrupt. */
+/* Does the work of task 1, which pends the interrupt. */
 static void pending(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);
@@ -73,7 +73,7 @@ static void pending(struct bench_task *self)
     board_soft_irq_pend();
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

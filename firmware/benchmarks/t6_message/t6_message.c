@@ -20,13 +20,13 @@ static port_queue_t queues[BENCH_CORES];
 /* Reported as check: messages that came back other than they were sent. */
 static uint32_t wrong_messages[BENCH_CORES];
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return port_queue_create(&queues[self->core], BENCH_PARAM_QUEUE_LENGTH, BENCH_PARAM_MESSAGE_BYTES);
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_queue_t *queue = &queues[self->core];

@@ -17,14 +17,14 @@ _Static_assert(BENCH_PARAM_BLOCK_BYTES % 4 == 0 && WORDS >= 2, "parameter block_
 /* Reported as check: blocks that were misaligned, or did not hold what was written (somebody else had them too). */
 static uint32_t bad_blocks[BENCH_CORES];
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     uint32_t mark_of_core = 0xA5000000u << self->core;

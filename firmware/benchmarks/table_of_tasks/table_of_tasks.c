@@ -233,7 +233,7 @@ static void work_part(struct bench_task *self, const volatile struct task_set_pa
     }
 }
 
-/* The work of a task that an interrupt line or a period releases, and whose jobs have parts. */
+/* Does the work of a task that an interrupt line or a period releases, and whose jobs have parts. */
 static void event_body(struct bench_task *self, const volatile struct task_set_events *row)
 {
     uint32_t period = task_set_rows[AT(self->core, self->index)].period_ticks;
@@ -270,7 +270,7 @@ static void release(unsigned core)
     }
 }
 
-/* Whether this is the warm-up, in which the tasks do nothing. */
+/* Returns whether this is the warm-up, in which the tasks do nothing. */
 static bool warming_up(const struct bench_task *self)
 {
     if (++begun[self->core][self->index] < 2) {
@@ -290,7 +290,7 @@ static void release(unsigned core)
     base_tick = port_tick_now() + BENCH_PARAM_LEAD_TICKS;
 }
 
-/* Whether this is the warm-up, in which the tasks do nothing. */
+/* Returns whether this is the warm-up, in which the tasks do nothing. */
 static bool warming_up(const struct bench_task *self)
 {
     (void)self;
@@ -323,7 +323,7 @@ static void fetch_all(void)
 }
 #endif
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
 #if FETCHES
@@ -339,7 +339,7 @@ static bool prepare(struct bench_task *self)
     return task_set_rows[AT(self->core, self->index)].extra <= EXTRA_MAX;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     const volatile struct task_set_row *row = &task_set_rows[AT(self->core, self->index)];

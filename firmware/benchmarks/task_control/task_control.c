@@ -27,14 +27,14 @@ static volatile uint32_t urgent_runs, low_runs;
 /* Reported as checks: runs of the others that should have happened and did not, or the other way; wrong priorities told. */
 static uint32_t misplaced, wrong_priorities;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return true;
 }
 
-/* The work of the more urgent task, which suspends itself until it is resumed. */
+/* Does the work of the more urgent task, which suspends itself until it is resumed. */
 static void urgent(struct bench_task *self)
 {
     port_suspend_self(self->handle);
@@ -46,7 +46,7 @@ static void urgent(struct bench_task *self)
     }
 }
 
-/* The work of the less urgent task, which lowers its own priority after each rise. */
+/* Does the work of the less urgent task, which lowers its own priority after each rise. */
 static void low(struct bench_task *self)
 {
     port_priority_set(self->handle, LOW);
@@ -91,7 +91,7 @@ static void with_switch(port_task_t above, port_task_t below)
     bench_stop(SERIES_TASK_PRIORITY_LOWER); /* 13 */
 }
 
-/* The work of the task between, which controls the other two. */
+/* Does the work of the task between, which controls the other two. */
 static void in_charge(struct bench_task *self)
 {
     port_task_t above = bench_task(self->core, 0)->handle;
@@ -113,7 +113,7 @@ static void in_charge(struct bench_task *self)
     draining = false;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     static void (*const parts[BENCH_TASKS_PER_CORE])(struct bench_task *) = {urgent, in_charge, low};

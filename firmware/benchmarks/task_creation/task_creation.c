@@ -48,14 +48,14 @@ static const struct port_task_request urgent_request = {
 static const struct port_task_request idle_request = {
     .name = "idle", .entry = idle_entry, .stack_bytes = BENCH_STACK_BYTES, .priority = OWN_PRIORITY - 1};
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
     return port_semaphore_create(&never, 1, 0);
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {

@@ -26,13 +26,13 @@ static volatile uint32_t drift;
 /* Reported as check: waits whose begin task 1 had not seen when they were over. */
 static uint32_t unseen;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || port_semaphore_create(&semaphore, 1, 0);
 }
 
-/* The work of the more urgent task, whose call waits until its time-out. */
+/* Does the work of the more urgent task, whose call waits until its time-out. */
 static void urgent(struct bench_task *self)
 {
     leaving = false;
@@ -49,7 +49,7 @@ static void urgent(struct bench_task *self)
     leaving = true;
 }
 
-/* The work of the less urgent task, which spins and sees that the other one waits. */
+/* Does the work of the less urgent task, which spins and sees that the other one waits. */
 static void spinning(void)
 {
     while (!leaving) {
@@ -60,7 +60,7 @@ static void spinning(void)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

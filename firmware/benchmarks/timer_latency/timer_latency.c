@@ -56,7 +56,7 @@ static PORT_TIMER_CALLBACK(never)
     strays = strays + 1u;
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     bool made = port_semaphore_create(&semaphore, 1, 0) && port_timer_create(&timer, expired, WAIT_TICKS, false);
@@ -89,7 +89,7 @@ static void compute(uint32_t passes)
     computed = value;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {

@@ -37,7 +37,7 @@ static inline uint32_t worked_on(uint32_t word, uint32_t pass)
     return sum ^ word;
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     for (unsigned i = 0; i < WORDS; i++) {
@@ -46,7 +46,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     volatile uint32_t *begin = words[self->core], *end = begin + WORDS;
@@ -61,7 +61,7 @@ static void body(struct bench_task *self)
     }
 }
 
-/* Whether a word differs from its expected value after so many passes. */
+/* Returns whether a word differs from its expected value after so many passes. */
 static bool is_wrong(unsigned core, unsigned index, uint32_t passes)
 {
     uint32_t word = seed(core, index);

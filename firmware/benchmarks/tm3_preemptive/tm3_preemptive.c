@@ -27,7 +27,7 @@ static volatile bool draining[BENCH_CORES];
 /* Reported as check: resumptions after which the more urgent task had not yet run. */
 static volatile uint32_t not_preempted[BENCH_CORES];
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -45,7 +45,7 @@ static inline void count_and_resume(struct bench_task *self, struct bench_task *
     }
 }
 
-/* The work of the least urgent task, which begins each round. */
+/* Does the work of the least urgent task, which begins each round. */
 static void lowest(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 1);
@@ -58,7 +58,7 @@ static void lowest(struct bench_task *self)
     port_resume(above->handle);
 }
 
-/* The work of a task between, which resumes the next more urgent one. */
+/* Does the work of a task between, which resumes the next more urgent one. */
 static void middle(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, self->index + 1u);
@@ -73,7 +73,7 @@ static void middle(struct bench_task *self)
     }
 }
 
-/* The work of the most urgent task, which ends the chain. */
+/* Does the work of the most urgent task, which ends the chain. */
 static void highest(struct bench_task *self)
 {
     for (;;) {
@@ -85,7 +85,7 @@ static void highest(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

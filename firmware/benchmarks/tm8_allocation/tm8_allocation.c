@@ -53,7 +53,7 @@ static void try_all(unsigned core)
     }
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (!port_pool_create(&pools[self->core], BLOCKS, BENCH_PARAM_BLOCK_BYTES)) {
@@ -63,7 +63,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     port_pool_t *pool = &pools[self->core];

@@ -37,7 +37,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->index == 1) {
@@ -46,7 +46,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* The work of task 0, the more urgent one, which waits for the handler's notification. */
+/* Does the work of task 0, the more urgent one, which waits for the handler's notification. */
 static void taking(struct bench_task *self)
 {
     draining[self->core] = false;
@@ -56,7 +56,7 @@ static void taking(struct bench_task *self)
     } while (!draining[self->core]);
 }
 
-/* The work of task 1, which pends the interrupt. */
+/* Does the work of task 1, which pends the interrupt. */
 static void pending(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);
@@ -74,7 +74,7 @@ static void pending(struct bench_task *self)
     board_soft_irq_pend();
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

@@ -16,13 +16,13 @@ _Static_assert(RING >= 2 && RING <= BENCH_TASKS_PER_CORE, "parameter ready_tasks
 
 static port_semaphore_t window_ended[BENCH_CORES];
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || port_semaphore_create(&window_ended[self->core], BENCH_TASKS_PER_CORE, 0);
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index >= RING) {

@@ -153,7 +153,7 @@ void board_serial_flush(void)
     }
 }
 
-/* Claims the right to send the record that ends the run. False if the other core has it. */
+/* Claims the right to send the record that ends the run. Returns false if the other core has it. */
 bool board_claim_last_word(void)
 {
     return REGISTER(SIO_SPINLOCK(LAST_WORD_SPINLOCK)) != 0;

@@ -15,13 +15,13 @@ void row_io_port(uint32_t *values)
 #endif
 
 #if BENCH_PARAM_AHB_READ
-/* Row `ahb_read`: cycles of 8 loads from an AHB peripheral. */
+/* Measures row `ahb_read`: cycles of 8 loads from an AHB peripheral. */
 void row_ahb_read(uint32_t *values)
 {
     MEASURED(values[0], "", SPACED_LOADS, BENCH_PARAM_AHB_READ);
 }
 
-/* Row `ahb_write`: cycles of 8 stores to an AHB peripheral. */
+/* Measures row `ahb_write`: cycles of 8 stores to an AHB peripheral. */
 void row_ahb_write(uint32_t *values)
 {
     STORED(values[0], BENCH_PARAM_AHB_WRITE);
@@ -44,13 +44,13 @@ static void in_phases(uint32_t address, uint32_t *values)
     }
 }
 
-/* Row `apb1_read`: cycles of a load from the first APB, in 8 phases of its clock. */
+/* Measures row `apb1_read`: cycles of a load from the first APB, in 8 phases of its clock. */
 void row_apb1_read(uint32_t *values)
 {
     in_phases(BENCH_PARAM_APB1, values);
 }
 
-/* Row `apb2_read`: cycles of a load from the second APB, in 8 phases of its clock. */
+/* Measures row `apb2_read`: cycles of a load from the second APB, in 8 phases of its clock. */
 void row_apb2_read(uint32_t *values)
 {
     in_phases(BENCH_PARAM_APB2, values);

@@ -59,7 +59,7 @@ static struct edges interrupted(void)
     return seen;
 }
 
-/* Row `entry`: cycles from the store that pends the interrupt to its handler's first instruction. */
+/* Measures row `entry`: cycles from the store that pends the interrupt to its handler's first instruction. */
 void row_entry(uint32_t *values)
 {
     struct edges seen = interrupted();
@@ -67,7 +67,7 @@ void row_entry(uint32_t *values)
     values[0] = cpu_ruler_cycles(seen.from, stamps[0]);
 }
 
-/* Row `exit`: cycles from the handler's last instruction to the interrupted code. */
+/* Measures row `exit`: cycles from the handler's last instruction to the interrupted code. */
 void row_exit(uint32_t *values)
 {
     struct edges seen = interrupted();
@@ -109,7 +109,7 @@ static struct edges disturbed(uint32_t phase)
     return seen;
 }
 
-/* Row `late_handler`: when the handler begins, with SysTick in each cycle of its entry. */
+/* Measures row `late_handler`: when the handler begins, with SysTick in each cycle of its entry. */
 void row_late_handler(uint32_t *values)
 {
     for (uint32_t phase = 0; phase < VALUES_MOST; phase++) {
@@ -119,7 +119,7 @@ void row_late_handler(uint32_t *values)
     }
 }
 
-/* Row `late_return`: when the interrupted code goes on, with SysTick in each cycle. */
+/* Measures row `late_return`: when the interrupted code goes on, with SysTick in each cycle. */
 void row_late_return(uint32_t *values)
 {
     for (uint32_t phase = 0; phase < VALUES_MOST; phase++) {

@@ -56,7 +56,7 @@ void row_flash_cold(uint32_t *values)
 /* 16 NOPs, 16 branches to what follows, BX LR: data, so it lies in SRAM. */
 static uint16_t sram_code[33] __attribute__((aligned(16)));
 
-/* Row `fetch_sram`: cycles of 16 NOPs and 16 branches that are executed from SRAM. */
+/* Measures row `fetch_sram`: cycles of 16 NOPs and 16 branches that are executed from SRAM. */
 void row_fetch_sram(uint32_t *values)
 {
     void (*run)(void) = (void (*)(void))((uintptr_t)sram_code | 1u);

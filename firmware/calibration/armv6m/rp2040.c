@@ -19,13 +19,13 @@
 #define STORED(value, address) MEASURED(value, "movs r1, #0\n\t", TIMES(8, "str r1, [%3]" SPACE), address)
 #define LOADED(value, address) MEASURED(value, "", TIMES(8, "ldr r0, [%3]" SPACE), address)
 
-/* Row `apb_read`: cycles of loads from a register behind the APB bridge. */
+/* Measures row `apb_read`: cycles of loads from a register behind the APB bridge. */
 void row_apb_read(uint32_t *values)
 {
     LOADED(values[0], APB_READ);
 }
 
-/* Row `apb_write`: cycles of stores to a register behind the APB bridge. */
+/* Measures row `apb_write`: cycles of stores to a register behind the APB bridge. */
 void row_apb_write(uint32_t *values)
 {
     STORED(values[0], APB_WRITE);
@@ -38,19 +38,19 @@ void row_apb_alias(uint32_t *values)
     LOADED(values[1], ALIASED);
 }
 
-/* Row `fast_read`: cycles of loads from a register on the AHB-Lite bus. */
+/* Measures row `fast_read`: cycles of loads from a register on the AHB-Lite bus. */
 void row_fast_read(uint32_t *values)
 {
     LOADED(values[0], FAST_READ);
 }
 
-/* Row `xip_word`: cycles of loads from flash without the cache. */
+/* Measures row `xip_word`: cycles of loads from flash without the cache. */
 void row_xip_word(uint32_t *values)
 {
     MEASURED(values[0], "", TIMES(4, "ldr r0, [%3]"), FLASH_UNCACHED);
 }
 
-/* Row `xip_line`: cycles of loads from flash through the cache. */
+/* Measures row `xip_line`: cycles of loads from flash through the cache. */
 void row_xip_line(uint32_t *values)
 {
     MEASURED(values[0], "", TIMES(4, "ldr r0, [%3]"), FLASH_FILLING);

@@ -78,7 +78,7 @@ static uint32_t __attribute__((noinline)) read_bank(void)
     return cycles;
 }
 
-/* Row `two_cores`: cycles of core 0's reads from a bank of SRAM, alone and while core 1 reads it. */
+/* Measures row `two_cores`: cycles of core 0's reads from a bank of SRAM, alone and while core 1 reads it. */
 void row_two_cores(uint32_t *values)
 {
     static bool running;

@@ -60,7 +60,7 @@ static struct edges interrupted(void)
     return seen;
 }
 
-/* Row `entry`: cycles from the store that pends the interrupt to its handler's first instruction. */
+/* Measures row `entry`: cycles from the store that pends the interrupt to its handler's first instruction. */
 void row_entry(uint32_t *values)
 {
     struct edges seen = interrupted();
@@ -68,7 +68,7 @@ void row_entry(uint32_t *values)
     values[0] = stamps[0] - seen.from;
 }
 
-/* Row `exit`: cycles from the handler's last instruction to the interrupted code. */
+/* Measures row `exit`: cycles from the handler's last instruction to the interrupted code. */
 void row_exit(uint32_t *values)
 {
     struct edges seen = interrupted();
@@ -107,7 +107,7 @@ static struct edges disturbed(uint32_t phase)
     return seen;
 }
 
-/* Row `late_handler`: when the handler begins, with SysTick in each cycle of its entry. */
+/* Measures row `late_handler`: when the handler begins, with SysTick in each cycle of its entry. */
 void row_late_handler(uint32_t *values)
 {
     for (uint32_t phase = 0; phase < VALUES_MOST; phase++) {
@@ -117,7 +117,7 @@ void row_late_handler(uint32_t *values)
     }
 }
 
-/* Row `late_return`: when the interrupted code goes on, with SysTick in each cycle. */
+/* Measures row `late_return`: when the interrupted code goes on, with SysTick in each cycle. */
 void row_late_return(uint32_t *values)
 {
     for (uint32_t phase = 0; phase < VALUES_MOST; phase++) {

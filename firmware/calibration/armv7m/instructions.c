@@ -40,7 +40,7 @@ ROW(literal, "", TIMES(8, "ldr r0, 81f") "b 82f\n\t.balign 4\n\t81: .word 1\n\t8
 ROW(bit_band_stores, "ldr r0, =0x22000000\n\tubfx r1, %3, #0, #20\n\tadd r0, r0, r1, lsl #5\n\tmovs r1, #0\n\t",
     TIMES(8, "str r1, [r0]\n\tldr r2, [%3]") "b 83f\n\t.ltorg\n\t83:\n\t")
 
-/* Row `divide`: cycles of 4 UDIV, for quotients of 0 to 32 bits. */
+/* Measures row `divide`: cycles of 4 UDIV, for quotients of 0 to 32 bits. */
 void row_divide(uint32_t *values)
 {
     static const uint32_t dividends[] = {0, 1, 0xF, 0xFF, 0xFFF, 0xFFFF, 0xFFFFF, 0xFFFFFFF, 0xFFFFFFFF};
@@ -69,7 +69,7 @@ static void load_apart(uint32_t *value)
     *value = to - from;
 }
 
-/* Row `load`: cycles of 8 loads from SRAM that overlap, and of 8 that do not. */
+/* Measures row `load`: cycles of 8 loads from SRAM that overlap, and of 8 that do not. */
 void row_load(uint32_t *values)
 {
     uint32_t from, to;
@@ -82,7 +82,7 @@ void row_load(uint32_t *values)
     load_apart(&values[1]);
 }
 
-/* Row `store`: cycles of 8 stores with an offset in the opcode, and of 8 with one in a register. */
+/* Measures row `store`: cycles of 8 stores with an offset in the opcode, and of 8 with one in a register. */
 void row_store(uint32_t *values)
 {
     uint32_t from, to;
@@ -117,7 +117,7 @@ void row_flash_cold(uint32_t *values)
 /* 16 NOPs, 16 branches to what follows, BX LR: data, so it lies in SRAM. */
 static uint16_t sram_code[33] __attribute__((aligned(16)));
 
-/* Row `fetch_sram`: cycles of 16 instructions and 16 branches that are executed from SRAM. */
+/* Measures row `fetch_sram`: cycles of 16 instructions and 16 branches that are executed from SRAM. */
 void row_fetch_sram(uint32_t *values)
 {
     void (*run)(void) = (void (*)(void))((uintptr_t)sram_code | 1u);
@@ -151,13 +151,13 @@ void row_fetch_sram(uint32_t *values)
 BUS(bus_load, 8, "ldr r0, [%3]\n\tnop\n\tnop\n\tnop\n\tnop")
 BUS(bus_store, 24, "str r1, [%3]")
 
-/* Row `ahb_read`: cycles of 8 loads from an AHB peripheral. */
+/* Measures row `ahb_read`: cycles of 8 loads from an AHB peripheral. */
 void row_ahb_read(uint32_t *values)
 {
     values[0] = bus_load(BENCH_PARAM_AHB_READ);
 }
 
-/* Row `ahb_write`: cycles of successive stores to an AHB peripheral. */
+/* Measures row `ahb_write`: cycles of successive stores to an AHB peripheral. */
 void row_ahb_write(uint32_t *values)
 {
     values[0] = bus_store(BENCH_PARAM_AHB_WRITE);
@@ -194,13 +194,13 @@ static void in_phases(uint32_t address, uint32_t *values)
     }
 }
 
-/* Row `apb1_read`: cycles of a load from the first APB, in 8 phases of its clock. */
+/* Measures row `apb1_read`: cycles of a load from the first APB, in 8 phases of its clock. */
 void row_apb1_read(uint32_t *values)
 {
     in_phases(BENCH_PARAM_APB1, values);
 }
 
-/* Row `apb2_read`: cycles of a load from the second APB, in 8 phases of its clock. */
+/* Measures row `apb2_read`: cycles of a load from the second APB, in 8 phases of its clock. */
 void row_apb2_read(uint32_t *values)
 {
     in_phases(BENCH_PARAM_APB2, values);

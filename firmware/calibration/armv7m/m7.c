@@ -66,7 +66,7 @@ static uint32_t once(const uintptr_t *line)
     return to - from;
 }
 
-/* Row `axi_ram`: cycles of 8 chained loads from RAM behind AXI, without and with their lines in the cache. */
+/* Measures row `axi_ram`: cycles of 8 chained loads from RAM behind AXI, without and with their lines in the cache. */
 void row_axi_ram(uint32_t *values)
 {
     uintptr_t *lines = (uintptr_t *)(uintptr_t)BENCH_PARAM_AXI_RAM;
@@ -147,7 +147,7 @@ static uint32_t words[2] __attribute__((aligned(8)));
         (value) = to_ - from_;                                                                                \
     } while (0)
 
-/* Row `store_to_load`: cycles of loads of what was stored 0 to 16 NOPs before. */
+/* Measures row `store_to_load`: cycles of loads of what was stored 0 to 16 NOPs before. */
 void row_store_to_load(uint32_t *values)
 {
     STORE_AND_LOAD(values[0], "");

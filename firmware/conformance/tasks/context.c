@@ -188,7 +188,7 @@ static __attribute__((noinline)) void use_stack(void)
     note(port_stack_used_bytes(worker(MID_C)->handle, BENCH_STACK_BYTES));
 }
 
-/* Scene stack_figures: notes the bytes of stack used before and after a deep call, and the stack's size. */
+/* Plays scene stack_figures: notes the bytes of stack used before and after a deep call, and the stack's size. */
 static void measure_stack(void)
 {
     note(port_stack_used_bytes(worker(MID_C)->handle, BENCH_STACK_BYTES));

@@ -107,7 +107,7 @@ static void note_2_and_wait(void *argument)
     }
 }
 
-/* Creates a task at run time. False if the kernel could not. */
+/* Creates a task at run time. Returns false if the kernel could not. */
 static bool spawn(port_task_t *task, uint8_t priority)
 {
     return port_task_spawn(task, &(struct port_task_request){.name = "spawned",

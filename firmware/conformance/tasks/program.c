@@ -57,7 +57,7 @@ static void worker_entry(void *argument)
     }
 }
 
-/* Whether the tasks of all cores have finished the current scene. */
+/* Returns whether the tasks of all cores have finished the current scene. */
 static bool all_finished(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {

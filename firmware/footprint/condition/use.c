@@ -4,7 +4,7 @@
 static port_mutex_t mutex;
 static port_condition_t condition;
 
-/* Creates the kernel objects that footprint_use needs. False if that fails. */
+/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
 bool footprint_prepare(void)
 {
     return port_mutex_create(&mutex) && port_condition_create(&condition);

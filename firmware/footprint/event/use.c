@@ -3,7 +3,7 @@
 
 static port_event_t event;
 
-/* Creates the kernel objects that footprint_use needs. False if that fails. */
+/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
 bool footprint_prepare(void)
 {
     return port_event_create(&event);

@@ -13,7 +13,7 @@ void BOARD_SOFT_IRQ_HANDLER(void)
     port_isr_exit();
 }
 
-/* Creates the kernel objects that footprint_use needs. False if that fails. */
+/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
 bool footprint_prepare(void)
 {
     board_soft_irq_enable(PORT_ISR_URGENCY);

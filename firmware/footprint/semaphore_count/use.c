@@ -4,7 +4,7 @@
 static port_semaphore_t semaphore;
 static volatile uint32_t count; /* the compiler must not see that nobody reads it */
 
-/* Creates the kernel objects that footprint_use needs. False if that fails. */
+/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
 bool footprint_prepare(void)
 {
     return port_semaphore_create(&semaphore, 1, 1);

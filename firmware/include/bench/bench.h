@@ -55,7 +55,7 @@ extern const struct bench_program bench_program;
 /* 1 while bodies shall run. Only the control task writes it. Reading it is ldr of the address, ldr, cmp, branch. */
 extern volatile uint32_t bench_run;
 
-/* Whether the tasks' bodies shall continue. The control task ends a phase by bench_run = 0. */
+/* Returns whether the tasks' bodies shall continue. The control task ends a phase by bench_run = 0. */
 static inline bool bench_running(void)
 {
     return bench_run != 0;
@@ -68,7 +68,7 @@ static inline void bench_count(struct bench_task *self)
 }
 
 #if KERNEL_SERVICES_HEAP
-/* Whether a block lies as the port promises of its heap. */
+/* Returns whether a block lies as the port promises of its heap. */
 static inline bool bench_block_is_aligned(const volatile void *block)
 {
     return ((uintptr_t)block & (PORT_HEAP_ALIGN_BYTES - 1u)) == 0;

@@ -14,7 +14,7 @@ static void *cut(size_t bytes)
     return cut_from(pieces, sizeof pieces, &pieces_used, bytes);
 }
 
-/* Creates a queue of `length` pointers. False if it fails. */
+/* Creates a queue of `length` pointers. Returns false if it fails. */
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
     *queue = (struct bare_pointer_queue){.length = length, .pointers = cut(length * sizeof(void *))};
@@ -51,7 +51,7 @@ void *bare_pointer_queue_receive(struct bare_pointer_queue *queue)
     return pointer;
 }
 
-/* Creates a pool of blocks of one size. False if it fails. */
+/* Creates a pool of blocks of one size. Returns false if it fails. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     pool->free = NULL;

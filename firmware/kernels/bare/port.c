@@ -121,7 +121,7 @@ uint32_t bare_semaphore_count(struct bare_semaphore *semaphore)
 static _Alignas(8) unsigned char memory[BOARD_LIMITS_HEAP_BYTES];
 static size_t memory_used;
 
-/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     size_t bytes = ((size_t)length * item_bytes + 7u) & ~(size_t)7u;

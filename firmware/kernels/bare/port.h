@@ -114,7 +114,7 @@ static inline uint32_t port_tick_now(void)
     return bare_ticks;
 }
 
-/* Creates a semaphore with a maximum and an initial count. False if it fails. */
+/* Creates a semaphore with a maximum and an initial count. Returns false if it fails. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     semaphore->count = initial;
@@ -128,7 +128,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return bare_semaphore_take(semaphore);
 }
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return bare_semaphore_take_for(semaphore, ticks);
@@ -164,19 +164,19 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return bare_queue_receive(queue, item);
 }
 
-/* Copies an item into a queue, from a handler. False if the queue is full. */
+/* Copies an item into a queue, from a handler. Returns false if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return bare_queue_try_send(queue, item);
 }
 
-/* Copies an item out of a queue, from a handler. False if the queue is empty. */
+/* Copies an item out of a queue, from a handler. Returns false if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return bare_queue_try_receive(queue, item);
 }
 
-/* Creates a mailbox, which contains one pointer. False if it fails. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     mailbox->message = NULL;
@@ -210,7 +210,7 @@ static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void 
     return true;
 }
 
-/* Takes a block from a pool, without waiting. NULL if none is left. */
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     return bare_pool_take(pool);
@@ -222,7 +222,7 @@ static inline void port_pool_give(port_pool_t *pool, void *block)
     bare_pool_give(pool, block);
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     event->bits = 0;

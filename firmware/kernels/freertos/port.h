@@ -181,7 +181,7 @@ static inline void port_task_delete(port_task_t task)
     vTaskDelete(task);
 }
 
-/* Creates a semaphore with a maximum and an initial count. False if it fails. */
+/* Creates a semaphore with a maximum and an initial count. Returns false if it fails. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     /* A binary semaphore is the kernel's own kind, not a counting one of one. */
@@ -199,7 +199,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;
 }
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return xSemaphoreTake(*semaphore, ticks) == pdTRUE;
@@ -226,7 +226,7 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
     return uxSemaphoreGetCount(*semaphore);
 }
 
-/* Creates a mutex with priority inheritance. False if it fails. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     *mutex = xSemaphoreCreateMutex();
@@ -239,7 +239,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return xSemaphoreTake(*mutex, portMAX_DELAY) == pdTRUE;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return xSemaphoreTake(*mutex, ticks) == pdTRUE;
@@ -251,7 +251,7 @@ static inline bool port_mutex_unlock(port_mutex_t *mutex)
     return xSemaphoreGive(*mutex) == pdTRUE;
 }
 
-/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. */
 static inline bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     *queue = xQueueCreate(length, item_bytes);
@@ -270,7 +270,7 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return xQueueReceive(*queue, item, portMAX_DELAY) == pdTRUE;
 }
 
-/* Copies an item into a queue, from a handler. False if the queue is full. */
+/* Copies an item into a queue, from a handler. Returns false if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     BaseType_t woken = pdFALSE;
@@ -280,7 +280,7 @@ static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *ite
     return sent;
 }
 
-/* Copies an item out of a queue, from a handler. False if the queue is empty. */
+/* Copies an item out of a queue, from a handler. Returns false if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     BaseType_t woken = pdFALSE;
@@ -309,13 +309,13 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return xQueueReceive(*mailbox, message, portMAX_DELAY) == pdTRUE;
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return xQueueReceive(*mailbox, message, ticks) == pdTRUE;
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     *event = xEventGroupCreate();
@@ -363,7 +363,7 @@ static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 }
 #endif
 
-/* Allocates bytes from the kernel's heap. NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return pvPortMalloc(bytes);

@@ -156,7 +156,7 @@ bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32
 }
 
 #if KERNEL_SERVICES_MUTEX
-/* Creates a mutex with priority inheritance. False if it fails. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. */
 bool port_mutex_create(port_mutex_t *mutex)
 {
     pthread_mutexattr_t how;
@@ -178,7 +178,7 @@ static mqd_t open_queue(uint32_t length, uint32_t item_bytes)
     return mq_open(name, O_RDWR | O_CREAT, 0666, &how);
 }
 
-/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     queue->item_bytes = item_bytes;
@@ -186,7 +186,7 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return queue->queue != (mqd_t)-1;
 }
 
-/* Creates a mailbox, which contains one pointer. False if it fails. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. */
 bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     *mailbox = open_queue(1, sizeof(void *));

@@ -199,7 +199,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 #define TICKS_FROM_NOW(ticks) (ticks)
 #endif
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return nxsem_tickwait(semaphore, TICKS_FROM_NOW(ticks)) == 0;
@@ -241,7 +241,7 @@ static inline bool port_mutex_unlock(port_mutex_t *mutex)
 #endif
 
 #if KERNEL_SERVICES_CONDITION
-/* Creates a condition variable. False if it fails. */
+/* Creates a condition variable. Returns false if it fails. */
 static inline bool port_condition_create(port_condition_t *condition)
 {
     return pthread_cond_init(condition, NULL) == 0;
@@ -285,7 +285,7 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 }
 
 #if KERNEL_SERVICES_EVENT
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     nxevent_init(event, 0);
@@ -345,7 +345,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     (void)pthread_setschedprio(task->thread, (int)priority);
 }
 
-/* Allocates bytes from the kernel's heap. NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return malloc(bytes);

@@ -141,7 +141,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return true;
 }
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return rt_sem_timedwait(semaphore, ticks);
@@ -160,7 +160,7 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     rt_sem_post_from_interrupt(semaphore);
 }
 
-/* Creates a mutex with priority inheritance. False if it fails. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     *mutex = (struct rt_mutex)RT_MUTEX_INIT(*mutex);
@@ -174,7 +174,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return true;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return rt_mutex_timedlock(mutex, ticks);
@@ -201,7 +201,7 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return true;
 }
 
-/* Creates a condition variable. False if it fails. */
+/* Creates a condition variable. Returns false if it fails. */
 static inline bool port_condition_create(port_condition_t *condition)
 {
     *condition = (struct rt_cond)RT_COND_INIT(*condition);
@@ -220,13 +220,13 @@ static inline void port_condition_signal(port_condition_t *condition)
     rt_cond_signal(condition);
 }
 
-/* Copies an item into a queue, from a handler. False if the queue is full. */
+/* Copies an item into a queue, from a handler. Returns false if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return rt_queue_trypush(queue, item);
 }
 
-/* Copies an item out of a queue, from a handler. False if the queue is empty. */
+/* Copies an item out of a queue, from a handler. Returns false if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return rt_queue_trypop(queue, item);
@@ -252,13 +252,13 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return true;
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return rt_queue_timedpop(mailbox, message, ticks);
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     *event = (struct rt_event)RT_EVENT_INIT(*event);

@@ -65,7 +65,7 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return room != NULL && rt_mq_init(&queue->kernels, "", room, item_bytes, bytes, RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
-/* Creates a queue of `length` pointers. False if it fails. */
+/* Creates a queue of `length` pointers. Returns false if it fails. */
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
     void *room = cut(length * sizeof(rt_ubase_t));

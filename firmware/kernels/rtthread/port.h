@@ -156,7 +156,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return rt_sem_take(semaphore, RT_WAITING_FOREVER) == RT_EOK;
 }
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return rt_sem_take(semaphore, (rt_int32_t)ticks) == RT_EOK;
@@ -174,7 +174,7 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     (void)rt_sem_release(semaphore);
 }
 
-/* Creates a mutex with priority inheritance. False if it fails. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     return rt_mutex_init(mutex, "", RT_IPC_FLAG_PRIO) == RT_EOK;
@@ -186,7 +186,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return rt_mutex_take(mutex, RT_WAITING_FOREVER) == RT_EOK;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return rt_mutex_take(mutex, (rt_int32_t)ticks) == RT_EOK;
@@ -210,13 +210,13 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return rt_mq_recv(&queue->kernels, item, queue->item_bytes, RT_WAITING_FOREVER) == RT_EOK;
 }
 
-/* Copies an item into a queue, from a handler. False if the queue is full. */
+/* Copies an item into a queue, from a handler. Returns false if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return rt_mq_send(&queue->kernels, item, queue->item_bytes) == RT_EOK;
 }
 
-/* Copies an item out of a queue, from a handler. False if the queue is empty. */
+/* Copies an item out of a queue, from a handler. Returns false if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return rt_mq_recv(&queue->kernels, item, queue->item_bytes, 0) == RT_EOK;
@@ -234,7 +234,7 @@ static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void 
     return rt_mb_recv(queue, (rt_ubase_t *)pointer, RT_WAITING_FOREVER) == RT_EOK;
 }
 
-/* Creates a mailbox, which contains one pointer. False if it fails. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return rt_mb_init(&mailbox->kernels, "", &mailbox->room, 1, RT_IPC_FLAG_PRIO) == RT_EOK;
@@ -252,13 +252,13 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return rt_mb_recv(&mailbox->kernels, (rt_ubase_t *)message, RT_WAITING_FOREVER) == RT_EOK;
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return rt_mb_recv(&mailbox->kernels, (rt_ubase_t *)message, (rt_int32_t)ticks) == RT_EOK;
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     return rt_event_init(event, "", RT_IPC_FLAG_PRIO) == RT_EOK;
@@ -308,7 +308,7 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
     return matched;
 }
 
-/* Allocates bytes from the kernel's heap. NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return rt_malloc(bytes);
@@ -320,7 +320,7 @@ static inline void port_free(void *block)
     rt_free(block);
 }
 
-/* Takes a block from a pool, without waiting. NULL if none is left. */
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     return rt_mp_alloc(pool, 0);

@@ -29,7 +29,7 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
     return *task != NULL;
 }
 
-/* Creates a task on the calling core while the kernel runs. False if it fails. */
+/* Creates a task on the calling core while the kernel runs. Returns false if it fails. */
 bool port_task_spawn(port_task_t *task, const struct port_task_request *request)
 {
     return port_task_create(task, request);

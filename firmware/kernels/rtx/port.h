@@ -154,7 +154,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     (void)osThreadSetPriority(task, (osPriority_t)priority);
 }
 
-/* Creates a semaphore with a maximum and an initial count. False if it fails. */
+/* Creates a semaphore with a maximum and an initial count. Returns false if it fails. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     *semaphore = osSemaphoreNew(maximum, initial, NULL);
@@ -167,7 +167,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return osSemaphoreAcquire(*semaphore, osWaitForever) == osOK;
 }
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return osSemaphoreAcquire(*semaphore, ticks) == osOK;
@@ -206,7 +206,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return osMutexAcquire(*mutex, osWaitForever) == osOK;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return osMutexAcquire(*mutex, ticks) == osOK;
@@ -218,7 +218,7 @@ static inline bool port_mutex_unlock(port_mutex_t *mutex)
     return osMutexRelease(*mutex) == osOK;
 }
 
-/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. */
 static inline bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     *queue = osMessageQueueNew(length, item_bytes, NULL);
@@ -237,13 +237,13 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return osMessageQueueGet(*queue, item, NULL, osWaitForever) == osOK;
 }
 
-/* Copies an item into a queue, from a handler. False if the queue is full. */
+/* Copies an item into a queue, from a handler. Returns false if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return osMessageQueuePut(*queue, item, 0, 0) == osOK;
 }
 
-/* Copies an item out of a queue, from a handler. False if the queue is empty. */
+/* Copies an item out of a queue, from a handler. Returns false if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return osMessageQueueGet(*queue, item, NULL, 0) == osOK;
@@ -267,13 +267,13 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return osMessageQueueGet(*mailbox, message, NULL, osWaitForever) == osOK;
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return osMessageQueueGet(*mailbox, message, NULL, ticks) == osOK;
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     *event = osEventFlagsNew(NULL);
@@ -316,14 +316,14 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
     return osEventFlagsWait(*event, bits, osFlagsWaitAll, osWaitForever);
 }
 
-/* Creates a pool of blocks of one size. False if it fails. */
+/* Creates a pool of blocks of one size. Returns false if it fails. */
 static inline bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     *pool = osMemoryPoolNew(blocks, block_bytes, NULL);
     return *pool != NULL;
 }
 
-/* Takes a block from a pool, without waiting. NULL if none is left. */
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     return osMemoryPoolAlloc(*pool, 0);

@@ -63,7 +63,7 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return stack_bytes - untouched_bytes(task->tx_thread_stack_start, stack_bytes, (unsigned char)TX_STACK_FILL);
 }
 
-/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     UINT words = (item_bytes + sizeof(ULONG) - 1) / sizeof(ULONG);

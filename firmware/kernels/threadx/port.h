@@ -121,7 +121,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return tx_semaphore_get(semaphore, TX_WAIT_FOREVER) == TX_SUCCESS;
 }
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return tx_semaphore_get(semaphore, ticks) == TX_SUCCESS;
@@ -148,7 +148,7 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
     return count;
 }
 
-/* Creates a mutex with priority inheritance. False if it fails. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     return tx_mutex_create(mutex, (CHAR *)"", TX_INHERIT) == TX_SUCCESS;
@@ -160,7 +160,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return tx_mutex_get(mutex, TX_WAIT_FOREVER) == TX_SUCCESS;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return tx_mutex_get(mutex, ticks) == TX_SUCCESS;
@@ -184,13 +184,13 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return tx_queue_receive(queue, item, TX_WAIT_FOREVER) == TX_SUCCESS;
 }
 
-/* Copies an item into a queue, from a handler. False if the queue is full. */
+/* Copies an item into a queue, from a handler. Returns false if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return tx_queue_send(queue, (VOID *)item, TX_NO_WAIT) == TX_SUCCESS;
 }
 
-/* Copies an item out of a queue, from a handler. False if the queue is empty. */
+/* Copies an item out of a queue, from a handler. Returns false if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return tx_queue_receive(queue, item, TX_NO_WAIT) == TX_SUCCESS;
@@ -214,13 +214,13 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return tx_queue_receive(mailbox, message, TX_WAIT_FOREVER) == TX_SUCCESS;
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return tx_queue_receive(mailbox, message, ticks) == TX_SUCCESS;
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     return tx_event_flags_create(event, (CHAR *)"") == TX_SUCCESS;
@@ -278,7 +278,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     (void)tx_thread_priority_change(task, priority, &before);
 }
 
-/* Allocates bytes from the kernel's heap. NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     void *block;
@@ -292,7 +292,7 @@ static inline void port_free(void *block)
     (void)tx_byte_release(block);
 }
 
-/* Takes a block from a pool, without waiting. NULL if none is left. */
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     void *block;

@@ -58,7 +58,7 @@ bool port_mutex_create(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
-/* Creates a queue of `length` pointers. False if it fails. */
+/* Creates a queue of `length` pointers. Returns false if it fails. */
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
     void **room = cut(length * sizeof *room);

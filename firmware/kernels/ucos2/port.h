@@ -173,7 +173,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     INT8U error;
@@ -206,7 +206,7 @@ static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void 
     return error == OS_ERR_NONE;
 }
 
-/* Creates a mailbox, which contains one pointer. False if it fails. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     *mailbox = OSMboxCreate(NULL);
@@ -228,7 +228,7 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return error == OS_ERR_NONE;
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     INT8U error;
@@ -237,7 +237,7 @@ static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **mess
     return error == OS_ERR_NONE;
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     INT8U error;
@@ -295,7 +295,7 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
     return OSFlagPend(*event, bits, OS_FLAG_WAIT_SET_ALL + OS_FLAG_CONSUME, 0, &error);
 }
 
-/* Takes a block from a pool, without waiting. NULL if none is left. */
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     INT8U error;

@@ -193,7 +193,7 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     (void)OSSemPost(semaphore, OS_OPT_POST_1, &error);
 }
 
-/* Creates a mutex with priority inheritance. False if it fails. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     OS_ERR error;
@@ -211,7 +211,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     OS_ERR error;
@@ -229,7 +229,7 @@ static inline bool port_mutex_unlock(port_mutex_t *mutex)
     return error == OS_ERR_NONE;
 }
 
-/* Creates a queue of `length` pointers. False if it fails. */
+/* Creates a queue of `length` pointers. Returns false if it fails. */
 static inline bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
 {
     OS_ERR error;
@@ -275,7 +275,7 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return port_pointer_queue_receive(mailbox, message);
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     OS_MSG_SIZE bytes;
@@ -285,7 +285,7 @@ static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **mess
     return error == OS_ERR_NONE;
 }
 
-/* Creates an event group. False if it fails. */
+/* Creates an event group. Returns false if it fails. */
 static inline bool port_event_create(port_event_t *event)
 {
     OS_ERR error;
@@ -352,7 +352,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     OSTaskChangePrio(task, (OS_PRIO)priority, &error);
 }
 
-/* Takes a block from a pool, without waiting. NULL if none is left. */
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     OS_ERR error;

@@ -112,7 +112,7 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return k_thread_stack_space_get(&task->thread, &unused) == 0 ? stack_bytes - (uint32_t)unused : stack_bytes;
 }
 
-/* Creates a queue of `length` items of `item_bytes` bytes. False if it fails. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     char *items = cut((size_t)length * item_bytes);
@@ -123,13 +123,13 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return items != NULL;
 }
 
-/* Creates a mailbox, which contains one pointer. False if it fails. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. */
 bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return port_queue_create(mailbox, 1, sizeof(void *));
 }
 
-/* Creates a pool of blocks of one size. False if it fails. */
+/* Creates a pool of blocks of one size. Returns false if it fails. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     void *buffer = cut((size_t)blocks * block_bytes);

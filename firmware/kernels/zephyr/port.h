@@ -12,7 +12,7 @@
 #include <kernel.h>
 #endif
 
-/* Whether a call did what was asked. */
+/* Returns whether a call did what was asked. */
 #define PORT_DONE(call) ((call) == 0)
 #endif
 
@@ -168,7 +168,7 @@ static inline void port_resume_from_isr(port_task_t task)
     k_thread_resume(&task->thread);
 }
 
-/* Creates a semaphore with a maximum and an initial count. False if it fails. */
+/* Creates a semaphore with a maximum and an initial count. Returns false if it fails. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     return PORT_DONE(k_sem_init(semaphore, initial, maximum));
@@ -180,7 +180,7 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return k_sem_take(semaphore, K_FOREVER) == 0;
 }
 
-/* Takes a semaphore, and waits until the n-th tick at most. False if the time is over. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     return k_sem_take(semaphore, K_TICKS(ticks)) == 0;
@@ -199,7 +199,7 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     k_sem_give(semaphore);
 }
 
-/* Creates a mutex with priority inheritance. False if it fails. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     return PORT_DONE(k_mutex_init(mutex));
@@ -211,7 +211,7 @@ static inline bool port_mutex_lock(port_mutex_t *mutex)
     return k_mutex_lock(mutex, K_FOREVER) == 0;
 }
 
-/* Locks a mutex, and waits until the n-th tick at most. False if the time is over. */
+/* Locks a mutex, and waits until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
 {
     return k_mutex_lock(mutex, K_TICKS(ticks)) == 0;
@@ -224,7 +224,7 @@ static inline bool port_mutex_unlock(port_mutex_t *mutex)
 }
 
 #if KERNEL_SERVICES_CONDITION
-/* Creates a condition variable. False if it fails. */
+/* Creates a condition variable. Returns false if it fails. */
 static inline bool port_condition_create(port_condition_t *condition)
 {
     return k_condvar_init(condition) == 0;
@@ -255,13 +255,13 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return k_msgq_get(queue, item, K_FOREVER) == 0;
 }
 
-/* Copies an item into a queue, from a handler. False if the queue is full. */
+/* Copies an item into a queue, from a handler. Returns false if the queue is full. */
 static inline bool port_queue_send_from_isr(port_queue_t *queue, const void *item)
 {
     return k_msgq_put(queue, (void *)item, K_NO_WAIT) == 0;
 }
 
-/* Copies an item out of a queue, from a handler. False if the queue is empty. */
+/* Copies an item out of a queue, from a handler. Returns false if the queue is empty. */
 static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
 {
     return k_msgq_get(queue, item, K_NO_WAIT) == 0;
@@ -279,13 +279,13 @@ static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
     return k_msgq_get(mailbox, message, K_FOREVER) == 0;
 }
 
-/* Waits for a pointer in a mailbox until the n-th tick at most. False if the time is over. */
+/* Waits for a pointer in a mailbox until the n-th tick at most. Returns false if the time is over. */
 static inline bool port_mailbox_receive_for(port_mailbox_t *mailbox, void **message, uint32_t ticks)
 {
     return k_msgq_get(mailbox, message, K_TICKS(ticks)) == 0;
 }
 
-/* Takes a block from a pool, without waiting. NULL if none is left. */
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 static inline void *port_pool_take(port_pool_t *pool)
 {
     void *block;
@@ -315,7 +315,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     k_thread_priority_set(&task->thread, (int)priority);
 }
 
-/* Allocates bytes from the kernel's heap. NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
 static inline void *port_malloc(size_t bytes)
 {
     return k_malloc(bytes);

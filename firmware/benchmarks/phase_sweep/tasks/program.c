@@ -9,13 +9,13 @@ static volatile bool draining[BENCH_CORES];
 /* Reported as check: the interrupt came although nobody raises it. */
 static uint32_t wakes[BENCH_CORES];
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     return self->index != 0 || phase_prepare(self);
 }
 
-/* The work of task 0, which calls the service. */
+/* Does the work of task 0, which calls the service. */
 static void calling(struct bench_task *self)
 {
     while (bench_running()) {
@@ -27,7 +27,7 @@ static void calling(struct bench_task *self)
     self->failures += port_semaphore_give(&raised[self->core]) ? 0 : 1;
 }
 
-/* The work of task 1, which the interrupt's handler wakes. */
+/* Does the work of task 1, which the interrupt's handler wakes. */
 static void woken(struct bench_task *self)
 {
     for (;;) {
@@ -43,7 +43,7 @@ static void woken(struct bench_task *self)
     }
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

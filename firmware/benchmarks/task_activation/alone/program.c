@@ -3,7 +3,7 @@
  * Steps: 1 the pin rises, 2 the handler gives, 3 the take finds it, once the core is back; 4 the pin is dropped. */
 #include "../bench_activation.h"
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     (void)self;
@@ -17,7 +17,7 @@ static void take(struct bench_task *self)
     self->failures += port_semaphore_take(&activation) ? 0 : 1;
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     while (bench_running()) {

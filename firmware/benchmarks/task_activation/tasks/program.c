@@ -6,7 +6,7 @@
 
 static volatile bool draining;
 
-/* Prepares a task of the benchmark, once, on the task's own core. False if that fails. */
+/* Prepares a task of the benchmark, once, on the task's own core. Returns false if that fails. */
 static bool prepare(struct bench_task *self)
 {
     if (self->index == 0) {
@@ -16,7 +16,7 @@ static bool prepare(struct bench_task *self)
     return true;
 }
 
-/* The work of the more urgent task, which the handler wakes. */
+/* Does the work of the more urgent task, which the handler wakes. */
 static void activated(struct bench_task *self)
 {
     for (;;) {
@@ -34,7 +34,7 @@ static void activated(struct bench_task *self)
     }
 }
 
-/* The work of the less urgent task, which raises the pin. */
+/* Does the work of the less urgent task, which raises the pin. */
 static void raising(struct bench_task *self)
 {
     struct bench_task *above = bench_task(self->core, 0);
@@ -59,7 +59,7 @@ static void raising(struct bench_task *self)
     (void)port_semaphore_give(&activation);
 }
 
-/* The work of each task: called for the warm-up, and again for the measured window. */
+/* Does the work of each task. Called for the warm-up, and again for the measured window. */
 static void body(struct bench_task *self)
 {
     if (self->index == 0) {

@@ -80,7 +80,7 @@ void gate_collect(const char *what)
 }
 
 #if BENCH_ANY_CORE
-/* Whether some task has left the gate. Whose task leaves it on another core is the kernel's choice. */
+/* Returns whether some task has left the gate. Whose task leaves it on another core is the kernel's choice. */
 static bool others_run(void)
 {
     for (unsigned core = 0; core < BENCH_CORES; core++) {

@@ -7,7 +7,7 @@
 
 static StreamBufferHandle_t buffer;
 
-/* Creates the stream buffer. False if there is no memory. */
+/* Creates the stream buffer. Returns false if there is no memory. */
 bool footprint_prepare(void)
 {
     buffer = xStreamBufferCreate(BUFFER_BYTES, 1);

@@ -13,7 +13,7 @@ static void expire(TimerHandle_t which)
     expired = expired + 1u;
 }
 
-/* Creates the software timer. False if there is no memory. */
+/* Creates the software timer. Returns false if there is no memory. */
 bool footprint_prepare(void)
 {
     timer = xTimerCreate("timer", 2, pdTRUE, NULL, expire);

@@ -11,21 +11,21 @@ typedef TimerHandle_t port_timer_t;
 typedef TimerCallbackFunction_t port_timer_callback_t;
 #define PORT_TIMER_CALLBACK(name) void name(__attribute__((unused)) TimerHandle_t unused_timer)
 
-/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically. False if that
- * fails. */
+/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically.
+ * Returns false if that fails. */
 static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
 {
     *timer = xTimerCreate("", ticks, periodic ? pdTRUE : pdFALSE, NULL, callback);
     return *timer != NULL;
 }
 
-/* Starts a software timer. False if the kernel refuses. */
+/* Starts a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_start(port_timer_t *timer)
 {
     return xTimerStart(*timer, portMAX_DELAY) == pdPASS;
 }
 
-/* Stops a software timer. False if the kernel refuses. */
+/* Stops a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_stop(port_timer_t *timer)
 {
     return xTimerStop(*timer, portMAX_DELAY) == pdPASS;

@@ -16,22 +16,22 @@ typedef struct rt_timer port_timer_t;
 typedef void (*port_timer_callback_t)(void);
 #define PORT_TIMER_CALLBACK(name) void name(void)
 
-/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically. False if that
- * fails. */
+/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically.
+ * Returns false if that fails. */
 static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
 {
     *timer = (struct rt_timer)RT_TIMER_INIT(*timer, &port_timer_commands, callback, ticks, periodic);
     return true;
 }
 
-/* Starts a software timer. False if the kernel refuses. */
+/* Starts a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_start(port_timer_t *timer)
 {
     rt_timer_start(timer);
     return true;
 }
 
-/* Stops a software timer. False if the kernel refuses. */
+/* Stops a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_stop(port_timer_t *timer)
 {
     rt_timer_stop(timer);

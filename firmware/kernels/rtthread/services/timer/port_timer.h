@@ -5,8 +5,8 @@ typedef struct rt_timer port_timer_t;
 typedef void (*port_timer_callback_t)(void *);
 #define PORT_TIMER_CALLBACK(name) void name(__attribute__((unused)) void *unused_parameter)
 
-/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically. False if that
- * fails. */
+/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically.
+ * Returns false if that fails. */
 static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
 {
     rt_timer_init(timer, "", callback, RT_NULL, ticks,
@@ -14,13 +14,13 @@ static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t 
     return true;
 }
 
-/* Starts a software timer. False if the kernel refuses. */
+/* Starts a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_start(port_timer_t *timer)
 {
     return rt_timer_start(timer) == RT_EOK;
 }
 
-/* Stops a software timer. False if the kernel refuses. */
+/* Stops a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_stop(port_timer_t *timer)
 {
     return rt_timer_stop(timer) == RT_EOK;

@@ -9,8 +9,8 @@ typedef struct {
 typedef osTimerFunc_t port_timer_callback_t;
 #define PORT_TIMER_CALLBACK(name) void name(__attribute__((unused)) void *unused_argument)
 
-/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically. False if that
- * fails. */
+/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically.
+ * Returns false if that fails. */
 static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
 {
     timer->ticks = ticks;
@@ -18,13 +18,13 @@ static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t 
     return timer->kernels != NULL;
 }
 
-/* Starts a software timer. False if the kernel refuses. */
+/* Starts a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_start(port_timer_t *timer)
 {
     return osTimerStart(timer->kernels, timer->ticks) == osOK;
 }
 
-/* Stops a software timer. False if the kernel refuses. */
+/* Stops a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_stop(port_timer_t *timer)
 {
     return osTimerStop(timer->kernels) == osOK;

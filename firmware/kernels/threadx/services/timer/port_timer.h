@@ -10,8 +10,8 @@ typedef struct {
 typedef VOID (*port_timer_callback_t)(ULONG);
 #define PORT_TIMER_CALLBACK(name) VOID name(__attribute__((unused)) ULONG unused_input)
 
-/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically. False if that
- * fails. */
+/* Creates a software timer of the kernel that calls `callback` after `ticks`, once or periodically.
+ * Returns false if that fails. */
 static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t callback, uint32_t ticks, bool periodic)
 {
     timer->ticks = ticks;
@@ -19,14 +19,14 @@ static inline bool port_timer_create(port_timer_t *timer, port_timer_callback_t 
     return tx_timer_create(&timer->kernels, (CHAR *)"", callback, 0, ticks, timer->again_ticks, TX_NO_ACTIVATE) == TX_SUCCESS;
 }
 
-/* Starts a software timer. False if the kernel refuses. */
+/* Starts a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_start(port_timer_t *timer)
 {
     (void)tx_timer_change(&timer->kernels, timer->ticks, timer->again_ticks); /* cannot fail */
     return tx_timer_activate(&timer->kernels) == TX_SUCCESS;
 }
 
-/* Stops a software timer. False if the kernel refuses. */
+/* Stops a software timer. Returns false if the kernel refuses. */
 static inline bool port_timer_stop(port_timer_t *timer)
 {
     return tx_timer_deactivate(&timer->kernels) == TX_SUCCESS;

@@ -17,7 +17,7 @@ static __force_inline void spin_lock_claim(uint32_t number)
     (void)number;
 }
 
-/* Takes a spinlock if it is free. False if it is taken. */
+/* Takes a spinlock if it is free. Returns false if it is taken. */
 static __force_inline bool spin_try_lock_unsafe(spin_lock_t *lock)
 {
     return *lock != 0;
