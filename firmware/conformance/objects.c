@@ -27,8 +27,8 @@ port_pool_t pool;
 port_event_t event;
 #endif
 
-/* Ends the run with an error if a kernel object could not be created. Not called for a kernel that has tasks and sleep
- * alone, as a port has that is being written. */
+/* Ends the run with an error if a kernel object could not be created. A kernel that has tasks and sleep alone does not
+ * call it, such as one whose port is being written. */
 __attribute__((unused)) static void need(bool made)
 {
     if (!made) {

@@ -35,7 +35,8 @@ ROW_OF_TWO(load, "movs r1, #4\n\t", TIMES(8, "ldr r0, [%3]"), TIMES(8, "ldrh r0,
 ROW_OF_TWO(store, "movs r1, #4\n\t", TIMES(8, "str r0, [%3, #4]"), TIMES(8, "strb r0, [%3, r1]"))
 ROW_OF_TWO(multiple, "mov r0, %3\n\t", TIMES(4, "ldmia r0!, {r1, r2}"), TIMES(4, "stmia r0!, {r1, r2}"))
 
-/* Straight code that is longer than what reading ahead gains, one piece however often it runs. */
+/* Returns the cycles of straight code that is longer than what reading ahead gains. It is one piece of code, however
+ * often it runs. */
 static uint32_t __attribute__((noinline)) straight(void)
 {
     uint32_t cycles;

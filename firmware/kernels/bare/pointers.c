@@ -9,6 +9,7 @@
 static _Alignas(8) unsigned char pieces[PIECES_BYTES];
 static size_t pieces_used;
 
+/* Returns the next piece of this file's memory, aligned to 8, or NULL if it is used up. */
 static void *cut(size_t bytes)
 {
     return cut_from(pieces, sizeof pieces, &pieces_used, bytes);
@@ -21,11 +22,13 @@ bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
     return queue->pointers != NULL;
 }
 
+/* Returns the slot after this one; after the last slot comes the first. */
 static uint32_t next_slot(const struct bare_pointer_queue *queue, uint32_t slot)
 {
     return slot + 1u == queue->length ? 0u : slot + 1u;
 }
 
+/* Puts a pointer into a queue, without waiting. Returns false if the queue is full. */
 bool bare_pointer_queue_send(struct bare_pointer_queue *queue, void *pointer)
 {
     if (queue->written - queue->read == queue->length) {
@@ -38,6 +41,7 @@ bool bare_pointer_queue_send(struct bare_pointer_queue *queue, void *pointer)
     return true;
 }
 
+/* Waits for a pointer in a queue, and returns it. */
 void *bare_pointer_queue_receive(struct bare_pointer_queue *queue)
 {
     void *pointer;
@@ -66,6 +70,7 @@ bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
     return true;
 }
 
+/* Takes a block from a pool, without waiting. Returns NULL if none is left. */
 void *bare_pool_take(struct bare_pool *pool)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -78,6 +83,7 @@ void *bare_pool_take(struct bare_pool *pool)
     return block;
 }
 
+/* Gives a block back to its pool. */
 void bare_pool_give(struct bare_pool *pool, void *block)
 {
     uint32_t masked = cpu_mask_interrupts();

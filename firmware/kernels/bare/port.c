@@ -22,6 +22,7 @@ void port_start(void)
     cpu_systick_start(TICK_CYCLES);
 }
 
+/* Handles the tick: counts it, and calls the alarm's function if it is due. */
 void isr_systick(void)
 {
     uint32_t now = bare_ticks + 1u;
@@ -56,8 +57,9 @@ void port_critical_exit(port_critical_t entered)
     cpu_restore_interrupts(entered);
 }
 
-/* A core waiting with its interrupts masked wakes all the same, and the handler runs when they are let in: none can slip
- * in between the look and the wait. */
+/* Waits for an interrupt and lets its handler run. Called with interrupts masked, and returns with them masked. A core
+ * that waits with interrupts masked wakes all the same, and the handler runs when they are unmasked. So no interrupt
+ * can come unnoticed between the caller's look and its wait. */
 static uint32_t wait_masked(uint32_t masked)
 {
     cpu_wait_for_interrupt();
@@ -65,6 +67,7 @@ static uint32_t wait_masked(uint32_t masked)
     return cpu_mask_interrupts();
 }
 
+/* Takes a semaphore, and waits for as long as its count is 0. Returns true. */
 bool bare_semaphore_take(struct bare_semaphore *semaphore)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -77,6 +80,7 @@ bool bare_semaphore_take(struct bare_semaphore *semaphore)
     return true;
 }
 
+/* Takes a semaphore, and waits for `ticks` ticks at most. Returns false if the time is over. */
 bool bare_semaphore_take_for(struct bare_semaphore *semaphore, uint32_t ticks)
 {
     uint32_t start = bare_ticks;
@@ -92,6 +96,7 @@ bool bare_semaphore_take_for(struct bare_semaphore *semaphore, uint32_t ticks)
     return taken;
 }
 
+/* Gives a semaphore. Returns false if its count is at the maximum. */
 bool bare_semaphore_give(struct bare_semaphore *semaphore)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -104,7 +109,8 @@ bool bare_semaphore_give(struct bare_semaphore *semaphore)
     return room;
 }
 
-/* No other handler of this image touches a semaphore, and main does so with interrupts masked: nothing to mask here. */
+/* Gives a semaphore, from a handler. It needs to mask nothing: no other handler of this image touches a semaphore, and
+ * main does so with interrupts masked. */
 void bare_semaphore_give_from_isr(struct bare_semaphore *semaphore)
 {
     if (semaphore->count < semaphore->maximum) {
@@ -112,6 +118,7 @@ void bare_semaphore_give_from_isr(struct bare_semaphore *semaphore)
     }
 }
 
+/* Returns how many takes of a semaphore would succeed now. */
 uint32_t bare_semaphore_count(struct bare_semaphore *semaphore)
 {
     return semaphore->count;
@@ -137,11 +144,13 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return true;
 }
 
+/* Returns the slot after this one; after the last slot comes the first. */
 static uint32_t next_slot(const struct bare_queue *queue, uint32_t slot)
 {
     return slot + 1u == queue->length ? 0u : slot + 1u;
 }
 
+/* Copies an item into a queue, and waits for as long as the queue is full. Returns true. */
 bool bare_queue_send(struct bare_queue *queue, const void *item)
 {
     while (queue->written - queue->read == queue->length) {
@@ -153,6 +162,7 @@ bool bare_queue_send(struct bare_queue *queue, const void *item)
     return true;
 }
 
+/* Waits for an item of a queue, and copies it out. Returns true. */
 bool bare_queue_receive(struct bare_queue *queue, void *item)
 {
     while (queue->written == queue->read) {
@@ -164,17 +174,20 @@ bool bare_queue_receive(struct bare_queue *queue, void *item)
     return true;
 }
 
+/* Copies an item into a queue, without waiting. Returns false if the queue is full. */
 bool bare_queue_try_send(struct bare_queue *queue, const void *item)
 {
     return queue->written - queue->read != queue->length && bare_queue_send(queue, item);
 }
 
+/* Copies an item out of a queue, without waiting. Returns false if the queue is empty. */
 bool bare_queue_try_receive(struct bare_queue *queue, void *item)
 {
     return queue->written != queue->read && bare_queue_receive(queue, item);
 }
 
-/* The pointer is the message and the flag: one store says both. */
+/* Puts a pointer into a mailbox, and waits for as long as it is full. The pointer is both the message and the flag that
+ * it is there, so one store does both. */
 void bare_mailbox_send(struct bare_mailbox *mailbox, void *message)
 {
     while (mailbox->message != NULL) {
@@ -182,6 +195,7 @@ void bare_mailbox_send(struct bare_mailbox *mailbox, void *message)
     mailbox->message = message;
 }
 
+/* Waits for a pointer in a mailbox, takes it out, and returns it. */
 void *bare_mailbox_receive(struct bare_mailbox *mailbox)
 {
     void *message;
@@ -193,6 +207,7 @@ void *bare_mailbox_receive(struct bare_mailbox *mailbox)
     return message;
 }
 
+/* Sets bits of an event group. */
 void bare_event_set(struct bare_event *event, uint32_t bits)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -201,12 +216,14 @@ void bare_event_set(struct bare_event *event, uint32_t bits)
     cpu_restore_interrupts(masked);
 }
 
-/* As with the semaphore: no other handler touches it, and main does so with interrupts masked. */
+/* Sets bits of an event group, from a handler. It needs to mask nothing: no other handler touches the group, and main
+ * does so with interrupts masked. */
 void bare_event_set_from_isr(struct bare_event *event, uint32_t bits)
 {
     event->bits = event->bits | bits;
 }
 
+/* Clears bits of an event group. */
 void bare_event_clear(struct bare_event *event, uint32_t bits)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -215,6 +232,7 @@ void bare_event_clear(struct bare_event *event, uint32_t bits)
     cpu_restore_interrupts(masked);
 }
 
+/* Waits for one of these bits, clears those that it waited for, and returns all bits from before. */
 uint32_t bare_event_wait_any(struct bare_event *event, uint32_t bits)
 {
     uint32_t masked = cpu_mask_interrupts();
@@ -228,6 +246,7 @@ uint32_t bare_event_wait_any(struct bare_event *event, uint32_t bits)
     return found;
 }
 
+/* Waits for all of these bits, clears them, and returns all bits from before. */
 uint32_t bare_event_wait_all(struct bare_event *event, uint32_t bits)
 {
     uint32_t masked = cpu_mask_interrupts();

@@ -161,7 +161,8 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     vTaskPrioritySet(task, priority);
 }
 
-/* What it works out from the request is worked out by the compiler where the request is a constant. */
+/* Creates a task on its core while the kernel runs. Returns false if it fails. The function is inline: so the compiler
+ * works out what depends on the request alone if the request is a constant. */
 static inline bool port_task_spawn(port_task_t *task, const struct port_task_request *request)
 {
     configSTACK_DEPTH_TYPE depth = (configSTACK_DEPTH_TYPE)(request->stack_bytes / sizeof(StackType_t));
@@ -290,7 +291,8 @@ static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
     return received;
 }
 
-/* The kernel has no mailbox; its manual makes one of a queue of one item. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. The kernel has no mailbox; its manual makes
+ * one of a queue of one item. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     *mailbox = xQueueCreate(1, sizeof(void *));
@@ -353,7 +355,8 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 }
 
 #if BENCH_NEEDS_EVENT_FROM_ISR
-/* A handler cannot set bits: it tells the timer task to, which is why this service costs a task. */
+/* Sets bits of an event group, from a handler. A handler cannot set bits itself in this kernel: it sends a message to
+ * the timer task, which sets them. That is why this service costs a task. */
 static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 {
     BaseType_t woken = pdFALSE;

@@ -21,7 +21,8 @@ void BOARD_SOFT_IRQ_HANDLER(void) __attribute__((weak));
 void BOARD_EDGE_IRQ_HANDLER(void) __attribute__((weak));
 void BOARD_ASYNC_IRQ_HANDLER(void) __attribute__((weak));
 
-/* NuttX's dispatcher calls a handler with arguments and takes no notice of its answer. */
+/* Attaches a handler to an interrupt line, if the image has one. NuttX's dispatcher calls it with arguments and
+ * ignores what it returns. */
 static void attach(unsigned line, void (*handler)(void))
 {
     if (handler != NULL && irq_attach((int)(FIRST_LINE + line), (xcpt_t)handler, NULL) != 0) {
@@ -29,7 +30,8 @@ static void attach(unsigned line, void (*handler)(void))
     }
 }
 
-/* The task that NuttX starts once it is up, more urgent than all that it makes. */
+/* Attaches the image's handlers and runs `main`. NuttX starts it as a task once the kernel is up, and it is more urgent
+ * than all tasks that it creates. */
 int rtoslab_entry(int argc, char **argv)
 {
     (void)argc;
@@ -40,7 +42,8 @@ int rtoslab_entry(int argc, char **argv)
     return main();
 }
 
-/* The board may have another clock now than NuttX set; a SysTick that counts something else is not concerned. */
+/* Sets SysTick's period for the board's present clock, which may differ from the one that NuttX has set. A SysTick that
+ * does not count the core's clock needs no change. */
 void port_prepare(void)
 {
     if ((CPU_SYST_CSR & SYST_CORE_CLOCK) != 0) {
@@ -55,6 +58,7 @@ void port_prepare(void)
 static struct port_task tasks[BENCH_CORES * BENCH_TASKS_PER_CORE + 1u + BENCH_ANY_CORE];
 static unsigned made;
 
+/* Runs as a thread: waits until the kernel may run the task, and calls its function. Returns NULL. */
 static void *begin(void *task)
 {
     struct port_task *self = task;
@@ -68,11 +72,13 @@ static void *begin(void *task)
  * while it does not run. A smaller stack would hold little else. */
 #define LEAST_STACK_BYTES 768u
 
+/* Returns the bytes of stack that a task's thread gets: what was asked for, or the least that NuttX needs. */
 static size_t stack_of(const struct port_task_request *request)
 {
     return request->stack_bytes < LEAST_STACK_BYTES ? LEAST_STACK_BYTES : request->stack_bytes;
 }
 
+/* Creates the thread of a task, with its priority, stack and core. Returns false if the kernel refuses. */
 static bool make_thread(struct port_task *task, const struct port_task_request *request)
 {
     struct sched_param is = {.sched_priority = (int)PORT_PRIORITY(request->priority)};
@@ -108,7 +114,8 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
            port_semaphore_create(&task->started, 0, 0) && make_thread(task, request);
 }
 
-/* The entry stays: queues belong to it, and it is more urgent than what it lets go. */
+/* Lets all tasks start, and waits for ever. The entry task stays, because queues belong to it; it is more urgent than
+ * the tasks that it lets start. */
 void port_start(void)
 {
     static sem_t never;
@@ -125,6 +132,7 @@ uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)nxsched_get_tcb((pid_t)task->thread);
 }
 
+/* Returns the lowest address of a thread's stack. */
 static const uint32_t *lower_end(const struct tcb_s *block)
 {
 #ifdef NUTTX_WITHOUT_stack_base_ptr
@@ -134,8 +142,8 @@ static const uint32_t *lower_end(const struct tcb_s *block)
 #endif
 }
 
-/* The kernel colours a new stack; what it keeps below it for the thread counts as used, but for what a stack was made
- * larger for it. */
+/* Returns how many bytes of a task's stack were used at most. The kernel fills a new stack with a value, and keeps data
+ * of the thread below it. These data count as used, except for what the stack was made larger for them. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     const struct tcb_s *block = nxsched_get_tcb((pid_t)task->thread);
@@ -148,7 +156,8 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return untouched < stack_bytes ? stack_bytes - untouched : 0;
 }
 
-/* Who gives need not be who took: no priority is lent. The kernel keeps no maximum. */
+/* Creates a semaphore with an initial count. Returns false if it fails. Whoever gives need not be who took, so no
+ * priority is inherited. The kernel keeps no maximum. */
 bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     (void)maximum;
@@ -166,6 +175,7 @@ bool port_mutex_create(port_mutex_t *mutex)
 }
 #endif
 
+/* Opens a message queue under a new name. Returns -1 if the kernel refuses. */
 static mqd_t open_queue(uint32_t length, uint32_t item_bytes)
 {
     static unsigned opened;
@@ -194,9 +204,9 @@ bool port_mailbox_create(port_mailbox_t *mailbox)
 }
 
 #if KERNEL_SERVICES_HEAP_PEAK
-/* The arena, and the most of it that was ever taken, the headers of blocks included. NuttX 13 counts the structure that the
- * heap itself begins with twice in the peak, which would be above the arena where all is taken, and in what it calls taken,
- * but once in the sum of the blocks: hence what it is too much. */
+/* Returns the heap's size and its peak, the headers of blocks included. NuttX 13 counts the structure at the begin of
+ * the heap twice in the peak and in what it calls taken, but once in the sum of the blocks. Without a correction the
+ * peak would be above the size if all is taken, so the difference is subtracted. */
 void port_heap_figures(struct port_heap_figures *figures)
 {
     size_t unused = mm_heapfree(USR_HEAP);
@@ -218,13 +228,15 @@ void port_heap_free(struct port_heap_free *heap)
 }
 
 #ifdef NUTTX_WITHOUT_PANIC_WITH_REGS
-/* In place of NuttX's: what it finds broken, and the faults that it does not know what to do with. */
+/* Ends the run with a record of an assertion that failed in NuttX, or of a fault that NuttX cannot handle. It stands in
+ * for NuttX's function of this name. */
 void _assert(const char *file, int line)
 {
     last_words_assert(file == NULL ? "NuttX" : file, (uint32_t)line);
 }
 #else
-/* In place of NuttX's: what it finds broken, and the faults that it does not know what to do with. */
+/* Ends the run with a record of a fault if NuttX hands over its registers, or else of an assertion that failed in
+ * NuttX. It stands in for NuttX's function of this name. */
 void _assert(const char *file, int line, const char *message, void *registers)
 {
     const uint32_t *saved = registers;

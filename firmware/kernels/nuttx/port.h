@@ -103,7 +103,7 @@ static inline void port_critical_exit(port_critical_t before)
     leave_critical_section(before);
 }
 
-/* A handler calls the services as they are. */
+/* Does nothing: in this kernel a handler calls the services as they are. */
 static inline void port_isr_enter(void)
 {
 }
@@ -114,13 +114,13 @@ static inline void port_isr_exit(void)
 }
 
 #ifdef NUTTX_WITHOUT_nxsched_abstick_sleep
-/* A tick longer. */
+/* Lets the calling task sleep until the n-th tick from now, or a tick longer. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     (void)nxsig_usleep(ticks * CONFIG_USEC_PER_TICK);
 }
 #else
-/* To the very tick; NuttX's other sleeps add one. */
+/* Lets the calling task sleep until the n-th tick from now. NuttX's other sleeps are a tick longer. */
 static inline void port_sleep_ticks(uint32_t ticks)
 {
     nxsched_abstick_sleep(clock_systime_ticks() + ticks);
@@ -128,8 +128,9 @@ static inline void port_sleep_ticks(uint32_t ticks)
 #endif
 
 #if KERNEL_SERVICES_SLEEP_UNTIL
-/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next: so none may pass between the look
- * at the clock and the sleep. A thread that sleeps in a critical section leaves it meanwhile. */
+/* Lets the calling task sleep until the n-th tick after `tick`, and advances `tick`. NuttX counts ticks in 64 bits, and
+ * a sleep until a past tick would last until the next one. So no tick may pass between the look at the clock and the
+ * sleep: both are in a critical section, which a thread that sleeps leaves meanwhile. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
     irqstate_t before = enter_critical_section();
@@ -217,7 +218,8 @@ static inline void port_semaphore_give_from_isr(port_semaphore_t *semaphore)
     (void)sem_post(semaphore);
 }
 
-/* Below 0 it counts those that wait. */
+/* Returns how many takes of a semaphore would succeed now. NuttX's own number is below 0 if tasks wait: it counts
+ * them. */
 static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
 {
     int count;
@@ -272,7 +274,8 @@ static inline bool port_queue_receive(port_queue_t *queue, void *item)
     return mq_receive(queue->queue, item, queue->item_bytes, NULL) >= 0;
 }
 
-/* NuttX has no mailbox but a message queue of one pointer. */
+/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). NuttX has no mailbox, so a
+ * message queue of one pointer serves as one. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return mq_send(*mailbox, (const char *)&message, sizeof message, 0) == 0;

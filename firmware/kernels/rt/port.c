@@ -45,13 +45,15 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
     return true;
 }
 
-/* rt keeps no mark of its own: the fill shows how far the stack has been used. */
+/* Returns how many bytes of a task's stack were used at most. rt keeps no mark of its own; the fill shows how far
+ * the stack has been used. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     return stack_bytes - untouched_bytes(task->task.stack, stack_bytes, STACK_FILL);
 }
 
-/* RT_QUEUE's initialiser for a length and an item size that are only known here. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. It does what RT_QUEUE's
+ * initialiser does for a length and an item size that are constants. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     rt_atomic_uchar *slots = cut(length);
@@ -69,7 +71,8 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
 extern void (*__init_array_start[])(void);
 extern void (*__init_array_end[])(void);
 
-/* rt's own task (idle) comes from a constructor; rt_start unmasks interrupts when the first task is in place. */
+/* Starts the kernel. Does not return. A constructor creates rt's own task (idle), and rt_start unmasks interrupts when
+ * the first task is in place. */
 void port_start(void)
 {
     (void)cpu_mask_interrupts();
@@ -82,17 +85,19 @@ void port_start(void)
     rt_start();
 }
 
+/* Handles the tick: advances the kernel's time. */
 void isr_systick(void)
 {
     rt_tick_advance();
 }
 
-/* A broken precondition found by rt. */
+/* Ends the run with a record of a broken precondition that rt has found. */
 noreturn void rt_panic(const char *message)
 {
     last_words_assert(message, 0);
 }
 
+/* Ends the run with an error. rt calls it if a task comes back after its end. */
 noreturn void rt_abort(void)
 {
     last_words_error(ERROR_TASK_RETURNED, "rt gave up: a task came back after its end");

@@ -78,7 +78,8 @@ static inline uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)&task->task;
 }
 
-/* rt offers no critical section: its objects need none. Its calls must not stand inside this one. */
+/* Enters a critical section: masks interrupts. Returns the state for `port_critical_exit`. rt offers no critical
+ * section, because its objects need none. Its calls must not stand inside this one. */
 static inline port_critical_t port_critical_enter(void)
 {
     return cpu_mask_interrupts();
@@ -127,7 +128,8 @@ static inline void port_notify_take(port_task_t self)
     (void)rt_notify_wait(&((struct port_task *)rt_active_task)->notification);
 }
 
-/* An object of rt is initialised where it is defined; this is the same initialiser, applied later. */
+/* Creates a semaphore with a maximum and an initial count. Returns false if it fails. An object of rt is initialised
+ * where it is defined; this is the same initialiser, applied later. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     *semaphore = (struct rt_sem)RT_SEM_INIT_MAX(*semaphore, (int)initial, (int)maximum);
@@ -232,7 +234,8 @@ static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
     return rt_queue_trypop(queue, item);
 }
 
-/* rt has no mailbox but a queue of one. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. rt has no mailbox, so a queue
+ * of one item serves as one. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return port_queue_create(mailbox, 1, sizeof(void *));

@@ -16,6 +16,7 @@ _Static_assert(TICK_CYCLES - 1u <= CPU_SYST_RELOAD_MOST && TICK_CYCLES > 1000u, 
 void isr_systick(void);
 
 #ifdef RT_DEBUG
+/* Ends the run with a record of an assertion that failed in the kernel. */
 static void asserted(const char *expression, const char *function, rt_size_t line)
 {
     (void)expression;
@@ -55,7 +56,8 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return stack_bytes - untouched_bytes(task->stack_addr, stack_bytes, UNTOUCHED);
 }
 
-/* Each message has the kernel's link before it. */
+/* Creates a queue of `length` items of `item_bytes` bytes. Returns false if it fails. Each message has the
+ * kernel's link before it. */
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes)
 {
     uint32_t bytes = length * (RT_ALIGN(item_bytes, RT_ALIGN_SIZE) + (uint32_t)sizeof(void *));
@@ -73,7 +75,8 @@ bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
     return room != NULL && rt_mb_init(queue, "", room, length, RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
-/* Each block has the kernel's link before it, and of the whole it takes what can be aligned. */
+/* Creates a pool of blocks of one size. Returns false if it fails. Each block has the kernel's link before it, and the
+ * kernel uses as much of the memory as can be aligned. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     uint32_t bytes = RT_ALIGN(blocks * (RT_ALIGN(block_bytes, RT_ALIGN_SIZE) + (uint32_t)sizeof(void *)), RT_ALIGN_SIZE);
@@ -97,6 +100,7 @@ void port_start(void)
     rt_system_scheduler_start();
 }
 
+/* Handles the tick: advances the kernel's time, as a handler that the kernel knows of. */
 void isr_systick(void)
 {
     rt_interrupt_enter();

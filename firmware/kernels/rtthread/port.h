@@ -107,7 +107,8 @@ static inline void port_yield(void)
     (void)rt_thread_yield();
 }
 
-/* The manual wants the scheduler called after these: they only change lists. */
+/* Suspends the calling task. The kernel's call only changes lists, so its manual wants the scheduler called after
+ * it. */
 static inline void port_suspend_self(port_task_t self)
 {
     (void)rt_thread_suspend(self);
@@ -143,7 +144,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     rt_schedule();
 }
 
-/* The kernel keeps no maximum. */
+/* Creates a semaphore with an initial count. Returns false if it fails. The kernel keeps no maximum. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     (void)maximum;
@@ -222,7 +223,8 @@ static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
     return rt_mq_recv(&queue->kernels, item, queue->item_bytes, 0) == RT_EOK;
 }
 
-/* The kernel's mailbox holds as many words as it was made for: it is a queue of pointers. */
+/* Sends a pointer through a queue, without waiting. Returns false if the queue is full. The kernel's mailbox contains
+ * as many words as it was created for, so it serves as a queue of pointers. */
 static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
 {
     return rt_mb_send(queue, (rt_ubase_t)pointer) == RT_EOK;
@@ -276,7 +278,7 @@ static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
     (void)rt_event_send(event, bits);
 }
 
-/* Bits are cleared by receiving them. */
+/* Clears bits of an event group. The kernel has no call for that: it clears bits when they are received. */
 static inline void port_event_clear(port_event_t *event, uint32_t bits)
 {
     (void)rt_event_recv(event, bits, RT_EVENT_FLAG_OR | RT_EVENT_FLAG_CLEAR, 0, RT_NULL);

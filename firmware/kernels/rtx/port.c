@@ -16,7 +16,8 @@ void port_prepare(void)
     }
 }
 
-/* Before the kernel runs and while it runs, the same call. */
+/* Creates a task with a priority on a core. Returns false if it fails. The same call serves before the
+ * kernel runs and while it runs. */
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
     const osThreadAttr_t attributes = {
@@ -47,6 +48,7 @@ void port_start(void)
     (void)osKernelStart();
 }
 
+/* Runs the kernel's idle task: spins for ever. */
 void osRtxIdleThread(void *argument)
 {
     (void)argument;
@@ -54,6 +56,7 @@ void osRtxIdleThread(void *argument)
     }
 }
 
+/* Ends the run with a record of an error that the kernel has found: a stack overflow, or another `code`. */
 uint32_t osRtxErrorNotify(uint32_t code, void *object)
 {
     if (code == osRtxErrorStackOverflow) {

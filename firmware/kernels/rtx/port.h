@@ -55,7 +55,8 @@ static inline uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)task;
 }
 
-/* The kernel has no critical section: an application masks interrupts. */
+/* Enters a critical section: masks interrupts. Returns the state for `port_critical_exit`. The kernel has no
+ * critical section of its own. */
 static inline port_critical_t port_critical_enter(void)
 {
     port_critical_t before;
@@ -70,7 +71,7 @@ static inline void port_critical_exit(port_critical_t before)
     __asm volatile("msr PRIMASK, %0" ::"r"(before) : "memory");
 }
 
-/* A handler calls the services as they are. */
+/* Does nothing: in this kernel a handler calls the services as they are. */
 static inline void port_isr_enter(void)
 {
 }
@@ -191,7 +192,8 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
     return osSemaphoreGetCount(*semaphore);
 }
 
-/* Inheritance is asked for: a mutex without attributes has none. */
+/* Creates a mutex with priority inheritance. Returns false if it fails. A mutex without attributes would not
+ * inherit. */
 static inline bool port_mutex_create(port_mutex_t *mutex)
 {
     static const osMutexAttr_t inherits = {.attr_bits = osMutexPrioInherit};
@@ -249,7 +251,8 @@ static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
     return osMessageQueueGet(*queue, item, NULL, 0) == osOK;
 }
 
-/* The kernel's mail of older interfaces is gone: a message queue of one pointer. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. The kernel no longer has the mailbox of its
+ * older interfaces, so a message queue of one pointer serves as one. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return port_queue_create(mailbox, 1, sizeof(void *));

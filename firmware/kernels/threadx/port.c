@@ -33,6 +33,7 @@ struct task {
     void *argument;
 };
 
+/* Runs as a thread: calls the task's function. The kernel hands over the task's address as a number. */
 static void begin(ULONG task)
 {
     const struct task *self = (const struct task *)task;
@@ -57,7 +58,7 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
                             priority, TX_NO_TIME_SLICE, TX_AUTO_START) == TX_SUCCESS;
 }
 
-/* The kernel fills a new stack with one byte. */
+/* Returns how many bytes of a task's stack were used at most. The kernel fills a new stack with one byte's value. */
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
 {
     return stack_bytes - untouched_bytes(task->tx_thread_stack_start, stack_bytes, (unsigned char)TX_STACK_FILL);
@@ -73,7 +74,7 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
     return room != NULL && words <= TX_16_ULONG && tx_queue_create(queue, (CHAR *)"", words, room, bytes) == TX_SUCCESS;
 }
 
-/* Each block has a word of the kernel's before it. */
+/* Creates a pool of blocks of one size. Returns false if it fails. Each block has a word of the kernel before it. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     uint32_t bytes = blocks * (block_bytes + (uint32_t)sizeof(void *));
@@ -96,7 +97,8 @@ void port_start(void)
     tx_kernel_enter();
 }
 
-/* The kernel calls it as it starts: interrupts are masked until the first thread runs. */
+/* Prepares the core for the kernel: stack, urgencies and tick. The kernel calls it as it starts. Interrupts are masked
+ * until the first thread runs. */
 void _tx_initialize_low_level(void)
 {
     (void)cpu_mask_interrupts();
@@ -106,12 +108,13 @@ void _tx_initialize_low_level(void)
     cpu_systick_start(TICK_CYCLES);
 }
 
+/* Handles the tick: advances the kernel's time. */
 void isr_systick(void)
 {
     _tx_timer_interrupt();
 }
 
-/* Everything was made before. */
+/* Does nothing. The kernel calls it so that tasks and objects are created, but they exist already. */
 void tx_application_define(void *first_unused_memory)
 {
     (void)first_unused_memory;

@@ -62,7 +62,7 @@ static inline void port_critical_exit(port_critical_t before)
     (void)tx_interrupt_control(before);
 }
 
-/* A handler calls the services as they are. */
+/* Does nothing: in this kernel a handler calls the services as they are. */
 static inline void port_isr_enter(void)
 {
 }
@@ -108,7 +108,7 @@ static inline void port_resume_from_isr(port_task_t task)
     (void)tx_thread_resume(task);
 }
 
-/* The kernel keeps no maximum. */
+/* Creates a semaphore with an initial count. Returns false if it fails. The kernel keeps no maximum. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     (void)maximum;
@@ -196,7 +196,8 @@ static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
     return tx_queue_receive(queue, item, TX_NO_WAIT) == TX_SUCCESS;
 }
 
-/* ThreadX has no mailbox but a queue of one word. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. ThreadX has no mailbox, so a queue
+ * of one word serves as one. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return port_queue_create(mailbox, 1, sizeof(void *));

@@ -46,7 +46,8 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return OSTaskStkChk(task, &found) == OS_ERR_NONE ? found.OSUsed * (uint32_t)sizeof(OS_STK) : stack_bytes;
 }
 
-/* Whoever holds a mutex that a more urgent task waits for runs at the mutex's own priority, which nobody else has. */
+/* Creates a mutex. Returns false if it fails. A task that has a mutex for which a more urgent task waits runs at the
+ * mutex's own priority, which no other task or mutex has. */
 bool port_mutex_create(port_mutex_t *mutex)
 {
     INT8U error;
@@ -70,7 +71,8 @@ bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length)
     return *queue != NULL;
 }
 
-/* A block holds the address of the next one while it is free, so it is aligned to that. */
+/* Creates a pool of blocks of one size. Returns false if it fails. A free block contains the address of the next one,
+ * so blocks are aligned to that. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     uint32_t bytes = (block_bytes + (uint32_t)sizeof(void *) - 1u) & ~((uint32_t)sizeof(void *) - 1u);

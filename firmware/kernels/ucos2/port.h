@@ -53,7 +53,8 @@ static inline uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)OSTCBPrioTbl[task];
 }
 
-/* The kernel's macros work on a variable of this name. */
+/* Enters a critical section. Returns the state for `port_critical_exit`. The kernel's macros need a
+ * variable named `cpu_sr`. */
 static inline port_critical_t port_critical_enter(void)
 {
     OS_CPU_SR cpu_sr;
@@ -114,7 +115,7 @@ static inline void port_resume_from_isr(port_task_t task)
     (void)OSTaskResume(task);
 }
 
-/* The kernel keeps no maximum. */
+/* Creates a semaphore with an initial count. Returns false if it fails. The kernel keeps no maximum. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     (void)maximum;
@@ -131,7 +132,8 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return error == OS_ERR_NONE;
 }
 
-/* A time-out of 0 would be none. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. The kernel takes a
+ * time-out of 0 for none, so another call serves for 0. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     INT8U error;

@@ -14,6 +14,7 @@
 
 _Static_assert(SYST_RELOAD_COUNTS <= 0x1000000u && SYST_RELOAD_COUNTS > 1000u, "OS_CFG_TICK_RATE_HZ is out of SysTick's range");
 
+/* Ends the run with an error if a call of the kernel failed. */
 static void must(OS_ERR error)
 {
     if (error != OS_ERR_NONE) {
@@ -61,7 +62,8 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes)
     return error == OS_ERR_NONE ? used * (uint32_t)sizeof(CPU_STK) : stack_bytes;
 }
 
-/* A block holds the address of the next one while it is free, so it is aligned to that. */
+/* Creates a pool of blocks of one size. Returns false if it fails. A free block contains the address of the next one,
+ * so blocks are aligned to that. */
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
 {
     uint32_t bytes = (block_bytes + (uint32_t)sizeof(void *) - 1u) & ~((uint32_t)sizeof(void *) - 1u);

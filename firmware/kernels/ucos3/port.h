@@ -52,7 +52,8 @@ static inline uintptr_t port_task_address(port_task_t task)
     return (uintptr_t)task;
 }
 
-/* The kernel's macros work on a variable of this name. */
+/* Enters a critical section. Returns the state for `port_critical_exit`. The kernel's macros need a
+ * variable named `cpu_sr`. */
 static inline port_critical_t port_critical_enter(void)
 {
     CPU_SR_ALLOC();
@@ -148,7 +149,7 @@ static inline void port_resume(port_task_t task)
     OSTaskResume(task, &error);
 }
 
-/* The kernel keeps no maximum. */
+/* Creates a semaphore with an initial count. Returns false if it fails. The kernel keeps no maximum. */
 static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t maximum, uint32_t initial)
 {
     OS_ERR error;
@@ -167,7 +168,8 @@ static inline bool port_semaphore_take(port_semaphore_t *semaphore)
     return error == OS_ERR_NONE;
 }
 
-/* A time-out of 0 would be none. */
+/* Takes a semaphore, and waits until the n-th tick at most. Returns false if the time is over. The kernel takes a
+ * time-out of 0 for none, so another option serves for 0. */
 static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t ticks)
 {
     OS_ERR error;
@@ -257,7 +259,8 @@ static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void 
     return error == OS_ERR_NONE;
 }
 
-/* The kernel has no mailbox but a queue of one. */
+/* Creates a mailbox, which contains one pointer. Returns false if it fails. The kernel has no mailbox, so a queue of
+ * one pointer serves as one. */
 static inline bool port_mailbox_create(port_mailbox_t *mailbox)
 {
     return port_pointer_queue_create(mailbox, 1);

@@ -22,6 +22,8 @@ typedef NANO_ESF z_arch_esf_t;
 
 void z_SysFatalErrorHandler(unsigned int reason, const NANO_ESF *frame);
 
+/* Stores how many bytes of a thread's stack were never used. Returns 0, as the function of later
+ * versions does if it succeeds. */
 static inline int k_thread_stack_space_get(const struct k_thread *thread, size_t *unused)
 {
     *unused = stack_unused_space_get((const char *)thread->stack_info.start, thread->stack_info.size);

@@ -34,7 +34,7 @@
 #define wait_for_ever() ((void)k_sleep(K_FOREVER))
 #endif
 
-/* The image's handlers, of which it may have any. */
+/* Handles an interrupt for which the image has no handler: reports it to Zephyr as an unexpected one. */
 static void no_handler(void)
 {
     z_irq_spurious(NULL);
@@ -61,7 +61,8 @@ struct _isr_table_entry __sw_isr_table _sw_isr_table[BOARD_IRQ_LINES] = {
     [BOARD_IRQ_SOFT] = {.isr = CALLED(BOARD_SOFT_IRQ_HANDLER)},
 };
 
-/* The board may have another clock now than Zephyr set; a SysTick that counts something else is not concerned. */
+/* Sets SysTick's period for the board's present clock, which may differ from the one that Zephyr has set. A SysTick
+ * that does not count the core's clock needs no change. */
 void port_prepare(void)
 {
     if ((CPU_SYST_CSR & SYST_CORE_CLOCK) != 0) {
@@ -70,6 +71,7 @@ void port_prepare(void)
     }
 }
 
+/* Runs as a thread: calls the task's function. */
 static void begin(void *task, void *unused, void *unused_too)
 {
     struct port_task *self = task;
@@ -97,7 +99,8 @@ bool port_task_create(port_task_t *handle, const struct port_task_request *reque
     return k_thread_name_set(&task->thread, request->name) == 0;
 }
 
-/* Zephyr's main thread, which none of the tasks preempts, made them; they run when it waits. */
+/* Starts the tasks: lets Zephyr's main thread wait for ever. That thread has created them, and no task preempts it,
+ * so they run when it waits. */
 void port_start(void)
 {
     wait_for_ever();
@@ -137,6 +140,7 @@ bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes)
     return buffer != NULL && PORT_DONE(k_mem_slab_init(pool, buffer, block_bytes, blocks));
 }
 
+/* Returns the number of the exception whose handler runs, or 0 in a task. */
 static uint32_t running_exception(void)
 {
     uint32_t number;
@@ -145,7 +149,8 @@ static uint32_t running_exception(void)
     return number;
 }
 
-/* In place of Zephyr's: what it finds broken, and the faults that it does not know what to do with. */
+/* Ends the run with a record of what Zephyr found broken, or of a fault that Zephyr cannot handle. It stands in for
+ * Zephyr's function of this name. */
 void k_sys_fatal_error_handler(unsigned int reason, const z_arch_esf_t *frame)
 {
     uint32_t exception = running_exception();

@@ -80,7 +80,8 @@ static inline void port_critical_exit(port_critical_t before)
     irq_unlock(before);
 }
 
-/* A handler calls the services as they are; what Zephyr wants done round it, its own entry code does. */
+/* Does nothing: in this kernel a handler calls the services as they are. Zephyr's own entry code does what
+ * Zephyr needs around a handler. */
 static inline void port_isr_enter(void)
 {
 }
@@ -103,8 +104,9 @@ static inline void port_sleep_ticks(uint32_t ticks)
 }
 
 #if KERNEL_SERVICES_SLEEP_UNTIL
-/* Ticks are counted in 64 bits, and a sleep until a past one would last until the next: so none may pass between the look
- * at the clock and the sleep. A thread that sleeps lets interrupts in, and finds them locked as it goes on. */
+/* Lets the calling task sleep until the n-th tick after `tick`, and advances `tick`. Zephyr counts ticks in 64 bits,
+ * and a sleep until a past tick would last until the next one. So no tick may pass between the look at the clock and
+ * the sleep: interrupts are locked. A thread that sleeps lets them in, and finds them locked when it goes on. */
 static inline void port_sleep_until(uint32_t *tick, uint32_t ticks)
 {
     unsigned int before = irq_lock();
@@ -186,7 +188,8 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return k_sem_take(semaphore, K_TICKS(ticks)) == 0;
 }
 
-/* Zephyr does not tell whether a semaphore was at its limit. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns true: Zephyr does not tell whether the
+ * semaphore was at its limit. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     k_sem_give(semaphore);
@@ -267,7 +270,8 @@ static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
     return k_msgq_get(queue, item, K_NO_WAIT) == 0;
 }
 
-/* What Zephyr calls a mailbox is a meeting of two threads; what holds a pointer is a message queue of one. */
+/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). What Zephyr calls a mailbox is
+ * a meeting of two threads, so a message queue of one pointer serves here. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return k_msgq_put(mailbox, &message, K_FOREVER) == 0;

@@ -68,9 +68,9 @@ def test_inversion_names_three_tasks_and_their_lines() -> None:
     (finding,) = diagnosis_of("priority_inversion").findings
     assert finding.who == ("high", "low", "medium")
     waits, holds, runs = finding.where
-    assert "high_entry (firmware/scenes/priority_inversion/priority_inversion.c:40)" in waits
-    assert "low_entry (firmware/scenes/priority_inversion/priority_inversion.c:18)" in holds
-    assert "medium_entry (firmware/scenes/priority_inversion/priority_inversion.c:30)" in runs
+    assert "high_entry (firmware/scenes/priority_inversion/priority_inversion.c:43)" in waits
+    assert "low_entry (firmware/scenes/priority_inversion/priority_inversion.c:19)" in holds
+    assert "medium_entry (firmware/scenes/priority_inversion/priority_inversion.c:32)" in runs
     assert finding.facts["lock"] == "lock"
     wait, lengthened = int(finding.facts["wait_cycles"]), int(finding.facts["lengthened_cycles"])
     assert 0.5 * wait < lengthened < wait
@@ -108,7 +108,7 @@ def test_lost_ticks_are_counted() -> None:
 def test_fault_has_line_and_caller() -> None:
     (finding,) = diagnosis_of("wild_pointer").findings
     assert "store" in finding.title
-    assert "wild_pointer.c:12" in finding.title
+    assert "wild_pointer.c:13" in finding.title
     assert any("entry" in line for line in finding.where)
 
 

@@ -24,6 +24,7 @@
 #include <sw_isr_table.h>
 #endif
 
+/* Does nothing: Zephyr's build needs an application. */
 int main(void)
 {
     return 0;
