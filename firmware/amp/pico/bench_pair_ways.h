@@ -28,7 +28,7 @@ static inline uint32_t pair_fifo_read(void)
     return CPU_REGISTER(SIO_FIFO_RD);
 }
 
-/* Tries to take the hardware spinlock between the images. Returns whether it did. */
+/* Tries to take the hardware spinlock between the images. Returns whether it succeeded. */
 static inline bool pair_try_lock(void)
 {
     bool taken = PAIR_SPINLOCK != 0;

@@ -122,7 +122,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return initial <= maximum;
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return bare_semaphore_take(semaphore);
@@ -134,7 +134,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return bare_semaphore_take_for(semaphore, ticks);
 }
 
-/* Gives a semaphore, and wakes the most urgent waiter. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns false if the kernel refuses. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return bare_semaphore_give(semaphore);
@@ -152,13 +152,14 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
     return bare_semaphore_count(semaphore);
 }
 
-/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
+/* Copies an item into a queue. If the queue is full, it waits (with the service `queue_send_waits`) or returns
+ * false. */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return bare_queue_send(queue, item);
 }
 
-/* Waits for an item of a queue, and copies it out. */
+/* Waits for an item of a queue, and copies it out. Returns false if the kernel refuses. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return bare_queue_receive(queue, item);
@@ -183,27 +184,28 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return true;
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service
+ * `mailbox_send_waits`) or returns false. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     bare_mailbox_send(mailbox, message);
     return true;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     *message = bare_mailbox_receive(mailbox);
     return true;
 }
 
-/* Sends a pointer through a queue, without waiting. */
+/* Sends a pointer through a queue, without waiting. Returns false if the queue is full. */
 static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
 {
     return bare_pointer_queue_send(queue, pointer);
 }
 
-/* Waits for a pointer from a queue. */
+/* Waits for a pointer from a queue. Returns false if the kernel refuses. */
 static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
 {
     *pointer = bare_pointer_queue_receive(queue);
@@ -247,13 +249,14 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     bare_event_clear(event, bits);
 }
 
-/* Waits for one of these bits, and clears those that it waited for. */
+/* Waits for one of these bits, and clears those that it waited for. Returns the bits that were set before,
+ * at least those of `bits`. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return bare_event_wait_any(event, bits);
 }
 
-/* Waits for all of these bits, and clears them. */
+/* Waits for all of these bits, and clears them. Returns the bits that were set before, at least those of `bits`. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return bare_event_wait_all(event, bits);

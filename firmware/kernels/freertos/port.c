@@ -2,7 +2,7 @@
 #include "bench/port.h"
 #include "bench_core.h"
 
-/* Creates a task before the kernel starts, pinned to a core unless it may run on any. */
+/* Creates a task before the kernel starts, pinned to a core unless it may run on any. Returns false if it fails. */
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
     UBaseType_t priority = PORT_PRIORITY(request->priority);

@@ -194,7 +194,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return *semaphore != NULL;
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return xSemaphoreTake(*semaphore, portMAX_DELAY) == pdTRUE;
@@ -206,7 +206,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return xSemaphoreTake(*semaphore, ticks) == pdTRUE;
 }
 
-/* Gives a semaphore, and wakes the most urgent waiter. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns false if the kernel refuses. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return xSemaphoreGive(*semaphore) == pdTRUE;
@@ -234,7 +234,7 @@ static inline bool port_mutex_create(port_mutex_t *mutex)
     return *mutex != NULL;
 }
 
-/* Locks a mutex, and waits for as long as another task holds it. */
+/* Locks a mutex, and waits for as long as another task holds it. Returns false if the kernel refuses. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return xSemaphoreTake(*mutex, portMAX_DELAY) == pdTRUE;
@@ -246,7 +246,7 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return xSemaphoreTake(*mutex, ticks) == pdTRUE;
 }
 
-/* Unlocks a mutex that the calling task holds. */
+/* Unlocks a mutex that the calling task holds. Returns false if the kernel refuses. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return xSemaphoreGive(*mutex) == pdTRUE;
@@ -259,13 +259,14 @@ static inline bool port_queue_create(port_queue_t *queue, uint32_t length, uint3
     return *queue != NULL;
 }
 
-/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
+/* Copies an item into a queue. If the queue is full, it waits (with the service `queue_send_waits`) or returns
+ * false. */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return xQueueSend(*queue, item, portMAX_DELAY) == pdTRUE;
 }
 
-/* Waits for an item of a queue, and copies it out. */
+/* Waits for an item of a queue, and copies it out. Returns false if the kernel refuses. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return xQueueReceive(*queue, item, portMAX_DELAY) == pdTRUE;
@@ -299,13 +300,14 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return *mailbox != NULL;
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service
+ * `mailbox_send_waits`) or returns false. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return xQueueSend(*mailbox, &message, portMAX_DELAY) == pdTRUE;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return xQueueReceive(*mailbox, message, portMAX_DELAY) == pdTRUE;
@@ -336,7 +338,8 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)xEventGroupClearBits(*event, bits);
 }
 
-/* Waits for one of these bits, and clears those that it waited for. */
+/* Waits for one of these bits, and clears those that it waited for. Returns the bits that were set before,
+ * at least those of `bits`. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, portMAX_DELAY);
@@ -348,7 +351,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return (xEventGroupWaitBits(*event, bits, pdTRUE, pdFALSE, ticks) & bits) != 0;
 }
 
-/* Waits for all of these bits, and clears them. */
+/* Waits for all of these bits, and clears them. Returns the bits that were set before, at least those of `bits`. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return xEventGroupWaitBits(*event, bits, pdTRUE, pdTRUE, portMAX_DELAY);
@@ -366,7 +369,7 @@ static inline void port_event_set_from_isr(port_event_t *event, uint32_t bits)
 }
 #endif
 
-/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if it has too few left. */
 static inline void *port_malloc(size_t bytes)
 {
     return pvPortMalloc(bytes);

@@ -98,7 +98,7 @@ static bool make_thread(struct port_task *task, const struct port_task_request *
            pthread_create(&task->thread, &how, begin, task) == 0;
 }
 
-/* Creates a task with a priority on a core, before the kernel starts. */
+/* Creates a task with a priority on a core, before the kernel starts. Returns false if it fails. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     struct port_task *task = &tasks[made];

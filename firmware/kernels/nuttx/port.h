@@ -188,7 +188,7 @@ static inline void port_resume_from_isr(port_task_t task)
     (void)sem_post(&task->resumed);
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return sem_wait(semaphore) == 0;
@@ -206,7 +206,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return nxsem_tickwait(semaphore, TICKS_FROM_NOW(ticks)) == 0;
 }
 
-/* Gives a semaphore, and wakes the most urgent waiter. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns false if the kernel refuses. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return sem_post(semaphore) == 0;
@@ -229,13 +229,13 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
 }
 
 #if KERNEL_SERVICES_MUTEX
-/* Locks a mutex, and waits for as long as another task holds it. */
+/* Locks a mutex, and waits for as long as another task holds it. Returns false if the kernel refuses. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return pthread_mutex_lock(mutex) == 0;
 }
 
-/* Unlocks a mutex that the calling task holds. */
+/* Unlocks a mutex that the calling task holds. Returns false if the kernel refuses. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return pthread_mutex_unlock(mutex) == 0;
@@ -262,26 +262,27 @@ static inline void port_condition_signal(port_condition_t *condition)
 }
 #endif
 
-/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
+/* Copies an item into a queue. If the queue is full, it waits (with the service `queue_send_waits`) or returns
+ * false. */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return mq_send(queue->queue, item, queue->item_bytes, 0) == 0;
 }
 
-/* Waits for an item of a queue, and copies it out. */
+/* Waits for an item of a queue, and copies it out. Returns false if the kernel refuses. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return mq_receive(queue->queue, item, queue->item_bytes, NULL) >= 0;
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). NuttX has no mailbox, so a
- * message queue of one pointer serves as one. */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service `mailbox_send_waits`) or returns
+ * false. NuttX has no mailbox, so a message queue of one pointer serves as one. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return mq_send(*mailbox, (const char *)&message, sizeof message, 0) == 0;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return mq_receive(*mailbox, (char *)message, sizeof *message, NULL) >= 0;
@@ -313,7 +314,8 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)nxevent_clear(event, bits);
 }
 
-/* Waits for one of these bits, and clears those that it waited for. */
+/* Waits for one of these bits, and clears those that it waited for. Returns the bits that were set before,
+ * at least those of `bits`. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return nxevent_wait(event, bits, 0);
@@ -325,7 +327,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return nxevent_tickwait(event, bits, 0, ticks) != 0;
 }
 
-/* Waits for all of these bits, and clears them. */
+/* Waits for all of these bits, and clears them. Returns the bits that were set before, at least those of `bits`. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return nxevent_wait(event, bits, NXEVENT_WAIT_ALL);
@@ -348,7 +350,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     (void)pthread_setschedprio(task->thread, (int)priority);
 }
 
-/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if it has too few left. */
 static inline void *port_malloc(size_t bytes)
 {
     return malloc(bytes);

@@ -22,7 +22,7 @@ _Static_assert(TICK_CYCLES - 1u <= CPU_SYST_RELOAD_MOST && TICK_CYCLES > 1000u, 
 
 void isr_systick(void);
 
-/* Creates a task with a priority on a core, before the kernel starts. */
+/* Creates a task with a priority on a core, before the kernel starts. Returns false if it fails. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     size_t stack_bytes = RT_STACK_SIZE(request->stack_bytes);

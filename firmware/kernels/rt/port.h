@@ -136,7 +136,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return maximum <= INT_MAX;
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     rt_sem_wait(semaphore); /* cannot fail */
@@ -149,7 +149,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return rt_sem_timedwait(semaphore, ticks);
 }
 
-/* Gives a semaphore, and wakes the most urgent waiter. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns false if the kernel refuses. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     rt_sem_post(semaphore); /* a full one stays full; nobody is told */
@@ -169,7 +169,7 @@ static inline bool port_mutex_create(port_mutex_t *mutex)
     return true;
 }
 
-/* Locks a mutex, and waits for as long as another task holds it. */
+/* Locks a mutex, and waits for as long as another task holds it. Returns false if the kernel refuses. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     rt_mutex_lock(mutex); /* cannot fail */
@@ -182,21 +182,22 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return rt_mutex_timedlock(mutex, ticks);
 }
 
-/* Unlocks a mutex that the calling task holds. */
+/* Unlocks a mutex that the calling task holds. Returns false if the kernel refuses. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     rt_mutex_unlock(mutex); /* cannot fail */
     return true;
 }
 
-/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
+/* Copies an item into a queue. If the queue is full, it waits (with the service `queue_send_waits`) or returns
+ * false. */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     rt_queue_push(queue, item); /* cannot fail */
     return true;
 }
 
-/* Waits for an item of a queue, and copies it out. */
+/* Waits for an item of a queue, and copies it out. Returns false if the kernel refuses. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     rt_queue_pop(queue, item); /* cannot fail */
@@ -241,14 +242,15 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return port_queue_create(mailbox, 1, sizeof(void *));
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service
+ * `mailbox_send_waits`) or returns false. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     rt_queue_push(mailbox, &message); /* cannot fail */
     return true;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     rt_queue_pop(mailbox, message); /* cannot fail */
@@ -286,7 +288,8 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)rt_event_clear(event, bits);
 }
 
-/* Waits for one of these bits, and clears those that it waited for. */
+/* Waits for one of these bits, and clears those that it waited for. Returns the bits that were set before,
+ * at least those of `bits`. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     return rt_event_wait(event, bits);
@@ -298,7 +301,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return (rt_event_timedwait(event, bits, ticks) & bits) != 0;
 }
 
-/* Waits for all of these bits, and clears them. */
+/* Waits for all of these bits, and clears them. Returns the bits that were set before, at least those of `bits`. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     return rt_event_wait(event, bits | RT_EVENT_WAIT_ALL);

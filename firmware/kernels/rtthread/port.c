@@ -35,7 +35,7 @@ void port_prepare(void)
 #endif
 }
 
-/* Creates a task with a priority on a core, before the kernel starts. */
+/* Creates a task with a priority on a core, before the kernel starts. Returns false if it fails. */
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
     struct rt_thread *made = cut(sizeof *made);

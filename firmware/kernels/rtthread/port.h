@@ -151,7 +151,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return rt_sem_init(semaphore, "", initial, RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return rt_sem_take(semaphore, RT_WAITING_FOREVER) == RT_EOK;
@@ -163,7 +163,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return rt_sem_take(semaphore, (rt_int32_t)ticks) == RT_EOK;
 }
 
-/* Gives a semaphore, and wakes the most urgent waiter. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns false if the kernel refuses. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return rt_sem_release(semaphore) == RT_EOK;
@@ -181,7 +181,7 @@ static inline bool port_mutex_create(port_mutex_t *mutex)
     return rt_mutex_init(mutex, "", RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
-/* Locks a mutex, and waits for as long as another task holds it. */
+/* Locks a mutex, and waits for as long as another task holds it. Returns false if the kernel refuses. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return rt_mutex_take(mutex, RT_WAITING_FOREVER) == RT_EOK;
@@ -193,19 +193,20 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return rt_mutex_take(mutex, (rt_int32_t)ticks) == RT_EOK;
 }
 
-/* Unlocks a mutex that the calling task holds. */
+/* Unlocks a mutex that the calling task holds. Returns false if the kernel refuses. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return rt_mutex_release(mutex) == RT_EOK;
 }
 
-/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
+/* Copies an item into a queue. If the queue is full, it waits (with the service `queue_send_waits`) or returns
+ * false. */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return rt_mq_send_wait(&queue->kernels, item, queue->item_bytes, RT_WAITING_FOREVER) == RT_EOK;
 }
 
-/* Waits for an item of a queue, and copies it out. */
+/* Waits for an item of a queue, and copies it out. Returns false if the kernel refuses. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return rt_mq_recv(&queue->kernels, item, queue->item_bytes, RT_WAITING_FOREVER) == RT_EOK;
@@ -230,7 +231,7 @@ static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *po
     return rt_mb_send(queue, (rt_ubase_t)pointer) == RT_EOK;
 }
 
-/* Waits for a pointer from a queue. */
+/* Waits for a pointer from a queue. Returns false if the kernel refuses. */
 static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
 {
     return rt_mb_recv(queue, (rt_ubase_t *)pointer, RT_WAITING_FOREVER) == RT_EOK;
@@ -242,13 +243,14 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return rt_mb_init(&mailbox->kernels, "", &mailbox->room, 1, RT_IPC_FLAG_PRIO) == RT_EOK;
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service
+ * `mailbox_send_waits`) or returns false. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return rt_mb_send_wait(&mailbox->kernels, (rt_ubase_t)message, RT_WAITING_FOREVER) == RT_EOK;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return rt_mb_recv(&mailbox->kernels, (rt_ubase_t *)message, RT_WAITING_FOREVER) == RT_EOK;
@@ -284,7 +286,8 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)rt_event_recv(event, bits, RT_EVENT_FLAG_OR | RT_EVENT_FLAG_CLEAR, 0, RT_NULL);
 }
 
-/* Waits for one of these bits, and clears those that it waited for. */
+/* Waits for one of these bits, and clears those that it waited for. Returns the bits that were set before,
+ * at least those of `bits`. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     rt_uint32_t matched = 0;
@@ -301,7 +304,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return rt_event_recv(event, bits, RT_EVENT_FLAG_OR | RT_EVENT_FLAG_CLEAR, (rt_int32_t)ticks, &matched) == RT_EOK;
 }
 
-/* Waits for all of these bits, and clears them. */
+/* Waits for all of these bits, and clears them. Returns the bits that were set before, at least those of `bits`. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     rt_uint32_t matched = 0;
@@ -310,7 +313,7 @@ static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
     return matched;
 }
 
-/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if it has too few left. */
 static inline void *port_malloc(size_t bytes)
 {
     return rt_malloc(bytes);

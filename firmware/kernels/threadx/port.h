@@ -115,7 +115,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return tx_semaphore_create(semaphore, (CHAR *)"", initial) == TX_SUCCESS;
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return tx_semaphore_get(semaphore, TX_WAIT_FOREVER) == TX_SUCCESS;
@@ -127,7 +127,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return tx_semaphore_get(semaphore, ticks) == TX_SUCCESS;
 }
 
-/* Gives a semaphore, and wakes the most urgent waiter. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns false if the kernel refuses. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return tx_semaphore_put(semaphore) == TX_SUCCESS;
@@ -154,7 +154,7 @@ static inline bool port_mutex_create(port_mutex_t *mutex)
     return tx_mutex_create(mutex, (CHAR *)"", TX_INHERIT) == TX_SUCCESS;
 }
 
-/* Locks a mutex, and waits for as long as another task holds it. */
+/* Locks a mutex, and waits for as long as another task holds it. Returns false if the kernel refuses. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return tx_mutex_get(mutex, TX_WAIT_FOREVER) == TX_SUCCESS;
@@ -166,19 +166,20 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return tx_mutex_get(mutex, ticks) == TX_SUCCESS;
 }
 
-/* Unlocks a mutex that the calling task holds. */
+/* Unlocks a mutex that the calling task holds. Returns false if the kernel refuses. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return tx_mutex_put(mutex) == TX_SUCCESS;
 }
 
-/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
+/* Copies an item into a queue. If the queue is full, it waits (with the service `queue_send_waits`) or returns
+ * false. */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return tx_queue_send(queue, (VOID *)item, TX_WAIT_FOREVER) == TX_SUCCESS;
 }
 
-/* Waits for an item of a queue, and copies it out. */
+/* Waits for an item of a queue, and copies it out. Returns false if the kernel refuses. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return tx_queue_receive(queue, item, TX_WAIT_FOREVER) == TX_SUCCESS;
@@ -203,13 +204,14 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return port_queue_create(mailbox, 1, sizeof(void *));
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service
+ * `mailbox_send_waits`) or returns false. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return tx_queue_send(mailbox, &message, TX_WAIT_FOREVER) == TX_SUCCESS;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return tx_queue_receive(mailbox, message, TX_WAIT_FOREVER) == TX_SUCCESS;
@@ -245,7 +247,8 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)tx_event_flags_set(event, ~bits, TX_AND);
 }
 
-/* Waits for one of these bits, and clears those that it waited for. */
+/* Waits for one of these bits, and clears those that it waited for. Returns the bits that were set before,
+ * at least those of `bits`. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     ULONG were;
@@ -262,7 +265,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return tx_event_flags_get(event, bits, TX_OR_CLEAR, &were, ticks) == TX_SUCCESS;
 }
 
-/* Waits for all of these bits, and clears them. */
+/* Waits for all of these bits, and clears them. Returns the bits that were set before, at least those of `bits`. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     ULONG were;
@@ -279,7 +282,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     (void)tx_thread_priority_change(task, priority, &before);
 }
 
-/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if it has too few left. */
 static inline void *port_malloc(size_t bytes)
 {
     void *block;

@@ -22,7 +22,7 @@ void port_prepare(void)
     OSInit();
 }
 
-/* Creates a task with a priority on a core, before the kernel starts. */
+/* Creates a task with a priority on a core, before the kernel starts. Returns false if it fails. */
 bool port_task_create(port_task_t *task, const struct port_task_request *request)
 {
     OS_STK words = request->stack_bytes / sizeof(OS_STK);

@@ -123,7 +123,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return *semaphore != NULL;
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     INT8U error;
@@ -145,7 +145,7 @@ static inline bool port_semaphore_take_for(port_semaphore_t *semaphore, uint32_t
     return error == OS_ERR_NONE;
 }
 
-/* Gives a semaphore, and wakes the most urgent waiter. */
+/* Gives a semaphore, and wakes the most urgent waiter. Returns false if the kernel refuses. */
 static inline bool port_semaphore_give(port_semaphore_t *semaphore)
 {
     return OSSemPost(*semaphore) == OS_ERR_NONE;
@@ -166,7 +166,7 @@ static inline uint32_t port_semaphore_count(port_semaphore_t *semaphore)
     return found.OSCnt;
 }
 
-/* Locks a mutex, and waits for as long as another task holds it. */
+/* Locks a mutex, and waits for as long as another task holds it. Returns false if the kernel refuses. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     INT8U error;
@@ -187,19 +187,19 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return error == OS_ERR_NONE;
 }
 
-/* Unlocks a mutex that the calling task holds. */
+/* Unlocks a mutex that the calling task holds. Returns false if the kernel refuses. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return OSMutexPost(*mutex) == OS_ERR_NONE;
 }
 
-/* Sends a pointer through a queue, without waiting. */
+/* Sends a pointer through a queue, without waiting. Returns false if the queue is full. */
 static inline bool port_pointer_queue_send(port_pointer_queue_t *queue, void *pointer)
 {
     return OSQPost(*queue, pointer) == OS_ERR_NONE;
 }
 
-/* Waits for a pointer from a queue. */
+/* Waits for a pointer from a queue. Returns false if the kernel refuses. */
 static inline bool port_pointer_queue_receive(port_pointer_queue_t *queue, void **pointer)
 {
     INT8U error;
@@ -215,13 +215,14 @@ static inline bool port_mailbox_create(port_mailbox_t *mailbox)
     return *mailbox != NULL;
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service
+ * `mailbox_send_waits`) or returns false. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return OSMboxPost(*mailbox, message) == OS_ERR_NONE;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     INT8U error;
@@ -272,7 +273,8 @@ static inline void port_event_clear(port_event_t *event, uint32_t bits)
     (void)OSFlagPost(*event, bits, OS_FLAG_CLR, &error);
 }
 
-/* Waits for one of these bits, and clears those that it waited for. */
+/* Waits for one of these bits, and clears those that it waited for. Returns the bits that were set before,
+ * at least those of `bits`. */
 static inline uint32_t port_event_wait_any(port_event_t *event, uint32_t bits)
 {
     INT8U error;
@@ -289,7 +291,7 @@ static inline bool port_event_wait_any_for(port_event_t *event, uint32_t bits, u
     return error == OS_ERR_NONE;
 }
 
-/* Waits for all of these bits, and clears them. */
+/* Waits for all of these bits, and clears them. Returns the bits that were set before, at least those of `bits`. */
 static inline uint32_t port_event_wait_all(port_event_t *event, uint32_t bits)
 {
     INT8U error;

@@ -34,7 +34,7 @@ void port_prepare(void)
     must(error);
 }
 
-/* Creates a task with a priority on a core, before the kernel starts. */
+/* Creates a task with a priority on a core, before the kernel starts. Returns false if it fails. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     OS_TCB *made = cut(sizeof *made);

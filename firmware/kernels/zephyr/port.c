@@ -81,7 +81,7 @@ static void begin(void *task, void *unused, void *unused_too)
     self->entry(self->argument);
 }
 
-/* Creates a task with a priority on a core, before the kernel starts. */
+/* Creates a task with a priority on a core, before the kernel starts. Returns false if it fails. */
 bool port_task_create(port_task_t *handle, const struct port_task_request *request)
 {
     struct port_task *task = cut(sizeof *task);

@@ -176,7 +176,7 @@ static inline bool port_semaphore_create(port_semaphore_t *semaphore, uint32_t m
     return PORT_DONE(k_sem_init(semaphore, initial, maximum));
 }
 
-/* Takes a semaphore, and waits for as long as its count is 0. */
+/* Takes a semaphore, and waits for as long as its count is 0. Returns false if the kernel refuses. */
 static inline bool port_semaphore_take(port_semaphore_t *semaphore)
 {
     return k_sem_take(semaphore, K_FOREVER) == 0;
@@ -208,7 +208,7 @@ static inline bool port_mutex_create(port_mutex_t *mutex)
     return PORT_DONE(k_mutex_init(mutex));
 }
 
-/* Locks a mutex, and waits for as long as another task holds it. */
+/* Locks a mutex, and waits for as long as another task holds it. Returns false if the kernel refuses. */
 static inline bool port_mutex_lock(port_mutex_t *mutex)
 {
     return k_mutex_lock(mutex, K_FOREVER) == 0;
@@ -220,7 +220,7 @@ static inline bool port_mutex_lock_for(port_mutex_t *mutex, uint32_t ticks)
     return k_mutex_lock(mutex, K_TICKS(ticks)) == 0;
 }
 
-/* Unlocks a mutex that the calling task holds. */
+/* Unlocks a mutex that the calling task holds. Returns false if the kernel refuses. */
 static inline bool port_mutex_unlock(port_mutex_t *mutex)
 {
     return PORT_DONE(k_mutex_unlock(mutex));
@@ -246,13 +246,14 @@ static inline void port_condition_signal(port_condition_t *condition)
 }
 #endif
 
-/* Copies an item into a queue. Waits for space, or returns false (service `queue_send_waits`). */
+/* Copies an item into a queue. If the queue is full, it waits (with the service `queue_send_waits`) or returns
+ * false. */
 static inline bool port_queue_send(port_queue_t *queue, const void *item)
 {
     return k_msgq_put(queue, (void *)item, K_FOREVER) == 0;
 }
 
-/* Waits for an item of a queue, and copies it out. */
+/* Waits for an item of a queue, and copies it out. Returns false if the kernel refuses. */
 static inline bool port_queue_receive(port_queue_t *queue, void *item)
 {
     return k_msgq_get(queue, item, K_FOREVER) == 0;
@@ -270,14 +271,14 @@ static inline bool port_queue_receive_from_isr(port_queue_t *queue, void *item)
     return k_msgq_get(queue, item, K_NO_WAIT) == 0;
 }
 
-/* Puts a pointer into a mailbox. Waits, or returns false (service `mailbox_send_waits`). What Zephyr calls a mailbox is
- * a meeting of two threads, so a message queue of one pointer serves here. */
+/* Puts a pointer into a mailbox. If there is one already, it waits (with the service `mailbox_send_waits`) or returns
+ * false. What Zephyr calls a mailbox is a meeting of two threads, so a message queue of one pointer serves here. */
 static inline bool port_mailbox_send(port_mailbox_t *mailbox, void *message)
 {
     return k_msgq_put(mailbox, &message, K_FOREVER) == 0;
 }
 
-/* Waits for a pointer in a mailbox, and takes it out. */
+/* Waits for a pointer in a mailbox, and takes it out. Returns false if the kernel refuses. */
 static inline bool port_mailbox_receive(port_mailbox_t *mailbox, void **message)
 {
     return k_msgq_get(mailbox, message, K_FOREVER) == 0;
@@ -319,7 +320,7 @@ static inline void port_priority_set(port_task_t task, uint32_t priority)
     k_thread_priority_set(&task->thread, (int)priority);
 }
 
-/* Allocates bytes from the kernel's heap. Returns NULL if they are not left. */
+/* Allocates bytes from the kernel's heap. Returns NULL if it has too few left. */
 static inline void *port_malloc(size_t bytes)
 {
     return k_malloc(bytes);

@@ -61,7 +61,7 @@ void irq_set_exclusive_handler(uint32_t line, irq_handler_t handler)
     }
 }
 
-/* Reads a word from the other core, if there is one. */
+/* Reads a word from the other core. Returns false if there is none. */
 static bool receive(uint32_t *word)
 {
     for (uint32_t poll = 0; poll < ANSWER_POLL_LIMIT; poll++) {
