@@ -77,8 +77,8 @@ class HandlerReader:
     def __init__(
         self, current: int, top: int = UNKNOWN, switching: Collection[int] = frozenset({SVCALL, PENDSV})
     ) -> None:
-        """`current`: control block of the running task as the window opens; `top`: the most urgent ready priority;
-        `switching`: the exceptions in which tasks are changed."""
+        """`current`: control block of the task that runs as the window opens. `top`: the most urgent ready priority
+        then. `switching`: the exceptions in which the kernel switches tasks."""
         self._current = current
         self._runs = current
         """The task that runs. A kernel may name another as current before it switches to it."""

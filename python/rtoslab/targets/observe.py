@@ -156,8 +156,8 @@ class WindowObserver:
         current: dict[int, int],
         depths: Mapping[int, tuple[int, int]] | None = None,
     ) -> None:
-        """`services` in the order of their probe identifiers. `current`: core -> running task as the window opens;
-        `depths`: core -> the cycle then, and how deep its critical sections are nested."""
+        """`services`: kernel services, in the order of their probes' numbers. `current`: core -> the task that runs as
+        the window opens. `depths`: core -> the cycle then, and how deep its critical sections are nested."""
         self._services = services
         self._depths = dict(depths or {})
         # Not for defence, and events come by the million: SHA-256 takes ten times as long.
