@@ -11,15 +11,16 @@
 #include "bench/port.h"
 #include "bench_core.h"
 
-/* notes.c: says that a scene begins, so that the host knows which one is on when nothing more comes; false if it was asked
- * to be left out. */
+/* Sends that a scene begins, so that the host knows which scene runs if nothing more comes. Returns false if the host
+ * asked to leave the scene out. Defined in notes.c, as the next two functions. */
 bool scene_begins(const char *scene, unsigned core);
 
-/* What the scene on stage has seen so far. From any context of the core it plays on. */
+/* Appends a value to what the current scene has seen so far. May be called in any context of the core
+ * on which the scene plays. */
 void note(uint32_t value);
 void notes_send(const char *scene, unsigned core);
 
-/* Runs before the handler returns; set it before pending the interrupt. */
+/* The function that the software interrupt's handler calls. It is set before the interrupt is pended. */
 extern void (*volatile on_interrupt)(void);
 
 /* 1 while the virtual board counts ticks against cycles. */
@@ -65,13 +66,13 @@ struct solo {
 extern const struct solo solos[], message_solos[], memory_solos[], timer_solos[], work_solos[];
 extern const size_t solo_count, message_solo_count, memory_solo_count, timer_solo_count, work_solo_count;
 
-/* Returns right behind the n-th tick from now. */
+/* Waits, and returns just after the n-th tick from now. */
 void pass_ticks(uint32_t ticks);
 
-/* From here on the software interrupt's handler does this. */
+/* Sets what the software interrupt's handler does from now on, and enables the interrupt. */
 void arm_interrupt(void (*act)(void));
 
-/* The words that messages point at, and a message for the number noted. */
+/* A message is a pointer to a word. `message` returns the one with a number, and `message_number` the number of one. */
 #define MESSAGES 4u
 void *message(uint32_t number);
 uint32_t message_number(void *received);

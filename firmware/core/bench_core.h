@@ -24,8 +24,8 @@ noreturn void last_words_assert(const char *file, uint32_t line);
 noreturn void last_words_overflow(const char *task);
 noreturn void last_words_error(enum bench_error_code code, const char *detail);
 
-/* The end of every run, good or bad, reached once: the virtual board stops here. On silicon it returns and the core
- * sleeps for good. */
+/* Marks the end of every run, good or bad: the virtual board stops here. Called once. On silicon it returns, and
+ * the core sleeps for good. */
 void bench_done(void);
 noreturn void end_of_run(void);
 
@@ -38,5 +38,5 @@ void output_silence(void); /* from now on ordinary records wait for ever: a last
 /* main.c: the frame. */
 noreturn void run_finish(void); /* the end record, and the end */
 
-/* The image's program: a benchmark (run/), or the conformance suite. */
+/* Runs the image's program: a benchmark (run/), or the conformance suite. */
 noreturn void run_program(void);

@@ -14,7 +14,7 @@ struct wire {
     char line[WIRE_LINE_MAX_CHARS];
 };
 
-/* CRC-32 of IEEE 802.3 (as in zlib): start with 0, feed the result back in to continue. */
+/* Returns the CRC-32 of IEEE 802.3 (as in zlib) of some bytes. `crc` is 0, or the result for the bytes before. */
 uint32_t wire_crc32(uint32_t crc, const void *bytes, size_t count);
 
 void wire_begin(struct wire *wire, const char *record);
@@ -25,10 +25,10 @@ void wire_text(struct wire *wire, const char *key, const char *value); /* escape
 /* For lists: the key once, then each number, comma-separated. */
 void wire_key(struct wire *wire, const char *key);
 void wire_list_number(struct wire *wire, bool first, uint64_t value);
-/* The number `repeats` times in a row, 1 or more. */
+/* Appends a number that occurs `repeats` times in a row, 1 or more. */
 void wire_list_run(struct wire *wire, bool first, uint64_t value, uint32_t repeats);
 
-/* Characters that still fit into the line. */
+/* Returns the number of characters that still fit into the line. */
 size_t wire_room(const struct wire *wire);
 
 /* Appends the CRC and the line end and sends the line. False, and nothing is sent, if the line would be too long. */

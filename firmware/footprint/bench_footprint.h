@@ -8,10 +8,10 @@
 #include "bench/port.h"
 #include "bench_config.h"
 
-/* Makes the service's objects, before the kernel starts. */
+/* Creates the service's kernel objects, before the kernel starts. Returns false if that fails. */
 bool footprint_prepare(void);
 
-/* Uses the service once, each operation; called for ever, by the one task (without tasks from main). */
+/* Uses each operation of the service once. The only task calls it for ever, or `main` in an image without tasks. */
 void footprint_use(void);
 
 #if KERNEL_SERVICES_TASKS

@@ -25,6 +25,6 @@ struct amp_shared {
 
 _Static_assert(sizeof(struct amp_shared) <= AMP_SHARED_BYTES, "the shared page of map.toml is too small");
 
-/* Returns when the other core has come here as often; they go on within a few cycles of each other. An image whose
- * partner has ended ends with an error record. */
+/* Waits until the other core has called this as often. Both cores go on within a few cycles of each other. If the other
+ * core's image has ended, this one ends with an error record. */
 void amp_meet(void);

@@ -16,8 +16,8 @@ enum phase_mark { PHASE_PERIOD = 1, PHASE_WOKEN = 2 };
 /* Given by the handler, on each core its own. */
 extern port_semaphore_t raised[BENCH_CORES];
 
-/* Makes the objects, and enables the interrupt on the task's core. */
+/* Creates the kernel objects of the task's core and enables the interrupt there. Returns false if that fails. */
 bool phase_prepare(struct bench_task *self);
 
-/* One period; false if a call did not do what it should. */
+/* Calls the chosen service, and the call that undoes it. Returns false if a call failed. */
 bool phase_service(struct bench_task *self);

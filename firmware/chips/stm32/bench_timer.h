@@ -4,4 +4,5 @@
 
 #include <stdint.h>
 
+/* Starts the board's timer from 0. */
 void timer_start(void);

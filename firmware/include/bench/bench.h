@@ -49,7 +49,7 @@ struct bench_program {
 
 extern const struct bench_program bench_program;
 
-/* The control task owns the priority above. */
+/* The most urgent priority that a benchmark may use. The control task has the next higher one. */
 #define BENCH_PRIORITY_MAX (PORT_PRIORITY_MAX - 1)
 
 /* 1 while bodies shall run. Only the control task writes it. Reading it is ldr of the address, ldr, cmp, branch. */
@@ -68,16 +68,17 @@ static inline void bench_count(struct bench_task *self)
 }
 
 #if KERNEL_SERVICES_HEAP
-/* Returns whether a block lies as the port promises of its heap. */
+/* Returns whether a block is aligned as the port promises for its heap. */
 static inline bool bench_block_is_aligned(const volatile void *block)
 {
     return ((uintptr_t)block & (PORT_HEAP_ALIGN_BYTES - 1u)) == 0;
 }
 #endif
 
+/* Returns the task with this index among the tasks of a core. */
 struct bench_task *bench_task(unsigned core, unsigned index);
 
-/* Counts of this task inside the measured window; for report() only. */
+/* Returns how often a task has counted inside the measured window. For report() only. */
 uint32_t bench_window_count(unsigned core, unsigned index);
 
 /* Sends one check record; for report() only. */

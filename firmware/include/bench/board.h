@@ -10,10 +10,11 @@
 #include "bench_board_facts.h"
 #include "bench_cpu.h"
 
-/* Clocks, timer, serial port, pins. Called once, on core 0, before anything else. */
+/* Starts clocks, timer, serial port and pins. Called once, on core 0, before anything else. */
 void board_init(void);
 
-/* Time since boot in units of BOARD_TIMER_HZ. Any core, any context; the 64 bits are consistent. */
+/* Returns the time since boot in units of 1 / BOARD_TIMER_HZ seconds. May be called on any core and in any context;
+ * the 64 bits are consistent. */
 uint64_t board_timer_ticks(void);
 
 /* The cycle counter: free for measurements while a kernel runs, counting up at the core's clock. The cpu's or the board's
@@ -23,14 +24,15 @@ uint64_t board_timer_ticks(void);
  *     cycle_counter_read()       its value, the bits above the width 0                                               */
 #include "bench_cycle_counter.h"
 
-/* Sends one byte, polling: no interrupt, no buffer, so that it works from a fault handler. Waits for room, but not for
- * ever: a dead port must not hide a fault from a debugger. */
+/* Sends one byte. It polls and uses no interrupt and no buffer, so it also works in a fault handler. It waits for room,
+ * but not for ever: a dead port must not hide a fault from a debugger. */
 void board_serial_put(uint8_t byte);
 
-/* Returns when the last byte has left the wire. */
+/* Waits until the last byte has left the wire. */
 void board_serial_flush(void);
 
-/* True for one caller only, ever, whatever core asks first. The winner reports the failure, the other stays quiet. */
+/* Claims the right to send the record that ends the run. Returns true for the first caller on any core, and false ever
+ * after. The first caller reports the failure, and the others stay quiet. */
 bool board_claim_last_word(void);
 
 /* Returns the number of the core that executes this. */
@@ -72,5 +74,5 @@ static inline void board_soft_irq_pend(void)
 
 #define BOARD_EDGE_IRQ_HANDLER BOARD_VECTOR_OF_LINE(BOARD_PINS_IN_IRQ)
 
-/* Rising edges of the input interrupt the calling core from now on. */
+/* Enables the interrupt of the input pin's rising edges, on the calling core. */
 void board_edge_irq_enable(unsigned urgency);

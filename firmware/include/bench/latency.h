@@ -50,5 +50,5 @@
         bench_keep((series), (cycles)); \
     } while (0)
 
-/* Keeps a sample; outside the window it is dropped. For bench_stop(). */
+/* Keeps a sample, or drops it outside the measured window. For bench_stop(). */
 void bench_keep(enum bench_series series, uint32_t raw);

@@ -8,7 +8,7 @@
 extern volatile uint32_t instrument_from;
 extern volatile uint32_t instrument_from_ticks;
 
-/* Cycles from one reading to another of a counter that may have wrapped more than once between them. */
+/* Returns the cycles from one reading to another of a counter that may have wrapped more than once between them. */
 uint32_t instrument_unwrap(uint32_t from, uint32_t to);
 
 /* Starts the measurement of an interval. */

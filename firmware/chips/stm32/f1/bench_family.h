@@ -35,7 +35,7 @@
 #define EXTI_PORTS_ENABLE RCC_APB2ENR
 #define EXTI_PORTS_ENABLE_BIT 0u
 
-/* Clock and flash interface as board.toml and the build's options say. */
+/* Starts clocks and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 
 /* Does nothing: this family has no caches, and the clock set-up enables the prefetch buffer. */

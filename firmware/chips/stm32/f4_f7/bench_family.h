@@ -36,9 +36,9 @@
 #define EXTI_PORTS_ENABLE RCC_APB2ENR
 #define EXTI_PORTS_ENABLE_BIT 14u
 
-/* Clock, voltage and flash interface as board.toml and the build's options say. */
+/* Starts clocks, voltage and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 
-/* From the folder of the family: the flash interface at the chosen wait states, and the caches. */
+/* Sets the flash interface to the chosen wait states, and enables the caches. The folder of the family defines both. */
 void family_start_flash(void);
 void family_start_caches(void);

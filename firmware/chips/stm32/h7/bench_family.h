@@ -46,6 +46,6 @@
 #define EXTI_PORTS_ENABLE RCC_APB4ENR
 #define EXTI_PORTS_ENABLE_BIT 1u
 
-/* Clock, voltage and flash interface as board.toml and the build's options say. */
+/* Starts clocks, voltage and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 void family_start_caches(void);

@@ -39,7 +39,7 @@
 #define EXTI_PORTS_ENABLE RCC_APB2ENR
 #define EXTI_PORTS_ENABLE_BIT 0u
 
-/* Clock, voltage and flash interface as board.toml and the build's options say. */
+/* Starts clocks, voltage and flash interface as board.toml and the build's options say. */
 void family_start_clocks(void);
 
 /* Does nothing: this family has no caches, and the clock set-up enables the flash interface's buffers. */
