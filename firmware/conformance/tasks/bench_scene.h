@@ -42,7 +42,8 @@ struct worker {
     volatile uint32_t finished; /* number of the last scene whose part was played to its end */
 };
 
-struct worker *worker(enum part part); /* of the core on stage */
+/* Returns the task that plays this part on the core whose scene is played. */
+struct worker *worker(enum part part);
 
 struct scene {
     const char *name;

@@ -16,7 +16,7 @@ static volatile uint32_t scene_number;
 static volatile uint32_t start_tick;
 static volatile unsigned stage; /* the core */
 
-/* Returns the task that plays a part on the current core. */
+/* Returns the task that plays this part on the core whose scene is played. */
 struct worker *worker(enum part part)
 {
     return &workers[stage][part];

@@ -5,7 +5,7 @@ volatile uint32_t bench_run;
 
 static struct bench_task tasks[BENCH_CORES][BENCH_TASKS_PER_CORE];
 
-/* Returns the benchmark's task of a core by its index. */
+/* Returns the task with this index among the tasks of a core. */
 struct bench_task *bench_task(unsigned core, unsigned index)
 {
     return &tasks[core][index];

@@ -20,14 +20,16 @@
 #include "bench_instrument.h"
 #include "bench_series.h"
 
+/* Starts the measurement of an interval of this series, and leaves its mark. */
 #define bench_start(series)         \
     do {                            \
         instrument_start();         \
         BENCH_MARK_(2 * (series));  \
     } while (0)
 
-/* Raises the measurement's pin, and the interval begins with that: for what an edge of the wired input sets off, which must
- * not come before the start. Drop the pin behind the stop, whatever the instrument. */
+/* Starts the measurement of an interval that begins as the measurement's pin rises. It is for what an edge of
+ * the wired input sets off, which must not come before the start. The pin must be dropped after the stop,
+ * whatever the instrument is. */
 #define bench_start_by_pin(series)  \
     do {                            \
         instrument_start_by_pin();  \
@@ -35,15 +37,16 @@
         board_pin_raise();          \
     } while (0)
 
+/* Ends the measurement of an interval of this series, and keeps its length as a sample. */
 #define bench_stop(series)                          \
     do {                                            \
         BENCH_MARK_(2 * (series) + 1);              \
         bench_keep((series), instrument_stop());    \
     } while (0)
 
-/* For a series that the hardware stamps (benchmark.toml: stamped = "asynchronous"): it begins with the timer's event, which
- * is no instruction, and ends here, where `cycles` have been read from the timer. Only the counter's image is asked for
- * such samples, and nothing of the instrument is in them. */
+/* Keeps a sample of a series that the hardware stamps (benchmark.toml: stamped = "asynchronous"). Such an interval
+ * begins with the timer's event, which is no instruction. It ends here, where `cycles` have been read from the timer.
+ * Only the image of the instrument `counter` sends such samples, and they contain nothing of the instrument. */
 #define bench_stamp(series, cycles)     \
     do {                                \
         BENCH_MARK_(2 * (series) + 1);  \

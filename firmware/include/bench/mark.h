@@ -2,6 +2,7 @@
  * Memory accesses and calls do not move across it. Where code is inlined or unrolled a mark stands in several places. */
 #pragma once
 
+/* Leaves a mark with this tag at the place where the macro stands. */
 #define BENCH_MARK_(tag)                           \
     __asm volatile("1:\n\t"                        \
                    ".pushsection .bench_marks\n\t" \

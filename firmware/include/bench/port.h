@@ -66,6 +66,7 @@ struct port_heap_free {
 #define PORT_HEAP_ALIGN_BYTES 8u
 #endif
 
+/* Checks at compile time that a port's function has this type. */
 #define PORT_IS(function, type) \
     _Static_assert(__builtin_types_compatible_p(__typeof__(function), type), #function " must have the type " #type)
 
