@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 /// Names of our own crates start with this. The rest is the crate's folder below `sim`.
 const OURS: &str = "rtoslab-";
 
+/// Writes the list of source files with their hashes to `sources.txt`, which the module includes.
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = here.join("../..").canonicalize().expect("the checkout is two folders above this crate");
@@ -36,7 +37,7 @@ fn main() {
     fs::write(&out, listing).unwrap_or_else(|cause| panic!("{} cannot be written: {cause}", out.display()));
 }
 
-/// Folders of this crate and of those of ours that it depends on.
+/// Returns the folders of this crate and of the workspace's crates that it depends on, directly or not.
 fn crates(root: &Path) -> BTreeSet<PathBuf> {
     let mut sources = BTreeSet::new();
     let mut folders = vec![root.join("sim/py")];
@@ -50,14 +51,14 @@ fn crates(root: &Path) -> BTreeSet<PathBuf> {
     sources
 }
 
-/// Those of our crates that stand under `[dependencies]`.
+/// Returns the workspace's crates that stand under `[dependencies]` in the text of a Cargo.toml, as folders below `sim`.
 fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     let lines = manifest.lines().skip_while(|line| line.trim() != "[dependencies]").skip(1);
     let own = lines.take_while(|line| !line.trim_start().starts_with('[')).filter_map(|line| line.strip_prefix(OURS));
     own.filter_map(|line| line.split(['.', ' ', '=']).next())
 }
 
-/// All below a folder but tests (`tests/`, `tests.rs`): the module is not made of them.
+/// Adds all Rust files below a folder to `files`, but no tests (`tests/`, `tests.rs`), which are not in the module.
 fn rust_files(folder: &Path, files: &mut BTreeSet<PathBuf>) {
     let entries = fs::read_dir(folder).unwrap_or_else(|cause| panic!("{}: {cause}", folder.display()));
     for entry in entries {

@@ -48,10 +48,9 @@ static uint32_t came_elsewhere(void)
     return sum;
 }
 
-/* Keeps this core busy for some ticks, and notes where the rover runs meanwhile. Scene any_core: a more urgent task
- * holds its core for some ticks: whether the rover gets on there meanwhile, 0, and elsewhere, 1. The stage's core
- * changes, so each core is the one that is held and the one that is free. The rover may be moved in the midst of
- * counting: what counts begins a tick later. */
+/* Keeps this core busy for some ticks, and notes whether the rover ran on it meanwhile (0) and elsewhere (1). Scene
+ * any_core plays on each core in turn, so each core is once the busy one. The rover may be moved while it counts, so
+ * the counts are compared from one tick later on. */
 static void hold_the_core(void)
 {
     uint32_t start, here, elsewhere;

@@ -4,8 +4,8 @@
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_SEMAPHORE
-/* Notes 2 and gives the semaphore, in the handler. Scene isr_preempts: 1 pends, 2 in the handler, which wakes the more
- * urgent task: 3, before 4 behind the pending. */
+/* Notes 2 and gives the semaphore, in the handler. Scene isr_preempts notes 1 before the interrupt, 2 in the handler, 3
+ * in the more urgent task that it wakes, and 4 after the interrupt. */
 static void give_in_handler(void)
 {
     note(2);
@@ -32,7 +32,8 @@ static void pend_between_notes(void)
 #endif
 
 #if KERNEL_SERVICES_RESUME_FROM_ISR
-/* Notes 2 and resumes the urgent task, in the handler. Scene isr_resumes: as isr_preempts, by resuming a suspended task. */
+/* Notes 2 and resumes the urgent task, in the handler. Scene isr_resumes notes the same as isr_preempts, but the
+ * handler resumes a suspended task. */
 static void resume_in_handler(void)
 {
     note(2);
@@ -59,8 +60,8 @@ static void pend_to_resume(void)
 #endif
 
 #if KERNEL_SERVICES_NOTIFY_FROM_ISR
-/* Notes 2 and notifies the urgent task, in the handler. Scene isr_notifies: as isr_preempts, by a notification (1 2 3
- * 4). One from a handler before the take is kept (5 6 7). */
+/* Notes 2 and notifies the urgent task, in the handler. Scene isr_notifies notes the same as isr_preempts for a task
+ * that waits for a notification. A notification from a handler before the take must be kept (5 6 7). */
 static void notify_waiting_in_handler(void)
 {
     note(2);
@@ -145,9 +146,8 @@ static void take_and_fill(void)
     note(3);
 }
 
-/* Notes how many floating-point registers an interrupt and a task switch have changed. Scene fp_registers: filled,
- * preempted by a handler and a task that fill them otherwise, and looked at without a call in between. Last the number
- * of registers that do not hold what they held. */
+/* Fills the floating-point registers, lets a handler and a task preempt it that fill them otherwise, and notes how many
+ * registers have changed. It reads them without a call in between. This is the last note of scene fp_registers. */
 static void keep_fp_registers(void)
 {
     uint32_t wrong = 0;

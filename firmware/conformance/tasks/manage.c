@@ -3,8 +3,9 @@
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_PRIORITY_GET
-/* Notes which of three tasks' priorities this task is said to have. Scene priority_figures: of the least, a middle and
- * the most urgent part, whose priority it is said to have; one note each. */
+/* Notes, for a task, whose priority the kernel says it has: 1 for that of the least urgent task, 2 for that of a middle
+ * one, and 3 for that of the most urgent one. Scene priority_figures consists of one such note for each of the
+ * three. */
 static void note_priority(enum part part)
 {
     uint32_t own = port_priority_get(worker(part)->handle);
@@ -93,9 +94,10 @@ static void suspend_the_other(void)
 /* The smallest board has no room for more, and some kernel wants a multiple of 8. */
 #define SPAWNED_STACK_BYTES (BENCH_STACK_BYTES * 5u / 8u & ~7u)
 
-/* Notes 2 and waits for the semaphore, as the task that is made at run time. Scene dynamic_tasks: 1, the more urgent
- * task made then runs at once (2) and waits, 3; deleted while it waits, it takes nothing of what is given then: 1. Last
- * how many of 20 could be made and deleted one after the other. */
+/* Notes 2 and waits for the semaphore, as the task that is created at run time. Scene dynamic_tasks notes 1 before
+ * that task is created. The task is more urgent, so it runs at once (2) and waits; 3 follows. It is deleted while it
+ * waits, so it does not take what is given then (1). The last note is how many of 20 tasks could be created and
+ * deleted one after the other. */
 static void note_2_and_wait(void *argument)
 {
     (void)argument;
@@ -185,9 +187,9 @@ static void give_up(void)
     lock_in_the_end();
 }
 
-/* Notes 5, when it runs before the task that waits for the mutex. Scene mutex_gives_back: after a wait in vain (0) the
- * holder, which computes now, has nothing left of what the waiter lent it: the one between preempts it (5) before the
- * waiter has the mutex (1). */
+/* Notes 5, if it runs before the task that waits for the mutex. In scene mutex_gives_back that task first waits in vain
+ * (0). The holder of the mutex must then no longer have the priority that it inherited: this task preempts it (5)
+ * before the waiting one has the mutex (1). */
 static void come_between(void)
 {
     port_sleep_ticks(HELD_ASLEEP_TICKS + 2u);

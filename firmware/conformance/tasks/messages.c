@@ -28,8 +28,8 @@ static void receive_messages(void)
 #endif
 
 #if KERNEL_SERVICES_QUEUE_POINTER
-/* Receives two messages from the queue of pointers, and notes their numbers. Scene pointer_queue_wakes: the more urgent
- * task waits for two messages, 2 and 4, which it receives as soon as each is sent. */
+/* Receives two messages from the queue of pointers, and notes their numbers. In scene pointer_queue_wakes this task is
+ * the more urgent one: it receives the messages 2 and 4 as soon as each is sent. */
 static void receive_pointers(void)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -53,8 +53,8 @@ static void send_pointers_between_notes(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT
-/* Waits for any of two event bits, and notes 2. Scene event_wakes: one waits for any of two bits (2), one for both of
- * two others (5); 1, 3, 4 and 6 stand between the sets. */
+/* Waits for any of two event bits, and notes 2. In scene event_wakes another task waits for both of two other bits (5).
+ * The notes 1, 3, 4 and 6 come between the sets. */
 static void wait_for_any(void)
 {
     (void)port_event_wait_any(&event, 1u | 2u);
@@ -114,10 +114,10 @@ static void signal_between_notes(void)
 #endif
 
 #if KERNEL_SERVICES_QUEUE_FROM_ISR || KERNEL_SERVICES_EVENT_FROM_ISR
-/* Notes 1, pends the interrupt whose handler does `act`, waits for half a tick and notes 4. The notes of the whole
- * scene: 1 before the interrupt, 2 in the handler, 3 by the more urgent task it wakes, 4 behind it and well before the
- * next tick, which would help a handler that does not ask for the switch. The time in between is for a kernel that lets
- * a task of its own finish the handler's work, on another core perhaps. */
+/* Notes 1, pends the interrupt whose handler does `act`, waits for half a tick and notes 4. The scene notes 1 before
+ * the interrupt, 2 in the handler, 3 in the more urgent task that it wakes, and 4 after that. The 4 comes well before
+ * the next tick, which would help a handler that does not ask for the switch. The time before it is for a kernel in
+ * which a task of its own, perhaps on another core, finishes the handler's work. */
 static void pend_and_note(void (*act)(void))
 {
     uint64_t start;
@@ -134,7 +134,7 @@ static void pend_and_note(void (*act)(void))
 #endif
 
 #if KERNEL_SERVICES_QUEUE_FROM_ISR
-/* Notes 2 and sends to the queue, in the handler. Scene isr_sends_preempts. */
+/* Notes 2 and sends to the queue, in the handler of scene isr_sends_preempts. */
 static void send_in_handler(void)
 {
     static const uint32_t item[2] = {7, ~7u};
@@ -160,7 +160,7 @@ static void pend_to_send(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT_FROM_ISR
-/* Notes 2 and sets an event bit, in the handler. Scene isr_sets_preempts. */
+/* Notes 2 and sets an event bit, in the handler of scene isr_sets_preempts. */
 static void set_in_handler(void)
 {
     note(2);
@@ -182,8 +182,8 @@ static void pend_to_set(void)
 #endif
 
 #if KERNEL_SERVICES_MAILBOX_TIMEOUT
-/* Waits for a message with a time-out, and notes what came and the ticks it took. Scene mailbox_timeout_given: sent in
- * time, so it ends with the send: the message's number and the ticks it took. */
+/* Waits for a message with a time-out, and notes its number and the ticks that it took. In scene mailbox_timeout_given
+ * the message is sent in time, so the wait ends then. */
 static void receive_in_time(void)
 {
     uint32_t start = port_tick_now();
@@ -202,8 +202,9 @@ static void send_after_three(void)
 #endif
 
 #if KERNEL_SERVICES_EVENT_TIMEOUT
-/* Waits for event bits with a time-out, and notes whether one came and the ticks it took. Scene event_timeout_given: one
- * of two bits is set in time, so it ends with that: 1 and the ticks it took; the bit was taken: 0. */
+/* Waits for event bits with a time-out, and notes whether one came (1) and the ticks that it took. In scene
+ * event_timeout_given one of two bits is set in time, so the wait ends then. The wait clears the bit, so a
+ * second one gets none (0). */
 static void wait_in_time(void)
 {
     uint32_t start = port_tick_now();

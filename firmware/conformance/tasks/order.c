@@ -3,7 +3,8 @@
 
 #define SLICE_SCENE_TICKS 7u
 
-/* Notes 1, as the least urgent task. Scene priority_order: all five are woken by one tick; each notes its urgency. */
+/* Notes 1, as the least urgent task. In scene priority_order one tick wakes all five tasks, and each notes its
+ * urgency. */
 static void note_low(void)
 {
     note(1);
@@ -37,7 +38,7 @@ static void wait_for_go(unsigned index)
     (void)port_semaphore_take(&semaphores[index]);
 }
 
-/* Notes 1 when task A runs. Scene ready_order. */
+/* Notes 1 when task A runs, in scene ready_order. */
 static void ready_a(void)
 {
     wait_for_go(0);
@@ -59,7 +60,7 @@ static void ready_c(void)
 }
 
 #if KERNEL_SERVICES_YIELD
-/* Notes its number and yields, three times. Scene yield_order. */
+/* Notes its number and yields, three times, in scene yield_order. */
 static void yielding(unsigned index)
 {
     wait_for_go(index);

@@ -2,8 +2,8 @@
 #include "bench_scene.h"
 
 #if KERNEL_SERVICES_SEMAPHORE
-/* Waits for the semaphore and notes 2. Scene preempt_by_give: 1 before the give, 2 by the more urgent task it wakes, 3
- * behind it. */
+/* Waits for the semaphore and notes 2. Scene preempt_by_give notes 1 before the give, 2 in the more urgent task that
+ * it wakes, and 3 after it. */
 static void take_and_note_2(void)
 {
     (void)port_semaphore_take(&semaphores[0]);
@@ -19,8 +19,9 @@ static void give_between_notes(void)
     note(3);
 }
 
-/* Waits for its turn, then for the semaphore, and notes a value. Scene wake_urgent: three wait for one semaphore, the
- * less urgent first; each give wakes one. The same for three equal ones, wake_first: B, C, A. */
+/* Waits for its turn, then for the semaphore, and notes a value. In scene wake_urgent three tasks wait for one
+ * semaphore, the less urgent first, and each give must wake the most urgent one. In scene wake_first they are equal,
+ * and each give must wake the one that came first: B, C, A. */
 static void wait_and_note(uint32_t turn, uint32_t value)
 {
     port_sleep_ticks(turn * LATER_TICKS);
@@ -66,7 +67,8 @@ static void wait_second(void)
 }
 #endif
 
-/* Gives the semaphore three times. 10 stands between one wake and the next: a give that wakes two would show. */
+/* Gives the semaphore three times. It notes 10 between one wake and the next, so that a give that wakes
+ * two tasks would be seen. */
 static void give_three_times(void)
 {
     port_sleep_ticks(6u * LATER_TICKS);
@@ -79,8 +81,8 @@ static void give_three_times(void)
 #endif
 
 #if KERNEL_SERVICES_TIMEOUT
-/* Waits for the semaphore with a time-out, and notes what came and the ticks it took. Scene timeout_given: given in
- * time, so it ends with the give: 1 and the ticks it took. */
+/* Waits for the semaphore with a time-out, and notes whether it was taken (1) and the ticks that it took. In scene
+ * timeout_given it is given in time, so the wait ends then. */
 static void take_in_time(void)
 {
     uint32_t start;
@@ -100,8 +102,8 @@ static void give_after_three(void)
 #endif
 
 #if KERNEL_SERVICES_NOTIFY
-/* Waits for a notification, and notes it. Scene notify_order: a give to a waiting, more urgent task preempts (1 2 3);
- * one before the take is kept (4 5). */
+/* Waits for a notification, and notes 2. In scene notify_order a notification to this more urgent task preempts the
+ * giver (1 2 3). One to a task that does not wait yet is kept (4 5). */
 static void take_notification(void)
 {
     port_notify_take(worker(HIGH)->handle);
@@ -129,8 +131,8 @@ static void give_notifications(void)
 #endif
 
 #if KERNEL_SERVICES_SUSPEND
-/* Suspends itself, and notes when it is resumed. Scene suspend_order: 1 suspends itself, 2 resumes it, 3 it runs on at
- * once, 4 behind the resume. */
+/* Notes 1, suspends itself, and notes 3 when it is resumed. In scene suspend_order the other task notes 2 before the
+ * resume and 4 after it, and this one runs at once. */
 static void suspend_and_note(void)
 {
     note(1);
@@ -179,9 +181,9 @@ static void receive_many(void)
 #endif
 
 #if KERNEL_SERVICES_MUTEX
-/* Locks the mutex, which a more urgent task wants, computes and unlocks it. Scene mutex_inherits: the least urgent locks
- * (1), the most urgent waits for it (2), and while it does the one between must not run: 3 unlocks, 4 the most urgent
- * has it, 5 the one between, 6 the least urgent again. */
+/* Locks the mutex, which a more urgent task wants, computes and unlocks it. Scene mutex_inherits notes 1 when this
+ * least urgent task locks, and 2 when the most urgent one begins to wait. Until 3, the unlock, the task between must
+ * not run. Then the most urgent one has the mutex (4), the one between runs (5), and this one goes on (6). */
 static void hold_the_mutex(void)
 {
     uint32_t start = port_tick_now();

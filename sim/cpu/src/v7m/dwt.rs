@@ -13,7 +13,7 @@ const UNLOCK_KEY: u32 = 0xc5ac_ce55;
 /// The first offset of the lock and the identification, which need no DEMCR.TRCENA.
 const MANAGEMENT: u32 = 0xfb0;
 
-/// The data watchpoint and trace unit, of which the cycle counter works.
+/// The data watchpoint and trace unit. Only its cycle counter works.
 #[derive(Debug, Clone)]
 pub struct Dwt {
     counts_in_sleep: bool,
