@@ -51,7 +51,7 @@ fn crates(root: &Path) -> BTreeSet<PathBuf> {
     sources
 }
 
-/// Returns the workspace's crates that stand under `[dependencies]` in the text of a Cargo.toml, as folders below `sim`.
+/// Returns the workspace's crates under `[dependencies]` in the text of a Cargo.toml, as folders below `sim`.
 fn dependencies(manifest: &str) -> impl Iterator<Item = &str> {
     let lines = manifest.lines().skip_while(|line| line.trim() != "[dependencies]").skip(1);
     let own = lines.take_while(|line| !line.trim_start().starts_with('[')).filter_map(|line| line.strip_prefix(OURS));
