@@ -1,6 +1,6 @@
 //! Says whether native code is written for this host: `cfg(native_code)`.
 
-/// Sets `native_code` if the feature `native` is on and the host is an x86-64 one.
+/// Sets `native_code` if the feature `native` is on and the build is for x86-64.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-check-cfg=cfg(native_code)");
