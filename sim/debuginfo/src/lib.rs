@@ -189,8 +189,8 @@ struct Kind {
     is_array: bool,
 }
 
-/// Returns the type that tells a member's size, behind typedefs and arrays. A pointer ends the search: not every
-/// compiler says how long it is, and what it points to is no part of the member.
+/// Returns the type behind a member's typedefs and arrays, and the member's size. The search ends at a pointer: what
+/// it points to is not part of the member, and not every compiler states a pointer's size.
 fn type_with_size(units: &Units<'_>, member: Place) -> Result<Kind, DamagedInfo> {
     let (mut at, mut is_array) = (member, false);
     for _ in 0..DEPTH {

@@ -2,7 +2,7 @@
 
 use crate::v6m::op::{Code, Op};
 
-/// The address of an instruction, and its region, for what is resolved when it is decoded.
+/// The address and code region of an instruction. The decoder computes branch targets and places of literals with them.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Address of the instruction.

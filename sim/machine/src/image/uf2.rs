@@ -82,8 +82,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Returns which numbers of blocks are missing: each block counts all of them, those of its family or of the whole
-/// file.
+/// Returns what is wrong with the numbers of these blocks, as the end of a message. `None` if the blocks are complete.
+/// Each block says its number and the total, which counts the blocks of its family or of the whole file.
 fn missing_block(blocks: &[&Block]) -> Option<String> {
     let total = blocks.first()?.total;
     if let Some(other) = blocks.iter().find(|block| block.total != total) {

@@ -6,8 +6,9 @@ use crate::v7m::code::Code;
 use crate::v7m::core::Features;
 use crate::v7m::op::{Class, Op, flag};
 
-/// The codes of one data-processing opcode: with an immediate (the variant that sets flags), with a plain register
-/// (likewise, or none), with a shifted register, and of the comparison that a destination of 15 turns it into.
+/// The codes of one data-processing opcode: with an immediate, with a plain register (`None` if it has no code of its
+/// own) and with a shifted register. The first two are the variants that set flags. With a destination of 15 some
+/// opcodes are a comparison, which has other codes.
 #[derive(Clone, Copy)]
 struct Row {
     immediate: Code,

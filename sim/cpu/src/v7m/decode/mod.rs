@@ -19,7 +19,7 @@ use super::code::Code;
 use super::core::Features;
 use super::op::{Class, Op, flag};
 
-/// The address of an instruction, and its region, for what is resolved when it is decoded.
+/// The address and code region of an instruction. The decoder computes branch targets and places of literals with them.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Address of the instruction.

@@ -244,7 +244,7 @@ impl ChannelDma {
         }
     }
 
-    /// Returns whether the register at an offset clears the flags of which 1 is written.
+    /// Returns whether the register at an offset clears each flag to whose bit 1 is written.
     pub(super) fn clears_flags(&self, offset: u32) -> bool {
         offset == IFCR
     }

@@ -169,8 +169,8 @@ impl Stream {
         self.reload - self.reload / 2
     }
 
-    /// Returns whether bursts of the memory port fit to the FIFO's threshold (RM0090 table 48), and those of the
-    /// peripheral port into the FIFO.
+    /// Returns whether the bursts of both ports fit into the FIFO, and its threshold is a multiple of the memory port's
+    /// burst (RM0090 table 48). Returns true in direct mode, without the FIFO.
     fn fits_fifo(&self) -> bool {
         let burst = self.beats(23) * self.memory_bytes();
         let bursts = burst <= FIFO_BYTES && (self.beats(23) == 1 || self.threshold().is_multiple_of(burst));
@@ -540,7 +540,7 @@ impl StreamDma {
         }
     }
 
-    /// Returns whether the register at an offset clears the flags of which 1 is written.
+    /// Returns whether the register at an offset clears each flag to whose bit 1 is written.
     pub(super) fn clears_flags(&self, offset: u32) -> bool {
         matches!(offset, 0x08 | 0x0c)
     }

@@ -112,7 +112,8 @@ impl M7 {
         for_registers(op.writes, |register| self.set_ready(register, at + latency));
     }
 
-    /// Sets when the registers that LDM or LDRD loads are ready: all but those of the last cycle with the next group.
+    /// Sets when the registers that LDM or LDRD loads are ready: in the load's last cycle. Those that it loads in that
+    /// cycle are ready one cycle later.
     fn several_loaded(&mut self, op: Op) {
         let words = if op.code == Code::Ldrd { 2 } else { u64::from(op.shift.max(1)) };
         let last = self.group + (words - 1) / timing::WORDS_A_CYCLE;
