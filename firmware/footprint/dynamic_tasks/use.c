@@ -9,7 +9,7 @@ static void short_lived(void *argument)
     }
 }
 
-/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
+/* Returns true: footprint_use needs no kernel object. */
 bool footprint_prepare(void)
 {
     return true;

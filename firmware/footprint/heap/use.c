@@ -3,7 +3,7 @@
 
 static void *volatile block; /* the compiler must not see that nobody uses it */
 
-/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
+/* Returns true: footprint_use needs no kernel object. */
 bool footprint_prepare(void)
 {
     return true;

@@ -1,7 +1,7 @@
 /* A notification; the task gives it to itself, which it may. */
 #include "bench_footprint.h"
 
-/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
+/* Returns true: footprint_use needs no kernel object. */
 bool footprint_prepare(void)
 {
     return true;

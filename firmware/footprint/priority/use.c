@@ -1,7 +1,7 @@
 /* A task's priority, asked for and set. */
 #include "bench_footprint.h"
 
-/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
+/* Returns true: footprint_use needs no kernel object. */
 bool footprint_prepare(void)
 {
     return true;

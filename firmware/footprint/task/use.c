@@ -1,13 +1,13 @@
 /* The base of every service: a program that uses none. */
 #include "bench_footprint.h"
 
-/* Creates the kernel objects that footprint_use needs. Returns false if that fails. */
+/* Returns true: footprint_use needs no kernel object. */
 bool footprint_prepare(void)
 {
     return true;
 }
 
-/* Calls the kernel's service whose size is measured. */
+/* Does nothing: this program uses no service of the kernel. */
 void footprint_use(void)
 {
 }

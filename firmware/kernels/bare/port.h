@@ -24,12 +24,12 @@ struct bare_queue {
     unsigned char *items;
 };
 
-/* A place for one pointer, for one writer and one reader; NULL: it is empty. */
+/* A place for one pointer, for one writer and one reader. It is empty while the pointer is NULL. */
 struct bare_mailbox {
     void *volatile message;
 };
 
-/* A ring of pointers, likewise. */
+/* A ring of pointers, for one writer and one reader. */
 struct bare_pointer_queue {
     volatile uint32_t written, read;
     uint32_t length;
@@ -37,7 +37,7 @@ struct bare_pointer_queue {
     void **pointers;
 };
 
-/* Blocks of one size, those that are free linked by their first words. */
+/* Blocks of one size. The first word of each free block points to the next free one. */
 struct bare_pool {
     void *free;
 };
@@ -87,22 +87,22 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
-/* Prepares the kernel, before any object or task is created. */
+/* Does nothing: without a kernel there is nothing to prepare. */
 static inline void port_prepare(void)
 {
 }
 
-/* Tells the kernel that a handler which calls it begins. */
+/* Does nothing: there is no kernel that must know that a handler begins. */
 static inline void port_isr_enter(void)
 {
 }
 
-/* Tells the kernel that the handler ends. It may then switch tasks. */
+/* Does nothing: there is no kernel that must know that a handler ends. */
 static inline void port_isr_exit(void)
 {
 }
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;

@@ -70,7 +70,7 @@ void vApplicationMallocFailedHook(void)
 }
 
 #if BENCH_NEEDS_HOOKS
-/* Who measures defines them; anybody else is called in vain. */
+/* A benchmark that measures these hooks defines them. In any other image the kernel calls the empty ones below. */
 #pragma weak port_hook_tick_begin
 #pragma weak port_hook_tick_end
 #pragma weak port_hook_choice_begin

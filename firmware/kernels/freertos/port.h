@@ -9,16 +9,16 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ configTICK_RATE_HZ
-/* FreeRTOS priority 0 is the idle task's; abstract 0 is therefore 1. */
+/* Priority 0 of FreeRTOS belongs to the idle task, so a benchmark's priority 0 is FreeRTOS's 1. */
 #define PORT_PRIORITY_MAX (configMAX_PRIORITIES - 2)
 #define PORT_TIME_SLICE_TICKS (configUSE_PREEMPTION && configUSE_TIME_SLICING ? 1 : 0)
 #define PORT_PRIORITY(abstract) ((UBaseType_t)(abstract) + 1u)
 #define PORT_ISR_URGENCY configBENCH_ISR_URGENCY
-/* The most significant byte of the word is the kernel's own. */
+/* The kernel uses the most significant byte of the word itself. */
 #define PORT_EVENT_BITS 24
 
 typedef TaskHandle_t port_task_t;
-/* The kernel counts how deep critical sections are nested: nothing to carry. */
+/* The kernel counts how deep critical sections are nested, so the port needs to store nothing. */
 typedef int port_critical_t;
 typedef SemaphoreHandle_t port_semaphore_t;
 typedef SemaphoreHandle_t port_mutex_t;
@@ -31,17 +31,17 @@ void port_start(void);
 void port_heap_figures(struct port_heap_figures *figures);
 void port_heap_free(struct port_heap_free *figures);
 
-/* Prepares the kernel, before any object or task is created. */
+/* Does nothing: FreeRTOS needs no preparation. */
 static inline void port_prepare(void)
 {
 }
 
-/* Tells the kernel that a handler which calls it begins. */
+/* Does nothing: FreeRTOS need not know that a handler begins. */
 static inline void port_isr_enter(void)
 {
 }
 
-/* Tells the kernel that the handler ends. It may then switch tasks. */
+/* Does nothing: in FreeRTOS the call that wakes a task also requests the switch to it. */
 static inline void port_isr_exit(void)
 {
 }

@@ -21,16 +21,17 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ (1000000u / CONFIG_USEC_PER_TICK)
-/* Above NuttX's idle (0) and its default tasks (100), below the entry that starts us (255). */
+/* A benchmark's priorities are above those of NuttX's idle task (0) and default tasks (100), and below that of the
+ * entry task, which starts the image (255). */
 #define PORT_PRIORITY_LEAST 100u
 #define PORT_PRIORITY_MAX 31
 #define PORT_PRIORITY(abstract) (PORT_PRIORITY_LEAST + (abstract))
 #define PORT_TIME_SLICE_TICKS CONFIG_RR_INTERVAL
-/* NuttX gives every interrupt one level, in the middle, and its critical sections hold off no other. */
+/* NuttX gives all interrupts one level, in the middle, and its critical sections mask only that level. */
 #define PORT_ISR_URGENCY (0x80u >> (CPU_PRIORITY_FIELD_BITS - BOARD_IRQ_PRIORITY_BITS))
 #define PORT_EVENT_BITS 32
 
-/* A thread with what a thread of NuttX does not have: a semaphore to be notified by, and one to be resumed by. */
+/* A thread of NuttX with three semaphores: notifications, resumes and the start of its function wait on them. */
 struct port_task {
     pthread_t thread;
     sem_t notified, resumed, started;
@@ -38,7 +39,7 @@ struct port_task {
     void *argument;
 };
 
-/* A message queue is told the size of each message. */
+/* A message queue and the bytes of each message, which NuttX wants at each call. */
 struct port_queue {
     mqd_t queue;
     size_t item_bytes;
@@ -103,12 +104,12 @@ static inline void port_critical_exit(port_critical_t before)
     leave_critical_section(before);
 }
 
-/* Does nothing: in this kernel a handler calls the services as they are. */
+/* Does nothing: NuttX calls the handler itself, so it knows that it begins. */
 static inline void port_isr_enter(void)
 {
 }
 
-/* Tells the kernel that the handler ends. It may then switch tasks. */
+/* Does nothing: NuttX calls the handler itself, so it knows when it ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
 }

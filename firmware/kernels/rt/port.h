@@ -16,16 +16,16 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ RT_TICK_RATE_HZ
-/* rt's 0 is the most urgent and its 31 the idle task's. */
+/* In rt priority 0 is the most urgent, and 31 belongs to the idle task. */
 #define PORT_PRIORITY_MAX 30
 #define PORT_TIME_SLICE_TICKS KERNEL_TIME_SLICE_TICKS
 /* rt never masks interrupts for longer than an atomic operation, so a handler of any level may call it. */
 #define PORT_ISR_URGENCY 0
-/* The three most significant bits are rt's own. */
+/* rt uses the three most significant bits itself. */
 #define PORT_EVENT_BITS 29
 
-/* A task and the notification an application would define beside it; rt's own structure first, so that the pointer to
- * one is the pointer to the other. */
+/* A task, and the notification that an application would define beside it. rt's structure comes first, so a pointer to
+ * one is a pointer to the other. */
 struct port_task {
     struct rt_task task;
     struct rt_notify notification;
@@ -45,22 +45,22 @@ void port_start(void);
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes);
 
-/* Prepares the kernel, before any object or task is created. */
+/* Does nothing: rt needs no preparation. */
 static inline void port_prepare(void)
 {
 }
 
-/* Tells the kernel that a handler which calls it begins. */
+/* Does nothing: rt need not know that a handler begins. */
 static inline void port_isr_enter(void)
 {
 }
 
-/* Tells the kernel that the handler ends. It may then switch tasks. */
+/* Does nothing: rt need not know that a handler ends. */
 static inline void port_isr_exit(void)
 {
 }
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;

@@ -6,7 +6,7 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ RT_TICK_PER_SECOND
-/* The kernel's 0 is the most urgent, its last one the idle thread's. */
+/* In this kernel priority 0 is the most urgent, and the last one belongs to the idle thread. */
 #define PORT_PRIORITY_MAX (RT_THREAD_PRIORITY_MAX - 2)
 #define PORT_PRIORITY(abstract) ((uint32_t)PORT_PRIORITY_MAX - (abstract))
 /* Slices cannot be switched off: each thread's lasts for 2^32 - 1 ticks. */
@@ -15,7 +15,7 @@
 #define PORT_ISR_URGENCY 0
 #define PORT_EVENT_BITS 32
 
-/* A message queue is told the size of the item at every call. */
+/* A message queue and the bytes of its items, which the kernel wants at every call. */
 struct port_queue {
     struct rt_messagequeue kernels;
     rt_size_t item_bytes;
@@ -44,7 +44,7 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;

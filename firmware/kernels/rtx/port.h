@@ -7,7 +7,7 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ OS_TICK_FREQ
-/* osPriorityIdle is the idle thread's; what lies between that and osPriorityLow no application may use. */
+/* osPriorityIdle belongs to the idle thread, and no application may use a priority between that and osPriorityLow. */
 #define PORT_PRIORITY_MAX (osPriorityRealtime7 - osPriorityLow)
 #define PORT_PRIORITY(abstract) ((uint32_t)osPriorityLow + (abstract))
 #if OS_ROBIN_ENABLE
@@ -15,11 +15,11 @@
 #else
 #define PORT_TIME_SLICE_TICKS 0
 #endif
-/* A call in a handler is a note in a queue, which the switch's handler works off. */
+/* A call in a handler only appends a request to a queue, which the handler of the task switch works off. */
 #define PORT_ISR_URGENCY 0
-/* The most significant bit of an answer says that it is an error. */
+/* The most significant bit of a returned value marks an error. */
 #define PORT_EVENT_BITS 31
-/* The one thread flag that is given and taken. */
+/* The thread flag that serves for notifications. */
 #define PORT_NOTIFIED 1u
 
 typedef osThreadId_t port_task_t;
@@ -37,7 +37,7 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
 bool port_task_spawn(port_task_t *task, const struct port_task_request *request);
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;
@@ -71,12 +71,12 @@ static inline void port_critical_exit(port_critical_t before)
     __asm volatile("msr PRIMASK, %0" ::"r"(before) : "memory");
 }
 
-/* Does nothing: in this kernel a handler calls the services as they are. */
+/* Does nothing: the kernel need not know that a handler begins. */
 static inline void port_isr_enter(void)
 {
 }
 
-/* Tells the kernel that the handler ends. It may then switch tasks. */
+/* Does nothing: the kernel need not know that a handler ends. */
 static inline void port_isr_exit(void)
 {
 }

@@ -5,7 +5,7 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ TX_TIMER_TICKS_PER_SECOND
-/* ThreadX's 0 is the most urgent; it has no idle thread that would need the least. */
+/* In ThreadX priority 0 is the most urgent. No idle thread needs the last one. */
 #define PORT_PRIORITY_MAX (TX_MAX_PRIORITIES - 1)
 #define PORT_PRIORITY(abstract) ((uint32_t)PORT_PRIORITY_MAX - (abstract))
 #define PORT_TIME_SLICE_TICKS 0
@@ -32,7 +32,7 @@ uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
 bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;
@@ -62,12 +62,12 @@ static inline void port_critical_exit(port_critical_t before)
     (void)tx_interrupt_control(before);
 }
 
-/* Does nothing: in this kernel a handler calls the services as they are. */
+/* Does nothing: the kernel need not know that a handler begins. */
 static inline void port_isr_enter(void)
 {
 }
 
-/* Tells the kernel that the handler ends. It may then switch tasks. */
+/* Does nothing: the kernel need not know that a handler ends. */
 static inline void port_isr_exit(void)
 {
 }

@@ -5,11 +5,12 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ OS_TICKS_PER_SEC
-/* The kernel's 0 is the most urgent, its last one the idle task's; the first ones are the mutexes'. */
+/* In this kernel priority 0 is the most urgent. The first ones belong to the mutexes, and the
+ * last one to the idle task. */
 #define PORT_PRIORITY_MAX (OS_LOWEST_PRIO - OS_BENCH_CEILINGS - 1)
 #define PORT_PRIORITY(abstract) ((uint32_t)(OS_LOWEST_PRIO - 1) - (abstract))
 #define PORT_TIME_SLICE_TICKS 0
-/* ARMv7-M masks by level, ARMv6-M everything. */
+/* The kernel masks interrupts up to a level on ARMv7-M, and all interrupts on ARMv6-M. */
 #if __ARM_ARCH_ISA_THUMB > 1
 #define PORT_ISR_URGENCY CPU_CFG_KA_IPL_BOUNDARY
 #else
@@ -17,7 +18,7 @@
 #endif
 #define PORT_EVENT_BITS OS_FLAGS_NBITS
 
-/* A task is known by its priority, which no other has. */
+/* The kernel knows a task by its priority, which no other task has. */
 typedef INT8U port_task_t;
 typedef OS_EVENT *port_semaphore_t;
 typedef OS_EVENT *port_mutex_t;
@@ -35,7 +36,7 @@ bool port_mutex_create(port_mutex_t *mutex);
 bool port_pointer_queue_create(port_pointer_queue_t *queue, uint32_t length);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;

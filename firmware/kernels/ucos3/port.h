@@ -5,11 +5,11 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ OS_CFG_TICK_RATE_HZ
-/* The kernel's 0 is the most urgent, its last one the idle task's alone. */
+/* In this kernel priority 0 is the most urgent, and the last one belongs to the idle task alone. */
 #define PORT_PRIORITY_MAX (OS_CFG_PRIO_MAX - 2)
 #define PORT_PRIORITY(abstract) ((uint32_t)PORT_PRIORITY_MAX - (abstract))
 #define PORT_TIME_SLICE_TICKS 0
-/* ARMv7-M masks by level, ARMv6-M everything. */
+/* The kernel masks interrupts up to a level on ARMv7-M, and all interrupts on ARMv6-M. */
 #if __ARM_ARCH_ISA_THUMB > 1
 #define PORT_ISR_URGENCY CPU_CFG_KA_IPL_BOUNDARY
 #else
@@ -32,7 +32,7 @@ bool port_task_create(port_task_t *task, const struct port_task_request *request
 uint32_t port_stack_used_bytes(port_task_t task, uint32_t stack_bytes);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;

@@ -18,7 +18,7 @@
 
 #define PORT_CONTRACT 3
 #define PORT_TICK_HZ CONFIG_SYS_CLOCK_TICKS_PER_SEC
-/* To Zephyr the smallest number is the most urgent; below 0 a thread is not preempted. */
+/* In Zephyr the smallest number is the most urgent priority. A thread with one below 0 is not preempted. */
 #define PORT_PRIORITY_MAX (CONFIG_NUM_PREEMPT_PRIORITIES - 1)
 #define PORT_PRIORITY(abstract) ((uint32_t)(PORT_PRIORITY_MAX - (abstract)))
 #define PORT_TIME_SLICE_TICKS 0
@@ -29,7 +29,7 @@
 #define PORT_ISR_URGENCY 0u
 #endif
 
-/* A thread with what a thread of Zephyr does not have: a semaphore to be notified by. */
+/* A thread of Zephyr with a semaphore for notifications. */
 struct port_task {
     struct k_thread thread;
     struct k_sem notified;
@@ -56,7 +56,7 @@ bool port_queue_create(port_queue_t *queue, uint32_t length, uint32_t item_bytes
 bool port_mailbox_create(port_mailbox_t *mailbox);
 bool port_pool_create(port_pool_t *pool, uint32_t blocks, uint32_t block_bytes);
 
-/* Returns the number of the calling core. */
+/* Returns 0, the number of the only core. */
 static inline unsigned port_core(void)
 {
     return 0;
@@ -80,13 +80,12 @@ static inline void port_critical_exit(port_critical_t before)
     irq_unlock(before);
 }
 
-/* Does nothing: in this kernel a handler calls the services as they are. Zephyr's own entry code does what
- * Zephyr needs around a handler. */
+/* Does nothing: Zephyr's entry code calls the handler, so Zephyr knows that it begins. */
 static inline void port_isr_enter(void)
 {
 }
 
-/* Tells the kernel that the handler ends. It may then switch tasks. */
+/* Does nothing: Zephyr's entry code calls the handler, so Zephyr knows when it ends. It may then switch tasks. */
 static inline void port_isr_exit(void)
 {
 }
