@@ -31,7 +31,7 @@
 #define PORT_ISR_URGENCY (0x80u >> (CPU_PRIORITY_FIELD_BITS - BOARD_IRQ_PRIORITY_BITS))
 #define PORT_EVENT_BITS 32
 
-/* A thread of NuttX with three semaphores: notifications, resumes and the start of its function wait on them. */
+/* A thread of NuttX, with the semaphores on which it waits for a notification, for a resume, and for its start. */
 struct port_task {
     pthread_t thread;
     sem_t notified, resumed, started;
