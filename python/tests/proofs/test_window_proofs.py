@@ -288,6 +288,36 @@ def test_kernel_that_moves_data_in_floating_point_registers(
     assert result.verdict is verdict, result.saw
 
 
+@pytest.mark.parametrize(
+    ("is_owner", "far_tasks", "verdict"),
+    [
+        (False, 0, ProofVerdict.HOLDS),
+        (False, 4, ProofVerdict.FAILS),
+        (True, 4, ProofVerdict.HOLDS),
+        (True, 1, ProofVerdict.FAILS),
+    ],
+)
+def test_kernel_that_provides_the_start_up_chooses_one_memory_for_data(
+    is_owner: bool, far_tasks: int, verdict: ProofVerdict
+) -> None:
+    facts = kernel(symbols=SYMBOLS, services={"tasks": True}, owns_start=is_owner)
+    given = evidence(STATE)
+    memory = given.board.memory.model_copy(update={"d2_start": 0x3000_0000, "d2_bytes": 0x1000})
+    blocks = [0x3000_0000 if at < far_tasks else 0x2000_0000 for at in range(len(given.decoded.tasks))]
+    tasks = tuple(
+        dataclasses.replace(task, handle=block + 0x100 * at)
+        for at, (task, block) in enumerate(zip(given.decoded.tasks, blocks, strict=True))
+    )
+    given = dataclasses.replace(
+        given,
+        board=given.board.model_copy(update={"memory": memory}),
+        kernel=facts,
+        decoded=dataclasses.replace(given.decoded, tasks=tasks),
+    )
+    (result,) = (finding for finding in judge_all(given) if finding.rule == "board_state")
+    assert result.verdict is verdict, result.saw
+
+
 @pytest.mark.parametrize(("rule", "facts", "verdict"), CASES)
 def test_window_rule_holds_and_fails(rule: dict[str, Any], facts: dict[str, Any], verdict: ProofVerdict) -> None:
     given = evidence(rule, **facts)

@@ -22,6 +22,7 @@ _DOUBLE_COUNTED = 2
 
 _LAZY = 3
 """FPCCR.ASPEN and LSPEN, which are on after reset: an exception makes room for the registers and saves them later."""
+_DATA_MEMORIES = ("sram", "dtcm", "ccm", "d2", "d3")
 _LINE = "urgency.irq"
 """The begin of the name of an enabled interrupt's urgency."""
 
@@ -125,22 +126,34 @@ def _float_code_problems(evidence: Evidence) -> list[str]:
 
 
 def _place_problems(evidence: Evidence) -> list[str]:
-    """Returns a sentence for each benchmark function outside the memory for code, and for each task's control block
-    outside the memory for data."""
+    """Returns a sentence for each function of the benchmark that is not in the memory for code, and for each task's
+    control block that is not in the memory for data. The linker script of a kernel that provides the start-up chooses
+    this memory itself, and it must be the same for all control blocks."""
     code, data = evidence.settings.get("code", DEFAULT_CODE), evidence.settings.get("data", evidence.board.memory.data)
     own = evidence.observed.own if evidence.observed else ()
     functions = {function.name: function.stretches[0].address for function in own if function.stretches}
     blocks = {f"the control block of {task.name}": task.handle for task in evidence.decoded.tasks if task.handle}
     if "ram" in evidence.settings:  # RAM is then at other addresses
         blocks = {}
+    if evidence.kernel.owns_start and blocks:
+        data = _memory_of(evidence.board, next(iter(blocks.values()))) or data
     return [*_outside(evidence.board, code, functions), *_outside(evidence.board, data, blocks)]
 
 
-def _outside(board: Board, memory: str, places: Mapping[str, int]) -> Iterator[str]:
-    """Yields a sentence for each of the `places` (name to address) that is not in the named memory of the board. Yields
-    nothing for an unknown memory."""
+def _memory_of(board: Board, address: int) -> str | None:
+    """Returns the name of the memory for data that contains an address. None if there is no such memory."""
+    return next((name for name in _DATA_MEMORIES if address in (_memory_addresses(board, name) or ())), None)
+
+
+def _memory_addresses(board: Board, memory: str) -> range | None:
+    """Returns the addresses of the named memory of the board. None for an unknown name."""
     start, length = getattr(board.memory, f"{memory}_start", None), getattr(board.memory, f"{memory}_bytes", None)
-    if start is not None and length is not None:
-        for name, address in places.items():
-            if not start <= address < start + length:
-                yield f"{name} is at {address:#x}, which is not in {memory}"
+    return None if start is None or length is None else range(start, start + length)
+
+
+def _outside(board: Board, memory: str, places: Mapping[str, int]) -> Iterator[str]:
+    """Yields a sentence for each address that is not in the named memory of the board. Nothing for an unknown name."""
+    addresses = _memory_addresses(board, memory)
+    for name, address in places.items():
+        if addresses is not None and address not in addresses:
+            yield f"{name} is at {address:#x}, which is not in {memory}"
