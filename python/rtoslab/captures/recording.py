@@ -156,7 +156,8 @@ def record_virtual(
     point = pin_point(catalogue, benchmark, options)
     progress("building", 0.0)
     built = build_point_image(catalogue, point)
-    facts = catalogue.benchmark(point.benchmark).facts.for_kernel(catalogue.kernel(point.kernel).facts)
+    whole = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params)
+    facts = whole.for_kernel(catalogue.kernel(point.kernel).facts)
     return _record_run(catalogue, point, facts, built.elf_path.read_bytes(), progress)
 
 

@@ -33,6 +33,11 @@ EMPTY_SERIES = "instrument.empty"
 """The interval with nothing in it, which shows the cost of the instrument."""
 SHOWN_IF_UNUSUAL: Final = frozenset({"pinned"})
 """Parameters that an image sends only where they are not as in benchmark.toml."""
+TASK_LIMITS: Final = (2, 10)
+"""The fewest and most tasks on a core that a parameter may ask for. The runner's names of tasks have one digit."""
+_PARAMETER_MACRO: Final = "BENCH_PARAM_"
+_ALL_TASKS: Final = "all"
+_REPEATED: Final = "_each_task"
 INSTRUMENTS = ("counter", "pin", "probe")
 """The instruments for latencies. firmware/instruments/ has their code."""
 
@@ -106,6 +111,9 @@ class Benchmark(StrictModel):
     question: str
     paper: str = ""
     tasks_per_core: int
+    """In benchmark.toml a number, or the macro of the parameter that gives it, such as `BENCH_PARAM_TASKS`."""
+    task_parameter: str = ""
+    """The parameter that gives the number of tasks. Empty: it is fixed."""
     stack_bytes: int
     stack: tuple[StackNeed, ...] = ()
     priorities: int = 6
@@ -144,6 +152,31 @@ class Benchmark(StrictModel):
     """The phase of a benchmark that can be swept."""
     proof: tuple[dict[str, Any], ...] = ()
     """One table per rule. Each rule checks its own keys, see `proofs`."""
+    proof_templates: tuple[dict[str, Any], ...] = ()
+    """With `task_parameter`: the tables of `proof` as in benchmark.toml, before they are written for each task."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_task_parameter(cls, table: Any) -> Any:
+        """Replaces the macro of the parameter that gives the number of tasks by the parameter's name and default."""
+        macro = table.get("tasks_per_core") if isinstance(table, dict) else None
+        if not isinstance(macro, str):
+            return table
+        name = macro.removeprefix(_PARAMETER_MACRO).lower()
+        count = table.get("params", {}).get(name)
+        if not macro.startswith(_PARAMETER_MACRO) or not isinstance(count, int):
+            raise ValueError(f"tasks_per_core is a number, or {_PARAMETER_MACRO} and the name of a parameter")
+        if table.get("metric", {}).get("tasks") != _ALL_TASKS:
+            raise ValueError(f'if a parameter gives the number of tasks, metric.tasks is "{_ALL_TASKS}"')
+        templates = tuple(table.get("proof", ()))
+        return {
+            **table,
+            "tasks_per_core": count,
+            "task_parameter": name,
+            "metric": {**table["metric"], "tasks": tuple(range(count))},
+            "proof": tuple(_write_for_all_tasks(item, count) for item in templates),
+            "proof_templates": templates,
+        }
 
     @model_validator(mode="after")
     def _is_of_its_kind(self) -> "Benchmark":
@@ -162,6 +195,24 @@ class Benchmark(StrictModel):
         if len({facts.stamped is None for facts in self.series}) > 1:
             raise ValueError("either all or none of the [[series]] may be stamped")
         return self
+
+    def with_parameters(self, params: Mapping[str, str]) -> "Benchmark":
+        """Returns the benchmark with as many tasks as its parameter says, and the proofs of these tasks.
+        Without such a parameter, the benchmark itself. Raises PlanError for a number out of range.
+        """
+        if not self.task_parameter or self.task_parameter not in params:
+            return self
+        number = params[self.task_parameter]
+        try:
+            count = parse_integer(number, *TASK_LIMITS)
+        except ValueError:
+            raise PlanError(
+                f"{self.id} has {TASK_LIMITS[0]} to {TASK_LIMITS[1]} tasks on each core, not {quote_text(number)}; "
+                f"choose another param.{self.task_parameter}."
+            ) from None
+        metric = self.metric.model_copy(update={"tasks": tuple(range(count))})
+        proof = tuple(_write_for_all_tasks(item, count) for item in self.proof_templates)
+        return self.model_copy(update={"tasks_per_core": count, "metric": metric, "proof": proof})
 
     def for_kernel(self, kernel: Kernel) -> "Benchmark":
         """Returns the benchmark with only those series, services and proofs for which the kernel has the services."""
@@ -218,6 +269,28 @@ class Benchmark(StrictModel):
     def is_sent(self) -> bool:
         """Whether the benchmark's intervals begin on one core and end on another."""
         return any(facts.stamped == "sender" for facts in self.series)
+
+
+def _write_for_all_tasks(proof: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """Returns a proof's table for a number of tasks.
+
+    `tasks = "all"` becomes the tasks' indices. A list whose key ends with `_each_task` is
+    repeated for each task. In its texts `{task}` is the task's index and `{next}` that of the next one. After the last
+    task comes task 0.
+    """
+    written: dict[str, Any] = {}
+    for key, value in proof.items():
+        if key.endswith(_REPEATED):
+            repeated = [_for_task(part, task, count) for task in range(count) for part in value]
+            written[key.removesuffix(_REPEATED)] = repeated
+        else:
+            written[key] = list(range(count)) if (key, value) == ("tasks", _ALL_TASKS) else value
+    return written
+
+
+def _for_task(part: Any, task: int, count: int) -> Any:
+    """Returns an item of a proof's list for one task."""
+    return part.format(task=task, next=(task + 1) % count) if isinstance(part, str) else part
 
 
 def _with_handler_entry(series: SeriesFacts, kernel: Kernel) -> SeriesFacts:

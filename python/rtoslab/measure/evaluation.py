@@ -2,7 +2,7 @@
 
 Nothing is run or stored here, so that a stored point can be evaluated again (`rtoslab verify`)."""
 
-from rtoslab.base import DecodeError, OverrideReceivedError, RunError
+from rtoslab.base import DecodeError, OverrideReceivedError, PlanError, RunError
 from rtoslab.catalogue import PAIR_CORES, SHOWN_IF_UNUSUAL, Benchmark, Catalogue
 from rtoslab.intake import quote_text
 from rtoslab.measure.point_result import measured_result
@@ -46,10 +46,14 @@ def evaluate_output(
 def make_evidence(
     catalogue: Catalogue, identity: PointId, output: RunOutput, decoded: DecodedRun, beside: DecodedRun | None = None
 ) -> Evidence:
-    """Returns everything that the proofs of a run examine. `beside` are the records of the kernel on the other core, if
-    there is one."""
+    """Returns everything that the proofs of a run examine. `beside`: the records of the kernel on the other core.
+    Raises DecodeError if the image says parameters that the benchmark cannot have."""
     board, kernel = catalogue.board(identity.board).facts, catalogue.kernel(identity.kernel).facts
-    benchmark = catalogue.benchmark(identity.benchmark).facts.for_kernel(kernel)
+    try:
+        whole = catalogue.benchmark(identity.benchmark).facts.with_parameters(decoded.params)
+    except PlanError as cause:
+        raise DecodeError(0, str(cause)) from None
+    benchmark = whole.for_kernel(kernel)
     samples = int(identity.config.get("samples", 0))
     # Of a kernel without symbols calls and tasks cannot be seen.
     observations = output.observed if kernel.symbols else None

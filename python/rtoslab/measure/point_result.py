@@ -44,9 +44,9 @@ def measured_result(
     output: RunOutput,
     proofs: tuple[ProofFinding, ...],
 ) -> MeasuredPoint:
-    """Returns the measured point as it is stored. `decoded` are the firmware's records, `output` the observations.
-    `proofs` must all hold."""
-    whole, kernel = catalogue.benchmark(identity.benchmark).facts, catalogue.kernel(identity.kernel).facts
+    """Returns the measured point as it is stored, from the decoded run and the observations. `proofs` must all hold."""
+    kernel = catalogue.kernel(identity.kernel).facts
+    whole = catalogue.benchmark(identity.benchmark).facts.with_parameters(decoded.params)
     benchmark = whole.for_kernel(kernel)
     window = decoded.windows[0]
     names = {(task.core, task.index): task.name for task in decoded.tasks}

@@ -13,7 +13,7 @@ def virtual_job(
     of the other core and the one that contains both, if there are two."""
     board = catalogue.board(point.board).facts
     kernel = catalogue.kernel(point.kernel).facts
-    benchmark = catalogue.benchmark(point.benchmark).facts.for_kernel(kernel)
+    benchmark = catalogue.benchmark(point.benchmark).facts.with_parameters(point.params).for_kernel(kernel)
     return VirtualJob(
         image=image,
         name=name,

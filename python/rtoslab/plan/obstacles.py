@@ -102,7 +102,7 @@ def _service_obstacle(
     """Returns which service, series of intervals or core the benchmark needs and kernel or board lack, as a clause.
     None if they have all."""
     params = {key.removeprefix("param."): value for key, value in config.items() if key.startswith("param.")}
-    needed = benchmark.facts.needed_services(params)
+    needed = benchmark.facts.with_parameters(params).needed_services(params)
     lacking = kernel.facts.reason_unable(needed)
     absent = benchmark.facts.absent_series(kernel.facts)
     if lacking is None and len(absent) == len(benchmark.facts.series):
