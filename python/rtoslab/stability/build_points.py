@@ -25,8 +25,6 @@ from rtoslab.stability.builds import (
     paper_factors,
 )
 
-_POINT_AXES = ("benchmark", "kernel", "board", "cores")
-
 
 @dataclass(frozen=True)
 class BuildRow:
@@ -185,7 +183,8 @@ def _has_value_for(catalogue: Catalogue, paper: PaperFolder, point: Point, selec
     """Whether a measured point may give a value with these coordinates."""
     role = paper.facts.kernel_by_tree.get(point.kernel, point.kernel)
     axes = {"benchmark": point.benchmark, "kernel": role, "board": point.board, "cores": str(point.cores)}
-    if any(axis in selector and axes[axis] not in _as_list(selector[axis]) for axis in _POINT_AXES):
+    axes |= {f"param.{name}": value for name, value in point.params.items()}
+    if any(axis in selector and value not in _as_list(selector[axis]) for axis, value in axes.items()):
         return False
     if point.instrument is None:
         return "instrument" not in selector

@@ -21,6 +21,7 @@ from rtoslab.stability import (
     stability_plan,
     write_stability,
 )
+from rtoslab.stability.build_points import suite_points
 from rtoslab.stability.builds import NONE, BuildFactor, KernelBuild, base_build, paper_builds, paper_factors
 from rtoslab.stability.judged import JudgedPaper, judge_builds
 from rtoslab.stability.shares import StatementStability, VerdictReversal, VerdictShare, count_verdicts
@@ -55,6 +56,18 @@ def test_level_of_the_paper_comes_first_and_its_own_variations_are_no_factor(pap
         assert {factors["optimisation"][0]} == optimised
         assert sorted(factors["optimisation"]) == ["-O2", "-O3", "-Os"]
     assert factors["switch"][0] == NONE
+
+
+def test_only_points_with_the_parameters_of_a_statement_are_measured() -> None:
+    """lentka2022's statements are about messages of 4 bytes, those of vieira2026 about objects of each core's own and
+    about every level of stress."""
+    catalogue = Catalogue(ROOT)
+    points = suite_points(catalogue, find_paper(catalogue, "lentka2022"), authors=True)
+    assert points
+    assert {point.params.get("message_bytes", "4") for point in points} == {"4"}
+    points = suite_points(catalogue, find_paper(catalogue, "vieira2026"), authors=True)
+    assert {point.params["shared"] for point in points if "shared" in point.params} == {"0"}
+    assert len({point.params["stress_percent"] for point in points if "stress_percent" in point.params}) == 11
 
 
 def test_builds_share_rows_where_a_kernel_does_not_change() -> None:
