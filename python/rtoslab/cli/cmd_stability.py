@@ -15,7 +15,7 @@ from rtoslab.cli.console import PlainConsole
 from rtoslab.cli.display import announce_plan, short_path, show_progress
 from rtoslab.cli.early_end import print_answer
 from rtoslab.cli.failures import points_exit_code, print_failures
-from rtoslab.cli.names import PaperName, file_form, report_files
+from rtoslab.cli.names import CatalogueNames, PaperName, file_form, report_files, split_names
 from rtoslab.cli.sections import show_document
 from rtoslab.measure import PointOutcome, run_plan
 from rtoslab.papers import require_complete
@@ -26,6 +26,7 @@ from rtoslab.stability import (
     JudgedPaper,
     JudgedStatement,
     judge_builds,
+    merge_stability,
     overview_document,
     read_stability,
     stability_document,
@@ -60,6 +61,13 @@ from rtoslab.sweep import run_on_cluster
     show_default=True,
     help="With --measure: number of placements of each build, if the placement can change its time.",
 )
+@click.option(
+    "--kernel",
+    "kernels",
+    multiple=True,
+    type=CatalogueNames("kernels"),
+    help="With --measure: measure only these kernels: one or a,b. The stored values of the others stay.",
+)
 @out_option
 @jobs_option
 @click.option("--scheduler", metavar="tcp://HOST:PORT", help="Measure on the workers of this Dask cluster.")
@@ -71,6 +79,7 @@ def stability_command(
     measuring: bool,
     values_file: Path | None,
     placements: int,
+    kernels: tuple[str, ...],
     out: Path | None,
     jobs: int,
     scheduler: str | None,
@@ -99,7 +108,16 @@ def stability_command(
     code = EXIT_OK
     if measuring or dry_run:
         code = _measure_builds(
-            catalogue, paper, path, placements, out, jobs, scheduler, dry_run=dry_run, as_json=as_json
+            catalogue,
+            paper,
+            path,
+            placements,
+            _paper_kernels(paper, split_names(kernels, paper.facts.kernels) or ()),
+            out,
+            jobs,
+            scheduler,
+            dry_run=dry_run,
+            as_json=as_json,
         )
         if dry_run:
             return code
@@ -134,11 +152,21 @@ def overview_of_papers(catalogue: Catalogue) -> ReportDocument:
     return overview_document(folders, list(read_references(catalogue.root)), judged)
 
 
+def _paper_kernels(paper: PaperFolder, names: Sequence[str]) -> tuple[str, ...]:
+    """Returns the kernels of a paper that kernels or trees are versions of. Raises PlanError for others."""
+    roles = {name: paper.facts.kernel_by_tree.get(name, name) for name in names}
+    for name, role in roles.items():
+        if role not in paper.facts.kernels:
+            raise PlanError(f"{name} is no kernel of {paper.key}; choose from {', '.join(paper.facts.kernels)}.")
+    return tuple(dict.fromkeys(roles.values()))
+
+
 def _measure_builds(
     catalogue: Catalogue,
     paper: PaperFolder,
     path: Path,
     placements: int,
+    kernels: tuple[str, ...],
     out: Path | None,
     jobs: int,
     scheduler: str | None,
@@ -148,7 +176,8 @@ def _measure_builds(
 ) -> int:
     """Measures all builds of a paper's kernels, and stores their values in the file `path`. Returns the exit code."""
     root = catalogue.root
-    whole = stability_plan(catalogue, paper, placements)
+    earlier = read_stability(path) if kernels and path.is_file() else None
+    whole = stability_plan(catalogue, paper, placements, kernels)
     if not whole.points:
         raise PlanError(
             f"The sources of all kernels of {paper.key} are missing; add a tree or an export of one "
@@ -163,9 +192,11 @@ def _measure_builds(
     results = [outcome.result for outcome in outcomes]
     print_failures([result for result in results if result.status == "failed"])
     stored = RunDirectory.open(folder).read_points()
-    write_stability(path, stored_rows_of_run(catalogue, paper, whole, placements, stored, results))
+    content = stored_rows_of_run(catalogue, paper, whole, placements, stored, results)
+    content = merge_stability(earlier, content, kernels) if earlier else content
+    write_stability(path, content)
     size = f"{path.stat().st_size / 1024:,.0f} kB"
-    click.echo(f"{count_text(len(whole.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
+    click.echo(f"{count_text(len(content.rows), 'row')} of values in {short_path(path)}, {size}.", err=True)
     return points_exit_code(results)
 
 

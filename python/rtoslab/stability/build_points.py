@@ -3,7 +3,7 @@
 A point of a build represents the point of the suites that it would be without the changes. Statements look up its
 values there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rtoslab.analyses import Selector
@@ -52,9 +52,11 @@ class StabilityPlan:
         return tuple(point for row in self.rows for point in row.points)
 
 
-def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) -> StabilityPlan:
-    """Returns the points to measure for every build of a paper's kernels, each in several placements if that may change
-    figures.
+def stability_plan(
+    catalogue: Catalogue, paper: PaperFolder, placements: int, kernels: Collection[str] = ()
+) -> StabilityPlan:
+    """Returns the points of every build of a paper's kernels, each in several placements if that may matter.
+    Raises PlanError. `kernels`: only these of the paper's kernels have points.
 
     A kernel that cannot be built as a build says has no point in it. The same holds for a macro that a kernel's
     configuration does not have.
@@ -65,7 +67,11 @@ def stability_plan(catalogue: Catalogue, paper: PaperFolder, placements: int) ->
     maker = _RowMaker(catalogue, paper, placements)
     members = []
     for build in builds:
-        plain = suites[level_of(build, factors, VERSION) != TODAYS]
+        plain = [
+            point
+            for point in suites[level_of(build, factors, VERSION) != TODAYS]
+            if not kernels or maker.role_of(point) in kernels
+        ]
         changed = ((point, maker.kernel_changes(build, factors, point)) for point in plain)
         numbers = (maker.row_number(change, changes) for change, changes in changed if changes is not None)
         members.append(tuple(number for number in numbers if number is not None))
@@ -83,10 +89,14 @@ class _RowMaker:
         self._numbers: dict[str, int | None] = {}
         self._known: dict[tuple[str, frozenset[str]], bool] = {}
 
+    def role_of(self, point: Point) -> str:
+        """Returns the kernel of a point, named as in the paper."""
+        return self._roles.get(point.kernel, point.kernel)
+
     def kernel_changes(self, build: KernelBuild, factors: Sequence[BuildFactor], plain: Point) -> dict[str, str] | None:
-        """Returns the settings that a build changes for a point's kernel. None if the kernel cannot be built so."""
-        role = self._roles.get(plain.kernel, plain.kernel)
-        return build_configuration(self._catalogue, build, factors, plain.kernel, role)
+        """Returns the configuration keys that a build sets for a point's kernel. None if the kernel cannot be built
+        so."""
+        return build_configuration(self._catalogue, build, factors, plain.kernel, self.role_of(plain))
 
     def row_number(self, plain: Point, changes: Mapping[str, str]) -> int | None:
         """Returns the number of the row for a point with changed settings. None if it cannot be built so."""
@@ -103,8 +113,7 @@ class _RowMaker:
         if point is None or point.not_applicable is not None or not self._has_settings(point):
             return None
         count = self._placements if place_may_matter(self._catalogue, point) else 1
-        role = self._roles.get(plain.kernel, plain.kernel)
-        replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": role})
+        replaces = point_id(self._catalogue, plain).model_copy(update={"kernel": self.role_of(plain)})
         return BuildRow(replaces, expand_placements(self._catalogue, Plan((point,), None), count).points)
 
     def _has_settings(self, point: Point) -> bool:

@@ -33,6 +33,11 @@ _PAIRS: Final = (
     "medians differ by less than 10 %. The last column is the mean probability, over the reversed pairs, that one "
     "build of each kernel shows the less frequent order."
 )
+_BUILDS: Final = (
+    "A build is one combination of version, optimisation and assertions of all kernels, or one kernel option that is "
+    "changed alone. A statement is not judged if a kernel that it names is in no build, or if its values were not "
+    "measured."
+)
 
 
 def overview_document(
@@ -56,7 +61,7 @@ def overview_document(
         sections=(
             ReportSection("pairs", "Pairs of kernels", (_PAIRS,), (), _pairs_tables(figures, by_paper, names)),
             ReportSection("spreads", "Figures", (_SPREAD,), (), (spread_table(board_spreads(figures)),)),
-            *(() if not judged else (ReportSection("builds", "Builds", (), (), (builds_table(judged),)),)),
+            *(() if not judged else (_builds_section(judged, names),)),
         ),
     )
     return mark_deviations(document, measured, {title: kernel for kernel, title in names.items()})
@@ -144,10 +149,28 @@ def spread_table(rows: Sequence[BoardSpread]) -> TableData:
     return TableData("Spread of figures over placements", columns, lines)
 
 
+def _builds_section(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> ReportSection:
+    """Returns the section on the builds of each paper: the statements that hold in them, and the kernels."""
+    return ReportSection("builds", "Builds", (_BUILDS,), (), (builds_table(judged), kernels_table(judged, names)))
+
+
+def kernels_table(judged: Sequence[JudgedPaper], names: Mapping[str, str]) -> TableData:
+    """Returns a table of the kernels and versions in the builds of each paper."""
+    rows = []
+    for paper in judged:
+        versions: dict[str, set[str]] = {}
+        for row in paper.stored.rows:
+            if row.values:
+                versions.setdefault(row.stands_for.kernel, set()).add(row.version)
+        texts = (f"{names.get(kernel, kernel)} {', '.join(sorted(versions[kernel]))}" for kernel in sorted(versions))
+        rows.append([paper.paper.key, "; ".join(texts)])
+    return TableData("Kernels of the builds", ("paper", "kernels and versions"), rows)
+
+
 def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
     """Returns a table of how many statements hold in all, some or no builds, by paper."""
     columns = (
-        "paper", ">builds", ">placements", ">statements", ">true in all", ">in some", ">in none",
+        "paper", ">builds", ">placements", ">statements", ">not judged", ">true in all", ">in some", ">in none",
         ">changed by placement", "other change with the largest effect",
     )  # fmt: skip
     lines = []
@@ -155,12 +178,13 @@ def builds_table(judged: Sequence[JudgedPaper]) -> TableData:
         wholes = [one.whole.overall_share for one in paper.statements]
         always, never = sum(one.held == one.observation_count for one in wholes), sum(one.held == 0 for one in wholes)
         turns = turns_by_change(paper.statements)
+        unjudged = sum(claim.kind != "not computed" for claim in paper.not_judged)
         others = [(count, change) for change, count in turns.items() if change != PLACEMENT and count]
         count, change = max(others, default=(0, "-"))
         lines.append(
             [
-                paper.paper.key, str(len(paper.builds)), str(paper.stored.placements), str(len(wholes)), str(always),
-                str(len(wholes) - always - never), str(never), str(turns.get(PLACEMENT, 0)),
+                paper.paper.key, str(len(paper.builds)), str(paper.stored.placements), str(len(wholes)),
+                str(unjudged), str(always), str(len(wholes) - always - never), str(never), str(turns.get(PLACEMENT, 0)),
                 f"{change} ({count})" if count else change,
             ]
         )  # fmt: skip
