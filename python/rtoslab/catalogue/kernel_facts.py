@@ -44,7 +44,7 @@ class KernelProbes(StrictModel):
 
 class KernelBehaviour(StrictModel):
     """The table `behaviour` of kernel.toml: the differences between kernels that the contract permits.
-    Conformance measures all but the last six. The virtual board's probes report these.
+    Conformance measures all but the last seven. The virtual board's probes report these.
     """
 
     ready_order: Literal["made_ready", "woken_first"] = "made_ready"
@@ -67,7 +67,11 @@ class KernelBehaviour(StrictModel):
     handler_entry: Literal["vector", "kernel"] = "vector"
     """Whether a handler of ours is the vector itself, or called by code of the kernel's."""
     switch_exceptions: tuple[Literal["pendsv", "svcall", "systick", "hardfault"], ...] = ("pendsv",)
-    """The exceptions in which the kernel switches tasks."""
+    """The exceptions in which the kernel switches tasks, or with `switch_mode` "thread", the exceptions with which it
+    resumes a task that an interrupt has preempted."""
+    switch_mode: Literal["handler", "thread"] = "handler"
+    """Where the kernel exchanges the registers of two tasks: in an exception handler, or in a function that a task
+    calls."""
     timer_callback: Literal["task", "interrupt"] = "task"
     """What calls the functions of timers: a task of the kernel's, or the handler of the tick."""
     float_context: Literal["when_used", "always"] = "when_used"

@@ -112,13 +112,25 @@ def _service_obstacle(
     few = _core_count_obstacle(benchmark.facts, needed, cores)
     if few is not None:
         return few
-    if cores > 1 and benchmark.facts.handlers is not None:
-        return "the kernel's handlers are timed on one core"
+    untimed = _handlers_obstacle(benchmark.facts, kernel.facts, cores)
+    if untimed is not None:
+        return untimed
     if cores > board.facts.cores:
         return f"{board.facts.title} has {count_text(board.facts.cores, 'core')}"
     if cores > 1 and not kernel.facts.smp:
         why = kernel.facts.reasons.get("smp")
         return f"{kernel.facts.title} has no symmetric multiprocessing" + (f": {why}" if why else "")
+    return None
+
+
+def _handlers_obstacle(benchmark: Benchmark, kernel: Kernel, cores: int) -> str | None:
+    """Returns why the kernel's handlers cannot be timed. None if they can, or if the benchmark does not time any."""
+    if benchmark.handlers is None:
+        return None
+    if cores > 1:
+        return "the kernel's handlers are timed on one core"
+    if benchmark.handlers.show == "switch" and kernel.behaviour.switch_mode == "thread":
+        return f"{kernel.title} switches tasks in thread mode, so no handler of a switch can be timed"
     return None
 
 

@@ -51,10 +51,11 @@ _CORE: Final = {
     "urgency.systick": _RegisterField(0xE000_ED20, 24, 8),
     "mpu": _RegisterField(0xE000_ED94, 0),
 }
+_LAZY: Final = "fpu.lazy"
 _ARMV7M: Final = {
     "core.auxiliary": _RegisterField(0xE000_E008, 0, 32),
     "fpu": _RegisterField(0xE000_ED88, 20, 4),
-    "fpu.lazy": _RegisterField(0xE000_EF34, 30, 2),
+    _LAZY: _RegisterField(0xE000_EF34, 30, 2),
 }
 _M7: Final = {"feature.icache": _RegisterField(0xE000_ED14, 17), "feature.dcache": _RegisterField(0xE000_ED14, 16)}
 _F4_ACR: Final = 0x4002_3C00
@@ -121,6 +122,15 @@ def setting_registers(board: Board) -> dict[int, str]:
     for address, name in (*core, *((address + alias, name) for address, name in chip for alias in aliases)):
         settings.setdefault(address, name)  # of several in one register the first
     return settings
+
+
+def keeps_setting(name: str, word: int, state: Mapping[str, int]) -> bool:
+    """Whether writing `word` to the register of a setting leaves the setting as it is in `state`.
+
+    False if the register contains nothing else: such a write is never part of a kernel's normal work. FPCCR also has
+    LSPACT, by which a kernel discards the frame of an exception.
+    """
+    return name == _LAZY and name in state and _ARMV7M[name].value_in(word) == state[name]
 
 
 def read_state(machine: VirtualMachine, board: Board, cores: int) -> dict[str, int]:

@@ -34,11 +34,16 @@ _KERNEL_EXCEPTIONS: Final = frozenset({SVCALL, PENDSV, SYSTICK})
 
 
 UNKNOWN: Final = -1
+THREAD_MODE: Final = 0
+"""In place of an exception's number: tasks were switched outside a handler."""
 
 
 @dataclass(slots=True)
 class HandlerRuns:
-    """The runs of exception handlers in a measurement window as columns, in the order of their return."""
+    """Columns with the runs of exception handlers in a window, in the order of their return.
+
+    A switch in thread mode has a row too, with the exception THREAD_MODE and 0 cycles.
+    """
 
     exception: list[int] = field(default_factory=list)
     start_cycle: list[int] = field(default_factory=list)
@@ -75,14 +80,21 @@ class HandlerReader:
     """Turns the events of core 0 in a measurement window into runs of exception handlers."""
 
     def __init__(
-        self, current: int, top: int = UNKNOWN, switching: Collection[int] = frozenset({SVCALL, PENDSV})
+        self,
+        current: int,
+        top: int = UNKNOWN,
+        switching: Collection[int] = frozenset({SVCALL, PENDSV}),
+        *,
+        in_thread: bool = False,
     ) -> None:
-        """`current`: control block of the task that runs as the window opens. `top`: the most urgent ready priority
-        then. `switching`: the exceptions in which the kernel switches tasks."""
+        """`current`: control block of the running task as the window opens; `top`: the most urgent ready priority;
+        `switching`: the exceptions in which tasks are changed; `in_thread`: whether tasks are changed in thread mode.
+        """
         self._current = current
         self._runs = current
         """The task that runs. A kernel may name another as current before it switches to it."""
         self._switching = switching
+        self._in_thread = in_thread
         self._idling = HandlerIdleFilter()
         self._top = top
         self._open: list[_OpenRun] = []
@@ -102,7 +114,7 @@ class HandlerReader:
             elif kind == KIND_EXCEPTION_EXIT:
                 self._note_return(cycle, ident)
             elif kind == KIND_WRITE:
-                self._note_write(ident, value)
+                self._note_write(ident, value, cycle)
             elif kind == KIND_EXEC:
                 self._note_selection(ident, cycle)
 
@@ -122,8 +134,12 @@ class HandlerReader:
             self._runs = self._current
         elif exception not in _KERNEL_EXCEPTIONS:
             return
+        self._store_run(done, cycle)
+
+    def _store_run(self, done: _OpenRun, cycle: int) -> None:
+        """Adds a row for a run that ends at `cycle`."""
         handlings = self.runs
-        handlings.exception.append(exception)
+        handlings.exception.append(done.exception)
         handlings.start_cycle.append(done.start_cycle)
         handlings.cycles.append(cycle - done.start_cycle)
         handlings.entry_cycles.append(done.entry_cycles)
@@ -133,10 +149,14 @@ class HandlerReader:
         handlings.steps.append(done.steps)
         handlings.interrupted.append(done.interrupted)
 
-    def _note_write(self, ident: int, value: int) -> None:
-        """Records a write of the current-task variable, or of the word with the most urgent ready priority."""
+    def _note_write(self, ident: int, value: int, cycle: int) -> None:
+        """Records a new current task, or how many priorities the kernel's search for the next task has passed."""
         if ident == IDENT_CURRENT:
             self._current = value
+            if self._in_thread and not self._open and value != self._runs:
+                switch = _OpenRun(THREAD_MODE, cycle, 0, self._runs, self._top)
+                self._runs = value
+                self._store_run(switch, cycle)
         elif ident == IDENT_TOP:
             if self._open and self._open[-1].exception in self._switching and self._top != UNKNOWN:
                 self._open[-1].steps = self._top - value

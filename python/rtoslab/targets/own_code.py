@@ -29,9 +29,10 @@ _WIDE: Final = 0b11101 << 11
 _BL: Final = 0xD000
 _VENEER: Final = "_veneer"
 _ELF: Final = b"\x7fELF"
-_FIRMWARE: Final = re.compile(r"(^|/)firmware/(benchmarks|boards|chips|core|cpus|instruments|kernels)/")
-"""Our build names its files so, wherever they are (-ffile-prefix-map). Another build may put a folder before it."""
-_PORT: Final = re.compile(r"(^|/)firmware/kernels/")
+_FIRMWARE: Final = re.compile(r"(^|/)firmware/(benchmarks|boards|chips|core|cpus|instruments|kernels)/|^port/")
+"""Our build names its files so, wherever they are (-ffile-prefix-map): `port/` is a port outside the checkout. Another
+build may put a folder before `firmware/`."""
+_PORT: Final = re.compile(r"(^|/)firmware/kernels/|^port/")
 
 Symbol = tuple[int, int, str]
 """Address, size in bytes, name."""

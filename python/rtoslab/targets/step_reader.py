@@ -265,8 +265,11 @@ class _StepReader:
         if address is None:
             return
         context = self.contexts[core]
-        if self.interrupted_starts.pop(context, None) == address:
+        if self.interrupted_starts.get(context) == address:
             self.restarting[context] = address
+        elif self.watching.resumes_in_thread and number >= _FIRST_OWN:
+            return  # another exception returns to the interrupted code
+        self.interrupted_starts.pop(context, None)
 
 
 def _span_cycles_since(since: int, spans: Sequence[tuple[int, int]]) -> int:

@@ -64,3 +64,5 @@ class ProbeMeanings:
     """Functions that the kernel requires at the begin and end of a handler."""
     completes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Function -> the functions whose call is a whole service only with a call of it afterwards."""
+    resumes_in_thread: bool = False
+    """Whether a handler may return to code of the kernel, which resumes the interrupted code by another exception."""

@@ -24,7 +24,7 @@ from rtoslab.targets.board import (
     pin_number,
     simulator_errors,
 )
-from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, read_state, setting_registers
+from rtoslab.targets.board_state import FLOAT_CONTEXTS, ISR_URGENCY, keeps_setting, read_state, setting_registers
 from rtoslab.targets.core_view import core_view, last_address
 from rtoslab.targets.current_task import SwitchReader, last_running_tasks
 from rtoslab.targets.event_kinds import (
@@ -261,7 +261,9 @@ class _WindowRun:
             self.machine.trace_pins(True)
         if self.job.handlers:
             top = UNKNOWN if self.top_word is None else self._read_word(self.top_word)
-            self.handlers = HandlerReader(now.get(0, 0), top, switching_exceptions(self.job.kernel))
+            switching = switching_exceptions(self.job.kernel)
+            in_thread = self.job.kernel.behaviour.switch_mode == "thread"
+            self.handlers = HandlerReader(now.get(0, 0), top, switching, in_thread=in_thread)
 
     def _require_clock(self) -> None:
         """Raises RunError if the core's clock is not the expected one.
@@ -332,7 +334,11 @@ class _WindowRun:
             self.events += fresh
 
     def _take_events(self) -> bytes:
-        """Returns the board's new events. Writes of clock and cache settings are counted and removed."""
+        """Returns the new events. Writes of clock and cache settings are counted and removed.
+
+        Not counted are writes that leave the setting as it was when the window opened, if the register also contains
+        bits of the running task.
+        """
         packed = self.machine.take_events()
         if not self.settings:
             return packed
@@ -342,7 +348,10 @@ class _WindowRun:
         if not is_setting.any():
             return packed
         names = list(self.settings.values())
-        self.setting_writes.update(names[number] for number in numbers[is_setting].tolist())
+        written = zip(numbers[is_setting].tolist(), events["value"][is_setting].tolist(), strict=True)
+        self.setting_writes.update(
+            names[number] for number, word in written if not keeps_setting(names[number], word, self.state)
+        )
         return events[~is_setting].tobytes()
 
     def _run_to_window_state(self, state: int, phase: str, limit_s: float) -> None:

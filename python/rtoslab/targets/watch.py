@@ -114,7 +114,8 @@ class StepRecorder:
                 self._machine.watch_write((block + size - _WORD) & ~3, IDENT_FILL + index)
         brackets = frozenset(name for bracket in _BRACKETS for name in self._kernel.symbols.get(bracket, ()))
         completes = {name: frozenset(begun) for name, begun in self._kernel.completes.items()}
-        self._meanings = ProbeMeanings(names, addresses, behind, blocks, own, self._pin, brackets, completes)
+        in_thread = self._kernel.behaviour.switch_mode == "thread"
+        self._meanings = ProbeMeanings(names, addresses, behind, blocks, own, self._pin, brackets, completes, in_thread)
         self._current = dict(current)
         structures = KernelStructures(self._image, self._kernel)
         blocks_of_tasks = self._tasks_so_far(before) | set(current.values())

@@ -238,6 +238,21 @@ def test_feature_that_the_kernel_enables_cannot_be_disabled(board: str, core: st
     assert (result or "").startswith(output) is wrong
 
 
+def test_switch_outside_a_handler_cannot_be_timed() -> None:
+    catalogue = Catalogue(ROOT)
+    plain = catalogue.kernel("freertos")
+    behaviour = plain.facts.behaviour.model_copy(update={"switch_mode": "thread"})
+    in_thread = replace(plain, facts=plain.facts.model_copy(update={"behaviour": behaviour}))
+    board = catalogue.board("pico")
+
+    def obstacle(benchmark: str) -> str | None:
+        return find_obstacle(catalogue.benchmark(benchmark), in_thread, board, 1, {})
+
+    assert obstacle("switch_pairs") == "FreeRTOS switches tasks in thread mode, so no handler of a switch can be timed"
+    assert obstacle("tick_handler") is None
+    assert find_obstacle(catalogue.benchmark("switch_pairs"), plain, board, 1, {}) is None
+
+
 def test_port_may_differ_by_architecture() -> None:
     kernel = Catalogue(ROOT).kernel("freertos").facts
     assert kernel.for_cpu("armv6m").symbols["yield"] == ("vPortYield",)

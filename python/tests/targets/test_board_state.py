@@ -8,7 +8,7 @@ import pytest
 from rtoslab import _sim, api
 from rtoslab.results import MeasuredPoint
 from rtoslab.targets.board import make_machine
-from rtoslab.targets.board_state import read_state
+from rtoslab.targets.board_state import keeps_setting, read_state
 from tests.targets.test_boards import CATALOGUE
 
 SYSTICK_COUNT = 0xE000_E018
@@ -53,3 +53,19 @@ def test_core_that_the_board_lacks_is_refused() -> None:
     machine = make_machine(CATALOGUE.board("nucleo-f446re").facts, cores=1)
     with pytest.raises(_sim.SimError, match="core"):
         machine.read_registers(1, [SYSTICK_COUNT])
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "keeps"),
+    [
+        ("fpu.lazy", 0xC000_0000, True),  # LSPACT is cleared
+        ("fpu.lazy", 0xC000_0001, True),
+        ("fpu.lazy", 0x8000_0000, False),  # LSPEN is off
+        ("core.auxiliary", 0, False),  # nothing of a task is in this register
+        ("mpu", 0, False),
+    ],
+)
+def test_write_that_keeps_the_setting(name: str, word: int, keeps: bool) -> None:
+    at_open = {"fpu.lazy": 3, "core.auxiliary": 0, "mpu": 0}
+    assert keeps_setting(name, word, at_open) == keeps
+    assert not keeps_setting(name, word, {}), "it was not read as the window opened"

@@ -21,7 +21,7 @@ from rtoslab.results.results import SeriesSamples
 from rtoslab.targets.event_kinds import IDENT_CURRENT, IDENT_SELECT, IDENT_SELECTED, IDENT_TOP
 from rtoslab.targets.events import EVENT
 from rtoslab.targets.exceptions import PENDSV, SYSTICK
-from rtoslab.targets.handlings import UNKNOWN, HandlerReader, HandlerRuns, call_return_addresses
+from rtoslab.targets.handlings import THREAD_MODE, UNKNOWN, HandlerReader, HandlerRuns, call_return_addresses
 from rtoslab.targets.observe import WindowObservations
 from tests.fakes import CONTROL, WINDOW, Fields, board, decoded_run, handle, kernel, task
 
@@ -102,6 +102,30 @@ class Code:
 
     def read(self, address: int, length: int) -> bytes:
         return self.code[address - 0x1000 :][:length]
+
+
+def test_switches_in_thread_mode_follow_their_tick() -> None:
+    one, two = handle(0), handle(1)
+    rows = [
+        *tick_at(1000),
+        (1100, WRITE, IDENT_CURRENT, one),  # the tick has preempted the idle task
+        (1300, WRITE, IDENT_CURRENT, two),
+        (1400, WRITE, IDENT_CURRENT, IDLE),
+        *tick_at(2000),
+        (2100, ENTER, PENDSV, 12),
+        (2110, WRITE, IDENT_CURRENT, one),  # not in thread mode
+        (2120, EXIT, PENDSV, 0),
+    ]
+    reader = HandlerReader(IDLE, switching=(), in_thread=True)
+    reader.feed(events(*rows))
+    runs = reader.runs
+    assert runs.exception == [SYSTICK, THREAD_MODE, THREAD_MODE, THREAD_MODE, SYSTICK, PENDSV]
+    assert list(zip(runs.before, runs.after, strict=True))[1:4] == [(IDLE, one), (one, two), (two, IDLE)]
+    assert runs.start_cycle[1:4] == [1100, 1300, 1400]
+    assert runs.cycles == [50, 0, 0, 0, 50, 20]
+    in_handlers = HandlerReader(IDLE, switching=())
+    in_handlers.feed(events(*rows))
+    assert THREAD_MODE not in in_handlers.runs.exception
 
 
 def test_return_address_of_a_call() -> None:

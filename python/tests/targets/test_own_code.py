@@ -88,11 +88,9 @@ def test_instructions_of_several_cores_are_added() -> None:
     assert result[3].stretches == (CodeSpan(0x100, 1, 1, 1), CodeSpan(0x102, 1, 12, 12))
 
 
-def test_port_is_own_code_unless_it_is_all_there_is_of_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = [
-        ("/there/firmware/benchmarks/t/t.c", [(0x100, 0x140)]),
-        ("/there/firmware/kernels/b/port.c", [(0x200, 0x220)]),
-    ]
+@pytest.mark.parametrize("port", ["/there/firmware/kernels/b/port.c", "port/port.c"], ids=["ours", "outside"])
+def test_port_is_own_code_unless_it_is_all_there_is_of_a_kernel(monkeypatch: pytest.MonkeyPatch, port: str) -> None:
+    files = [("/there/firmware/benchmarks/t/t.c", [(0x100, 0x140)]), (port, [(0x200, 0x220)])]
     monkeypatch.setattr(_sim, "sources", lambda _: files)
     rows = {0: profile((0x100, 5, 5), (0x200, 5, 5))}
     for tasks, names in ((True, ["f", "g"]), (False, ["f"])):

@@ -217,6 +217,24 @@ def test_call_may_be_restarted_after_another_handler_and_task() -> None:
     ]  # fmt: skip
 
 
+def test_call_may_be_restarted_by_a_later_exception() -> None:
+    """A kernel that switches in thread mode lets a handler return to its own code, and resumes the task from there."""
+    rows = [
+        call(100, 1, BEHIND_GIVE),
+        enter(120, SYSTICK, 16),
+        leave(180, SYSTICK, 0x700),
+        enter(200, 11, 12),
+        leave(220, 11, GIVE),
+        call(230, 1, BEHIND_GIVE),
+        back(260, BEHIND_GIVE),
+        call(290, 1, BEHIND_GIVE),
+    ]
+    in_thread = replace(WATCHING, resumes_in_thread=True)
+    kinds = [step.kind for step in find_steps(raw(rows), in_thread, {0: ONE})]
+    assert kinds == ["call", "tick", "call"]
+    assert [step[0] for step in steps(*rows)] == ["call", "tick", "call", "call"]
+
+
 def test_call_of_a_handler_is_not_the_tasks_restarted_call() -> None:
     rows = [
         enter(10, LINE),
