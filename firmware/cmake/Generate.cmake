@@ -64,14 +64,16 @@ function(generate_regions)
   file(CONFIGURE OUTPUT "${BENCH_GENERATED_DIR}/board_memories.ld" CONTENT "${text}" @ONLY)
 endfunction()
 
-# The stack of each task: what the benchmark asks for with these cores and this optimisation, cut to the board's limit.
+# The stack of each task: what the last fitting row asks for (cores, optimisation, a parameter's value), cut to the board's
+# limit.
 function(task_stack_bytes out)
   toml_get(bytes bench stack_bytes)
   toml_parts(rows bench stack)
   foreach(row IN LISTS rows)
-    toml_get(cores bench "stack.${row}.cores")
-    toml_get(opt bench "stack.${row}.opt")
-    if(cores EQUAL CORES AND opt STREQUAL OPT)
+    toml_get_or(cores bench "stack.${row}.cores" "${CORES}")
+    toml_get_or(opt bench "stack.${row}.opt" "${OPT}")
+    toml_get_or(param bench "stack.${row}.param" "")
+    if(cores EQUAL CORES AND opt STREQUAL OPT AND (NOT param OR param IN_LIST BENCH_PARAMS_FINAL))
       toml_get(bytes bench "stack.${row}.bytes")
     endif()
   endforeach()

@@ -11,7 +11,10 @@
  * work may be in parts, some of them under a mutex, at a raised priority or with interrupts masked. Who raises the
  * interrupts is not the image's matter: nothing in it does.
  *
- * The tables task_set_rows, task_set_events, task_set_lines and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
+ * With `events` 2 a task may as well be released by another one, which at the end of each job gives a semaphore, sends a
+ * message or notifies it; task_set_sent then follows that call. The tick may release jobs late, by ticks that a table states.
+ *
+ * The tables task_set_rows, task_set_events, task_set_releases, task_set_lines and bench_program.priority lie in the image as they are; `rtoslab rta --check` writes a task
  * set into a copy of the image. What stands here is the example that the image runs by itself. */
 #include "bench/bench.h"
 
@@ -128,6 +131,124 @@ static port_semaphore_t arrived[LINES];
 static port_mutex_t resources[RESOURCES];
 static bool gives[LINES];
 
+#if BENCH_PARAM_EVENTS >= 2
+
+#define LATE 8u
+#define MESSAGES 8u
+
+enum carrier { NO_CARRIER, SEMAPHORE, MESSAGE, NOTIFICATION };
+
+struct task_set_release {
+    uint8_t to;         /* the task that each job releases at its end, counted from 1; 0: none */
+    uint8_t to_carrier; /* enum carrier */
+    uint8_t carrier;    /* how another task releases this one; NO_CARRIER: none does */
+    uint8_t zero;
+    uint8_t late[LATE]; /* by how many ticks the tick releases a job late, by the job's number modulo LATE */
+};
+
+extern const volatile struct task_set_release task_set_releases[BENCH_TASKS_PER_CORE];
+
+const volatile struct task_set_release task_set_releases[BENCH_TASKS_PER_CORE] = {{.to = 0}};
+
+static port_semaphore_t given[BENCH_TASKS_PER_CORE];
+#if KERNEL_SERVICES_QUEUE
+static port_queue_t inboxes[BENCH_TASKS_PER_CORE];
+#endif
+#if KERNEL_SERVICES_NOTIFY
+static port_task_t handles[BENCH_TASKS_PER_CORE];
+#endif
+
+/* Executed after the call with which a job releases another task. R0 is the index of the calling task. */
+static __attribute__((naked, noinline, noclone)) void sent(__attribute__((unused)) uint32_t index)
+{
+    __asm volatile(".global task_set_sent\n"
+                   "task_set_sent:\n"
+                   "    bx lr\n");
+}
+
+/* Releases another task. False if the kernel refuses. */
+static bool send_release(unsigned to, enum carrier carrier)
+{
+    switch (carrier) {
+#if KERNEL_SERVICES_QUEUE
+    case MESSAGE: {
+        uint32_t message = to;
+
+        return port_queue_send(&inboxes[to], &message);
+    }
+#endif
+#if KERNEL_SERVICES_NOTIFY
+    case NOTIFICATION:
+        port_notify_give(handles[to]);
+        return true;
+#endif
+    default:
+        return port_semaphore_give(&given[to]);
+    }
+}
+
+/* Waits until another task releases this one. False if the kernel refuses. */
+static bool await_release(struct bench_task *self, enum carrier carrier)
+{
+    switch (carrier) {
+#if KERNEL_SERVICES_QUEUE
+    case MESSAGE: {
+        uint32_t message;
+
+        return port_queue_receive(&inboxes[self->index], &message) && message == self->index;
+    }
+#endif
+#if KERNEL_SERVICES_NOTIFY
+    case NOTIFICATION:
+        port_notify_take(self->handle);
+        return true;
+#endif
+    default:
+        return port_semaphore_take(&given[self->index]);
+    }
+}
+
+/* Creates what tasks wait for that other tasks release, by task 0 before the gate. Each kind of call is executed once, so
+ * that its code has been fetched. */
+static bool prepare_releases(struct bench_task *self)
+{
+    bool fine = true;
+
+    for (unsigned index = 0; fine && index < BENCH_TASKS_PER_CORE; index++) {
+        const volatile struct task_set_release *row = &task_set_releases[index];
+
+        fine = row->to <= BENCH_TASKS_PER_CORE;
+        switch ((enum carrier)row->carrier) {
+        case SEMAPHORE:
+            fine = fine && port_semaphore_create(&given[index], 1000, 1) && port_semaphore_take(&given[index]) &&
+                   port_semaphore_give(&given[index]) && port_semaphore_take(&given[index]);
+            break;
+#if KERNEL_SERVICES_QUEUE
+        case MESSAGE: {
+            uint32_t message = index;
+
+            fine = fine && port_queue_create(&inboxes[index], MESSAGES, sizeof message) &&
+                   port_queue_send(&inboxes[index], &message) && port_queue_receive(&inboxes[index], &message);
+            break;
+        }
+#endif
+#if KERNEL_SERVICES_NOTIFY
+        case NOTIFICATION:
+            port_notify_give(self->handle);
+            port_notify_take(self->handle);
+            break;
+#endif
+        default:
+            fine = fine && row->carrier == NO_CARRIER;
+            break;
+        }
+    }
+    sent(LINE_INDEX);
+    return fine;
+}
+
+#endif
+
 /* Handles an interrupt line of the task set: computes, and wakes the line's task. */
 static void handled(unsigned line)
 {
@@ -239,8 +360,18 @@ static void event_body(struct bench_task *self, const volatile struct task_set_e
     uint32_t period = task_set_rows[AT(self->core, self->index)].period_ticks;
     uint32_t tick = port_tick_now(), ticks = base_tick + task_set_rows[AT(self->core, self->index)].offset_ticks - tick;
     unsigned parts = row->parts, line = row->line;
+#if BENCH_PARAM_EVENTS >= 2
+    const volatile struct task_set_release *release = &task_set_releases[self->index];
+    unsigned to = release->to, job = 0;
+    enum carrier carrier = (enum carrier)release->carrier, to_carrier = (enum carrier)release->to_carrier;
+#endif
 
     while (bench_running()) {
+#if BENCH_PARAM_EVENTS >= 2
+        if (carrier != NO_CARRIER) {
+            self->failures += await_release(self, carrier) ? 0 : 1;
+        } else
+#endif
         if (line != 0) {
             self->failures += port_semaphore_take(&arrived[line - 1u]) ? 0 : 1;
         } else {
@@ -249,8 +380,19 @@ static void event_body(struct bench_task *self, const volatile struct task_set_e
         for (unsigned i = 0; i < parts; i++) {
             work_part(self, &row->part[i]);
         }
+#if BENCH_PARAM_EVENTS >= 2
+        if (to != 0) {
+            self->failures += send_release(to - 1u, to_carrier) ? 0 : 1;
+            sent(self->index);
+        }
+        bench_count(self);
+        ticks = period - release->late[job % LATE];
+        job++;
+        ticks += release->late[job % LATE];
+#else
         bench_count(self);
         ticks = period;
+#endif
     }
 }
 
@@ -333,6 +475,14 @@ static bool prepare(struct bench_task *self)
 #endif
 #if BENCH_PARAM_EVENTS
     if (self->index == 0 && !prepare_events()) {
+        return false;
+    }
+#endif
+#if BENCH_PARAM_EVENTS >= 2
+#if KERNEL_SERVICES_NOTIFY
+    handles[self->index] = self->handle;
+#endif
+    if (self->index == 0 && !prepare_releases(self)) {
         return false;
     }
 #endif

@@ -96,10 +96,14 @@ class SweepPhase(StrictModel):
 
 
 class StackNeed(StrictModel):
-    """The stack size of each task in a configuration that needs another one than `stack_bytes`."""
+    """The stack size of each task in a configuration that needs another one than `stack_bytes`.
+    The last one that fits applies. What is left out fits always.
+    """
 
-    cores: int = Field(ge=1)
-    opt: str = Field(pattern="^-O[0123sg]$")
+    cores: int | None = Field(default=None, ge=1)
+    opt: str = Field(default="", pattern="^(-O[0123sg])?$")
+    param: str = Field(default="", pattern="^([a-z_]+=[0-9]+)?$")
+    """A value of a parameter, as in `events=2`."""
     bytes: int = Field(ge=1)
 
 

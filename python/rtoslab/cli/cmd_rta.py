@@ -145,6 +145,9 @@ def rta_bounds_command(
     "--events", is_flag=True, help=("Also use interrupts that release tasks, critical sections and masked sections.")
 )
 @click.option(
+    "--sends", is_flag=True, help=("Like --events, and also use tasks that other tasks release, and late releases.")
+)
+@click.option(
     "--cores",
     type=click.IntRange(1, 64),
     default=1,
@@ -169,6 +172,7 @@ def rta_break_command(
     sets: int,
     seed: int,
     events: bool,
+    sends: bool,
     cores: int,
     shapes: tuple[str, ...],
     out: Path | None,
@@ -184,7 +188,8 @@ def rta_break_command(
 
     say = (lambda _: None) if as_json else (lambda text: click.echo(text, err=True))
     catalogue = Catalogue(find_root())
-    bench = TaskSetBench.build_bench(catalogue, kernel, board, dict(config), events=events, cores=cores, progress=say)
+    level = 2 if sends else int(events)
+    bench = TaskSetBench.build_bench(catalogue, kernel, board, dict(config), events=level, cores=cores, progress=say)
     tried = []
     for attempt in search_broken_bounds(bench, sets, seed, shapes or tuple(SHAPES)):
         tried.append(attempt)
@@ -241,7 +246,7 @@ class _BoardBench:
         self.quiet = quiet
         self.catalogue = Catalogue(find_root())
         homes = [task.core for task in task_set.tasks] + [interrupt.core for interrupt in task_set.interrupts]
-        events = task_set.has_events
+        events = task_set.event_level
         self._print_step(f"building and calibrating {kernel} on {board}")
         self.images = TaskSetImages.build_images(
             self.catalogue, kernel, board, config, events=events, cores=1 + max(homes)

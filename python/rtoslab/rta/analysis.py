@@ -23,8 +23,16 @@ from rtoslab.rta.cores import (
     tasks_released_on_core,
     with_release_delays,
 )
-from rtoslab.rta.demand import CompetingDemand
+from rtoslab.rta.demand import CompetingDemand, JobInstant
 from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.senders import (
+    Sends,
+    UnboundedSendError,
+    chain_of_senders,
+    senders_upwards,
+    urgent_successors,
+    with_sender_arrivals,
+)
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
 from rtoslab.rta.windows import (
     MAX_STEPS,
@@ -47,6 +55,8 @@ class BoundObstacle(StrEnum):
     """The demand is more than the processor has: deadlines will be missed."""
     MODEL = "model"
     """The model does not apply."""
+    LOST_RELEASE = "lost release"
+    """A release may be lost, so no job of the task or of those that it releases is known to answer an arrival."""
     STEPS = "steps"
     """The search used up its steps without a result."""
 
@@ -162,16 +172,38 @@ def _bound_all(
         core: OtherCores() if latest_ends is None else find_other_cores(system, charges_by_core, core, latest_ends)
         for core in system.core_numbers
     }
+    sends: dict[str, int | None] = {}
+    for sender in senders_upwards(system):
+        charge, others = charges_by_core[sender.core], cores[sender.core]
+        latest = _bound_task(sender, system, charge, others, sends, MAX_STEPS, JobInstant.SENT)
+        sends[sender.name] = latest.response
+    bounds = [
+        _bound_task(task, system, charges_by_core[task.core], cores[task.core], sends, max_steps)
+        for task in system.tasks
+    ]
     return (
-        tuple(
-            _bound_task(task, system, charges_by_core[task.core], cores[task.core], max_steps) for task in system.tasks
-        ),
+        _without_lost_releases(bounds, system),
         tuple(
             _bound_interrupt(interrupt, system, charges_by_core[interrupt.core], cores[interrupt.core], max_steps)
             for interrupt in system.interrupts
             if not interrupt.implied
         ),
     )
+
+
+def _without_lost_releases(bounds: Sequence[ResponseBound], system: IntegerTaskSet) -> tuple[ResponseBound, ...]:
+    """Returns the bounds without those of tasks at the end of a chain in which a release may be lost."""
+    lost = {bound.name for bound in bounds if bound.obstacle is BoundObstacle.LOST_RELEASE}
+    by_name = {task.name: task for task in system.tasks}
+    checked = []
+    for bound in bounds:
+        senders = chain_of_senders(by_name[bound.name], by_name)
+        loser = next((sender for sender in senders if sender in lost), None) if lost else None
+        if loser is not None and bound.response is not None:
+            reason = f"{loser} is before it in its chain of tasks, and a release of {loser} may be lost"
+            bound = replace(bound, response=None, reason=reason, parts={}, obstacle=BoundObstacle.LOST_RELEASE)  # noqa: PLW2901
+        checked.append(bound)
+    return tuple(checked)
 
 
 def overhead_costs(
@@ -194,13 +226,29 @@ def overhead_costs(
 
 
 def _bound_task(
-    task: SystemTask, system: IntegerTaskSet, charge: KernelCharges, other_cores: OtherCores, max_steps: int
+    task: SystemTask,
+    system: IntegerTaskSet,
+    charge: KernelCharges,
+    other_cores: OtherCores,
+    sends: Sends,
+    max_steps: int,
+    until: JobInstant = JobInstant.LAST_INSTRUCTION,
 ) -> ResponseBound:
-    """Returns the response-time bound of one task."""
+    """Returns the response-time bound of one task.
+    `sends`: the latest ends of less urgent tasks' sends. `until`: the instant at which the response ends.
+    """
     peers = [item for item in system.tasks if item.core == task.core]
     above = [peer for peer in peers if peer.priority > task.priority]
     equals = [peer for peer in peers if peer.priority == task.priority and peer is not task]
-    in_order = system.equals == "fifo" and bool(equals)
+    is_chained = any(peer.sender for peer in peers)
+    in_order = system.equals == "fifo" and bool(equals) and not is_chained
+    if is_chained:
+        try:
+            task, *above = with_sender_arrivals([task, *above], system, task.priority, sends)
+            equals = with_sender_arrivals(equals, system, task.priority, sends)
+        except UnboundedSendError as cause:
+            return _without_bound(task, str(cause), Fraction(0), BoundObstacle.MODEL)
+    tick_jitter = _tick_jitter(task, [*peers, task, *above, *equals], system, charge)
     demand = CompetingDemand(
         task=task,
         others=above if in_order else [*above, *equals],
@@ -210,8 +258,11 @@ def _bound_task(
         blocking=longest_blocking(task, peers, system, charge),
         takes_turns=charge.slice > 0 and _has_equal_priorities([task, *above, *equals]),
         shared_resources=_shared_resources(peers),
-        tick_jitter=_tick_jitter(task, peers, system, charge),
+        tick_jitter=tick_jitter,
+        release_lead=tick_jitter if is_chained else 0,
         other_cores=other_cores.demands,
+        successors=urgent_successors(task, system),
+        until=until,
     )
     whole = replace(demand, others=[*above, *equals]) if in_order else demand
     load = whole.utilisation()
@@ -221,23 +272,35 @@ def _bound_task(
     reason = _model_obstacle(task, system, charge, other_cores)
     if reason:
         return _without_bound(task, reason, load, BoundObstacle.MODEL)
+    limit = _response_limit(task, max_steps)
     try:
         worst = (
             longest_response_fifo(demand, equals, max_steps)
             if in_order
             else max(
-                (
-                    longest_response(item, first, max_steps, _response_limit(task, max_steps))
-                    for item, first in busy_period_starts(demand)
-                ),
+                (longest_response(item, first, max_steps, limit) for item, first in busy_period_starts(demand)),
                 key=lambda window: window[0],
             )
         )
     except NoBoundError:
         return _without_bound(task, _search_ended_text(load, max_steps), load, BoundObstacle.STEPS)
     response, parts = worst
+    if sends_lost := _describe_lost_notification(task, response + task.jitter, system):
+        return _without_bound(task, sends_lost, load, BoundObstacle.LOST_RELEASE)
     return ResponseBound(
         task.name, task.deadline, response + task.jitter, "", _nonzero_parts(parts, task.jitter), float(load)
+    )
+
+
+def _describe_lost_notification(task: SystemTask, response: int, system: IntegerTaskSet) -> str:
+    """Returns why notifications of the task may be lost. Empty if they are not, or if other calls release it."""
+    sender = next((peer for peer in system.tasks if peer.name == task.sender), None)
+    if sender is None or sender.gives_by != "notification" or response <= task.period:
+        return ""
+    took, period = (f"{system.to_microseconds(value):,.1f} us" for value in (response, task.period))
+    return (
+        f"its response may be {took} and its period is {period}, so a notification from {sender.name} may come before "
+        "the one before it is taken, and be lost"
     )
 
 
@@ -281,7 +344,7 @@ def _model_obstacle(task: SystemTask, system: IntegerTaskSet, charge: KernelChar
     """Returns why the analysis gives no bound for the task. Empty if it gives one."""
     if other_cores.obstacle:
         return other_cores.obstacle
-    if charge.tick_period and task.period < charge.tick_period and not task.released_by:
+    if charge.tick_period and task.period < charge.tick_period and task.is_tick_released:
         return "its period is shorter than that of the tick that releases it"
     late = _longest_tick_wait(task.core, system, charge, other_cores) if charge.tick_period else 0
     if late is None or late >= charge.tick_period > 0:

@@ -4,6 +4,7 @@ raises."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from random import Random
@@ -12,10 +13,13 @@ from typing import Final
 from rtoslab.base import CheckError
 from rtoslab.rta.firmware import (
     INTERRUPT_LINES,
+    LATE_JOBS,
+    MAX_LATE_TICKS,
     MAX_PARTS,
     MUTEXES,
     InterruptLine,
     PartProtection,
+    ReleaseCarrier,
     TaskRow,
     TaskSetFirmware,
     WorkPart,
@@ -28,8 +32,13 @@ _GAP_CYCLES: Final = 4_000
 still pending."""
 
 
-def task_rows(system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork) -> list[TaskRow]:
+def task_rows(
+    system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork, random: Random | None = None
+) -> list[TaskRow]:
     """Returns the tasks of a system as rows of the image's task table.
+
+    The tick releases the first of eight jobs of a task with jitter as late as it may, and the others as they arrive:
+    the second then comes soonest after the first. With `random` each is as late as it happens.
     Raises CheckError naming the task that does not fit.
     """
     if (last := max(system.core_numbers)) >= firmware.core_count:
@@ -72,7 +81,63 @@ def task_rows(system: IntegerTaskSet, firmware: TaskSetFirmware, work: BusyWork)
         name: max(levels.index(task.priority) for task in system.tasks if name in dict(task.sections))
         for name in resources
     }
-    return [_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in system.tasks]
+    rows = [_task_row(task, system, firmware, work, levels.index(task.priority), ceilings) for task in system.tasks]
+    return [_with_releases(row, task, system, firmware, random) for row, task in zip(rows, system.tasks, strict=True)]
+
+
+def _with_releases(
+    row: TaskRow, task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
+) -> TaskRow:
+    """Returns a task's row with what releases it besides the tick and interrupts, and what it releases."""
+    if task.gives or task.sender:
+        names = [other.name for other in system.tasks]
+        sender = system.tasks[names.index(task.sender)] if task.sender else None
+        return replace(
+            row,
+            receiver=1 + names.index(task.gives) if task.gives else 0,
+            receiver_carrier=_carrier(task, firmware) if task.gives else ReleaseCarrier.NONE,
+            carrier=_carrier(sender, firmware) if sender else ReleaseCarrier.NONE,
+            late_ticks=_late_ticks(task, system, firmware, random),
+        )
+    return replace(row, late_ticks=_late_ticks(task, system, firmware, random))
+
+
+def _carrier(sender: SystemTask, firmware: TaskSetFirmware) -> ReleaseCarrier:
+    """Returns the object by which a task releases another one in the image. Raises CheckError if there is none."""
+    if not firmware.has_sends:
+        raise CheckError(f"{sender.name}: this image cannot release tasks by other tasks; build it with events=2.")
+    service, objects = _CARRIER_SERVICES[sender.gives_by]
+    if not firmware.kernel.services[service]:
+        raise CheckError(f"{sender.name}: {firmware.kernel.id} has no {objects}; check the set with another gives_by.")
+    return ReleaseCarrier[sender.gives_by.upper()]
+
+
+_CARRIER_SERVICES: Final = {
+    "semaphore": ("semaphore", "semaphores"),
+    "message": ("queue", "message queues"),
+    "notification": ("notify", "notifications of tasks"),
+}
+"""By carrier: the service of the kernel that it needs, and its name in errors."""
+
+
+def _late_ticks(
+    task: SystemTask, system: IntegerTaskSet, firmware: TaskSetFirmware, random: Random | None
+) -> tuple[int, ...]:
+    """Returns by how many ticks the tick releases the jobs of a task late, for a whole number of ticks of jitter.
+    Empty if it releases them as they arrive. Raises CheckError if the jitter is too long for the image.
+    """
+    tick = firmware.tick_cycles * system.units_per_cycle
+    most = task.jitter // tick
+    if not firmware.has_sends or not most or not task.is_tick_released:
+        return ()
+    if most > MAX_LATE_TICKS or task.jitter >= task.period:
+        raise CheckError(
+            f"{task.name}: its jitter is {most} ticks, but the image supports up to {MAX_LATE_TICKS} and less than the "
+            "period; check the set with less jitter."
+        )
+    if random is None:
+        return (most, *[0] * (LATE_JOBS - 1))
+    return tuple(random.randint(0, most) for _ in range(LATE_JOBS))
 
 
 def _task_row(
@@ -88,8 +153,9 @@ def _task_row(
     """
     scale = system.units_per_cycle
     line = 1 + [interrupt.name for interrupt in system.interrupts].index(task.released_by) if task.released_by else 0
-    period = 1 if line else _whole_ticks(task, Fraction(task.period, scale), "period", firmware)
-    offset = 0 if line else _whole_ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
+    by_tick = task.is_tick_released
+    period = 1 if not by_tick else _whole_ticks(task, Fraction(task.period, scale), "period", firmware)
+    offset = 0 if not by_tick else _whole_ticks(task, Fraction(task.offset or 0, scale), "offset", firmware)
     if not task.kernel_call_count:
         return TaskRow(period, offset, *_work_lasting(task, task.wcet // scale, work), level, line, core=task.core)
     protected: list[tuple[int, PartProtection, int]] = []

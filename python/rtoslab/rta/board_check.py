@@ -156,7 +156,7 @@ def check_on_board(
     ]
     ledger = make_ledger([trace], work)
     return BoardCheck(
-        tuple(tasks), tuple(interrupts), trace, ledger, span, hyperperiod, tuple(_check_notes(system, tasks))
+        tuple(tasks), tuple(interrupts), trace, ledger, span, hyperperiod, tuple(_check_notes(system, firmware, tasks))
     )
 
 
@@ -165,11 +165,18 @@ def _count_misses(observation: ObservedResponses, deadline: int) -> int:
     return sum(job > deadline for job in (*observation.ended, *observation.unfinished))
 
 
-def _check_notes(system: IntegerTaskSet, observations: list[ObservedTask]) -> list[str]:
+def _check_notes(system: IntegerTaskSet, firmware: TaskSetFirmware, observations: list[ObservedTask]) -> list[str]:
     """Returns notes on what the run of a task set does not show."""
     notes = []
-    if any(task.jitter and not task.released_by for task in system.tasks):
-        notes.append("The tick releases tasks without jitter, so the jitter in the bounds was not observed.")
+    tick = firmware.tick_cycles * system.units_per_cycle
+    for task in system.tasks:
+        late = task.jitter // tick if firmware.has_sends else 0
+        if task.is_tick_released and task.jitter > late * tick:
+            jitter_us, late_us = (system.to_microseconds(time) for time in (task.jitter, late * tick))
+            notes.append(
+                f"The image releases {task.name} up to {late_us:,.1f} us late, not {jitter_us:,.1f} us, because the "
+                "tick releases it."
+            )
     short = [
         f"{one.name} by {float(Fraction(one.wcet - pair.job_work, system.units_per_cycle)):g}"
         for one, pair in zip(system.tasks, observations, strict=True)

@@ -6,7 +6,7 @@ overheads do not cover. Each is shrunk to the smallest set that still shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, lcm
 from random import Random
@@ -22,7 +22,7 @@ from rtoslab.rta.images import TaskSetImages
 from rtoslab.rta.ledger import make_ledger
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import uncovered_entries
-from rtoslab.rta.randomsets import SHAPES, change_one_task, event_system, multicore_system, system_of_shape
+from rtoslab.rta.randomsets import SHAPES, change_one_task, event_system, multicore_system, send_system, system_of_shape
 from rtoslab.rta.responses import observed_responses
 from rtoslab.rta.system import IntegerTaskSet, SystemTask
 from rtoslab.rta.trace import run_task_set
@@ -69,7 +69,7 @@ class TaskSetBench:
         board: str,
         config: Mapping[str, str],
         *,
-        events: bool = False,
+        events: int = 0,
         cores: int = 1,
         progress: Callable[[str], object] = lambda _: None,
     ) -> TaskSetBench:
@@ -84,9 +84,11 @@ class TaskSetBench:
     def run_set(self, system: IntegerTaskSet, starts: tuple[int, ...], shape: str = "", seed: int = 0) -> SearchedSet:
         """Runs a task set and compares its response times with the bounds. Raises CheckError where it cannot be run."""
         count = len(system.tasks)
+        # Every other one is as late each time as it happens to be.
+        late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
         rows = [
-            row if row.line else replace(row, offset_ticks=offset)
-            for row, offset in zip(task_rows(system, self.firmware, self.work), starts[:count], strict=True)
+            replace(row, offset_ticks=offset) if row.is_tick_released else row
+            for row, offset in zip(task_rows(system, self.firmware, self.work, late), starts[:count], strict=True)
         ]
         # The work that can be had may be shorter than the wcet. The bound is for what is run.
         tasks = tuple(
@@ -94,10 +96,8 @@ class TaskSetBench:
             for item, row in zip(system.tasks, rows, strict=True)
         )
         system = replace(system, tasks=tasks)
-        hyperperiod = lcm(*(item.period_ticks for item in rows if not item.line))
+        hyperperiod = lcm(*(item.period_ticks for item in rows if item.is_tick_released))
         ticks = max(LEAST_TICKS, min(MOST_TICKS, hyperperiod))
-        # Every other one is as late each time as it happens to be.
-        late = Random(sum(starts)) if sum(starts) % 2 else None  # noqa: S311 (seeded on purpose)
         lines = interrupt_lines(system, self.firmware, self.work, ticks, starts[count:], late)
         trace = run_task_set(self.firmware, rows, ticks, lines)
         ledger = make_ledger([trace], self.work)
@@ -167,6 +167,8 @@ def _draw_system(bench: TaskSetBench, random: Random, shape: str) -> tuple[str, 
     if firmware.core_count > 1:
         bus = bench.overheads.smp.contention_permille
         return shape, multicore_system(random, SHAPES[shape], firmware, bus)
+    if firmware.has_sends:
+        return "sends", send_system(random, firmware)
     if firmware.has_events:
         return "events", event_system(random, firmware)
     return shape, system_of_shape(random, SHAPES[shape], firmware.clock_hz, firmware.tick_cycles)
@@ -203,7 +205,7 @@ def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[t
     for at, task in enumerate(tasks if count > 1 else ()):
         numbers = [number for number, item in enumerate(interrupts) if item.gives != task.name]
         yield (
-            replace(system, tasks=tasks[:at] + tasks[at + 1 :], interrupts=tuple(interrupts[item] for item in numbers)),
+            replace(system, tasks=_without_task(tasks, at), interrupts=tuple(interrupts[item] for item in numbers)),
             (*starts[:at], *starts[at + 1 : count], *(starts[count + item] for item in numbers)),
         )
     for at, item in enumerate(interrupts):
@@ -212,6 +214,7 @@ def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[t
             yield replace(system, interrupts=rest), starts[: count + at] + starts[count + at + 1 :]
     if any(starts):
         yield system, (0,) * len(starts)
+    yield from ((simpler, starts) for simpler in _simpler_releases(system))
     cuts: tuple[Callable[[int], int], ...] = (lambda wcet: wcet // 2, lambda wcet: wcet - wcet % 1000)
     for at, task in enumerate(tasks):
         if task.kernel_call_count:
@@ -221,6 +224,28 @@ def _smaller_sets(system: IntegerTaskSet, starts: tuple[int, ...]) -> Iterator[t
             wcet = cut(task.wcet)
             if 0 < wcet < task.wcet:
                 yield _with_task(system, at, replace(task, wcet=wcet)), starts
+
+
+def _simpler_releases(system: IntegerTaskSet) -> Iterator[IntegerTaskSet]:
+    """Yields the system with one task less late, or released in a simpler way."""
+    for at, task in enumerate(system.tasks):
+        if task.jitter and task.is_tick_released:
+            yield _with_task(system, at, replace(task, jitter=0))
+        if task.gives_by != "semaphore":
+            yield _with_task(system, at, replace(task, gives_by="semaphore"))
+
+
+def _without_task(tasks: Sequence[SystemTask], at: int) -> tuple[SystemTask, ...]:
+    """Returns the tasks without one. Its sender, or the tick, then releases its receiver."""
+    removed = tasks[at]
+    linked = []
+    for task in (*tasks[:at], *tasks[at + 1 :]):
+        if task.gives == removed.name:
+            task = replace(task, gives=removed.gives)  # noqa: PLW2901 (one of two links)
+        if task.sender == removed.name:
+            task = replace(task, sender=removed.sender)  # noqa: PLW2901
+        linked.append(task)
+    return tuple(linked)
 
 
 def _with_task(system: IntegerTaskSet, at: int, task: SystemTask) -> IntegerTaskSet:

@@ -2,7 +2,8 @@
 
 Each task has its own period and reads its input as its job begins: from a queue that the task before it fills with its
 last instruction, or from outside. An event just after a job has read waits for the next job, so each task adds a period
-and a response (Davare et al. 2007, for tasks with periods of their own)."""
+and a response (Davare et al. 2007, for tasks with periods of their own). A task that the one before it releases adds
+nothing: its response counts from the arrival of the first task that releases others."""
 
 from __future__ import annotations
 
@@ -38,36 +39,43 @@ class ChainBound:
 
 def chain_bound(chain: ChainOfTasks, system: IntegerTaskSet, analysis: ResponseTimeAnalysis) -> ChainBound:
     """Returns the bound of a chain's latency: the sum of period and response over its tasks.
-    From the release of one job to the end of the next are a period and that job's response at most.
+    From the arrival of one job to the end of the next are a period and that job's response at most. Of tasks that
+    release each other in the chain's order, only the last one's response counts.
     """
-    periods = {task.name: task.period for task in system.tasks}
-    responses = [analysis.find_bound(task).response for task in chain.tasks]
+    tasks = {task.name: task for task in system.tasks}
     latency = 0
-    for name, response in zip(chain.tasks, responses, strict=True):
+    for name, next_name in zip(chain.tasks, [*chain.tasks[1:], ""], strict=True):
+        response = analysis.find_bound(name).response
         if response is None:
             return ChainBound(chain.name, chain.deadline, None)
-        latency += periods[name] + response
+        if not next_name or tasks[next_name].sender != name:
+            latency += tasks[name].period + response
     return ChainBound(chain.name, chain.deadline, latency)
 
 
 def longest_observed_latency(chain: ChainOfTasks, system: IntegerTaskSet, trace: TaskSetTrace) -> int | None:
     """Returns the longest latency of a chain of tasks in a run. None if no data reached its end."""
     order = [task.name for task in system.tasks]
+    senders = {task.name: task.sender for task in system.tasks}
     jobs = [sorted((one.begin, one.end) for one in trace.jobs if one.task == order.index(name)) for name in chain.tasks]
+    released = [senders[name] == before for before, name in pairwise(chain.tasks)]
     longest: int | None = None
-    for (looked, _), (_, answered) in pairwise(jobs[0]):
-        arrived = _passed_at(jobs[1:], answered)
+    for number, ((looked, _), (_, answered)) in enumerate(pairwise(jobs[0]), 1):
+        arrived = _find_passing_cycle(jobs[1:], released, number, answered)
         if arrived is not None:
             longest = max(longest or 0, arrived - looked)
     return None if longest is None else longest * system.units_per_cycle
 
 
-def _passed_at(jobs: Sequence[Sequence[tuple[int, int]]], at: int) -> int | None:
+def _find_passing_cycle(
+    jobs: Sequence[Sequence[tuple[int, int]]], released: Sequence[bool], number: int, at: int
+) -> int | None:
     """Returns the cycle at which data that arrives at cycle `at` has passed these tasks.
-    None if the run ends before.
+    None if the run ends before. `released`: whether the task before releases each. `number`: of the job that it did.
     """
-    for mine in jobs:
-        next_ = bisect_left(mine, (at, 0))
+    for mine, is_released in zip(jobs, released, strict=True):
+        next_ = number if is_released else bisect_left(mine, (at, 0))
+        number = next_
         if next_ == len(mine):
             return None
         at = mine[next_][1]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
-from rtoslab.rta.overheads import KernelOverheads
+from rtoslab.rta.overheads import KernelOverheads, SendCosts
 from rtoslab.rta.prices import EntryPrices
 from rtoslab.rta.system import IntegerTaskSet
 
@@ -73,6 +73,10 @@ class KernelCharges:
     """Every job that an interrupt releases, as `start`."""
     woken_end: int = 0
     """Every job that an interrupt releases, as `end`."""
+    send: int = 0
+    """Every job that releases another task: the call, from the job's last instruction to its return."""
+    send_switch: int = 0
+    """Every job that another task releases, unless that one is more urgent: the switch to it in the call."""
     section: int = 0
     """Every call in the midst of a job's work: a lock taken or given back, interrupts masked or not."""
     inversion: int = 0
@@ -130,6 +134,7 @@ def _charges_in_cycles(
     slice_ = max(overheads.tick_slice_cycles, overheads.tick_switch_cycles)
     met = sum(overheads.operations.get(name, 0) for name in INVERSION_OPERATIONS)
     inversion = max(2 * (prices.entry_and_exit + max(down, kinds.up_cycles)), met)
+    sends = overheads.sends or SendCosts()
     if has_events:
         inversion = 2 * (prices.entry_and_exit + events.contended_cycles + events.handover_cycles)
     charged = KernelCharges(
@@ -146,6 +151,8 @@ def _charges_in_cycles(
         give=events.give_cycles if has_events else overheads.interrupt.entry_cycles + overheads.tick_switch_cycles,
         woken_start=(events.start_cycles if has_events else overheads.job.start_cycles) + overheads.job.work_cycles,
         woken_end=(events.end_cycles if has_events else prices.sleep_call_price(sleepers)) + down + leave,
+        send=sends.call_cycles,
+        send_switch=prices.send_switch_price,
         section=events.call_cycles if has_events else _section_call_cycles(overheads),
         inversion=inversion,
         kernel_blocking=prices.longest_blocking(sleepers, distance),
@@ -190,6 +197,7 @@ COMPONENTS: Final[Mapping[str, Callable[[KernelCharges], KernelCharges]]] = {
     "switches to more urgent tasks": lambda all_: replace(all_, preemption_cycles=0, slice=0),
     "entry and exit of interrupts": lambda all_: replace(all_, interrupt=0),
     "gives in interrupts": lambda all_: replace(all_, give=0),
+    "sends to other tasks": lambda all_: replace(all_, send=0, send_switch=0),
     "critical sections": lambda all_: replace(all_, section=0, inversion=0),
     "kernel cannot be interrupted": lambda all_: replace(all_, kernel_blocking=0, longest_mask=0),
     "releases and calls from other cores": lambda all_: replace(all_, core_request=0, release_delay=0),

@@ -36,6 +36,12 @@ def find_other_cores(
     `latest_ends`: the latest end of each task's jobs after their arrival.
     """
     demands = []
+    received = next((task for task in system.tasks if task.sender), None)
+    if received is not None:
+        return OtherCores(
+            obstacle=f"{received.sender} releases {received.name}, which this analysis does not support on several "
+            "cores"
+        )
     for name, users in resources_across_cores(system).items():
         users_text = ", ".join(users)
         return OtherCores(
@@ -78,7 +84,7 @@ def tasks_released_on_core(
 ) -> list[SystemTask]:
     """Returns the tasks whose releases this core handles."""
     every = charge.tick > 0 or charge.compensated_tick > 0
-    return [task for task in (system.tasks if every else peers) if not task.released_by]
+    return [task for task in (system.tasks if every else peers) if task.is_tick_released]
 
 
 def participating_cores(system: IntegerTaskSet, overheads: KernelOverheads | None) -> Sequence[int]:
@@ -91,7 +97,7 @@ def participating_cores(system: IntegerTaskSet, overheads: KernelOverheads | Non
 def with_release_delays(system: IntegerTaskSet, charges_by_core: Mapping[int, KernelCharges]) -> IntegerTaskSet:
     """Returns the system with releases that come later because of other cores: their delays are added to the jitter."""
     tasks = (
-        task if task.released_by else replace(task, jitter=task.jitter + charges_by_core[task.core].release_delay)
+        replace(task, jitter=task.jitter + charges_by_core[task.core].release_delay) if task.is_tick_released else task
         for task in system.tasks
     )
     return replace(system, tasks=tuple(tasks))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
 from fractions import Fraction
 from typing import Final
 
@@ -13,6 +14,18 @@ from rtoslab.rta.system import SystemInterrupt, SystemTask, exact_utilisation
 
 _NEVER: Final = 10**30
 """A period so long that nothing of it counts."""
+
+
+class JobInstant(IntEnum):
+    """The instants of the analysed job up to which a window's demand is counted."""
+
+    LAST_INSTRUCTION = 0
+    """The end of its work, which is its response."""
+    SENT = 1
+    """The end of the call with which it releases another task."""
+    NEXT_JOB = 2
+    """The end of everything that its task does before it can begin another job, and of the more urgent jobs that it
+    releases."""
 
 
 def max_arrivals(window: int, period: int, jitter: int = 0, phase: int = 0) -> int:
@@ -48,23 +61,39 @@ class CompetingDemand:
     """Resources that more than one task uses."""
     tick_jitter: int = 0
     """How long before the busy period a tick may have been due that is handled in it."""
+    release_lead: int = 0
+    """How long before the busy period a release of a less urgent task may have been due that is handled in it."""
     other_cores: Sequence[CompetingDemand] = ()
     """The other cores' tasks and kernel. A lock that this core waits for is held there."""
     phases: dict[str, int] = field(default_factory=dict)
     """The earliest first arrival of each task, counted from the start of the busy period. By default 0."""
+    successors: frozenset[str] = frozenset()
+    """The competing tasks that only jobs of the analysed task release, by sends or chains of them."""
+    until: JobInstant = JobInstant.LAST_INSTRUCTION
     _arriving: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
     """For each of `others`: its period, and how long before the window its first arrival may be."""
     _releasing: Sequence[tuple[int, int]] = field(init=False, repr=False, compare=False)
     """The same of `released`."""
-    _jobs: Sequence[tuple[int, int, bool]] = field(init=False, repr=False, compare=False)
-    """For each of `others`: its WCET, the cost of its locks and masks, whether an interrupt releases it."""
+    _jobs: Sequence[tuple[int, int, bool, int]] = field(init=False, repr=False, compare=False)
+    """For each of `others`: its WCET, the cost of its locks and masks, whether it is woken, the cost of sends."""
+    _capped: Sequence[int] = field(init=False, repr=False, compare=False)
+    """The indices of `others` that are successors."""
+    _senders: Sequence[int] = field(init=False, repr=False, compare=False)
+    """The indices of `others` that release another task."""
 
     def __post_init__(self) -> None:
         """Computes once what every window needs: analyses ask for windows by the thousand."""
-        jobs = [(other.wcet, self._section_cost(other), bool(other.released_by)) for other in self.others]
+        jobs = [
+            (other.wcet, self._section_cost(other), not other.is_tick_released, self._send_cost(other))
+            for other in self.others
+        ]
+        indices = range(len(self.others))
         object.__setattr__(self, "_arriving", [self._period_and_lead(other) for other in self.others])
-        object.__setattr__(self, "_releasing", [self._period_and_lead(task) for task in self.released])
+        releasing = [(period, lead + self.release_lead) for period, lead in map(self._period_and_lead, self.released)]
+        object.__setattr__(self, "_releasing", releasing)
         object.__setattr__(self, "_jobs", jobs)
+        object.__setattr__(self, "_capped", [at for at in indices if self.others[at].name in self.successors])
+        object.__setattr__(self, "_senders", [at for at in indices if self.others[at].gives])
 
     def demand_in_window(
         self, window: int, finished_jobs: int, other_jobs: Sequence[int] | None = None
@@ -75,17 +104,21 @@ class CompetingDemand:
         charge, own = self.charges, finished_jobs + 1
         ticks = max_arrivals(window, charge.tick_period, self.tick_jitter) if charge.tick_period else 0
         counts = _max_arrivals_of_each(self._arriving, window) if other_jobs is None else other_jobs
-        tasks = sections = 0
-        total, woken = own + sum(counts), own if self.task.released_by else 0
-        for count, (wcet, calls, by_interrupt) in zip(counts, self._jobs, strict=True):
+        if self._capped:
+            counts = self._without_unsent_jobs(counts, own if self.until is JobInstant.NEXT_JOB else finished_jobs)
+        tasks = sections = sends = 0
+        total, woken = own + sum(counts), 0 if self.task.is_tick_released else own
+        for count, (wcet, calls, is_woken, sending) in zip(counts, self._jobs, strict=True):
             tasks += count * wcet
             sections += count * calls
-            woken += count if by_interrupt else 0
+            sends += count * sending
+            woken += count if is_woken else 0
         handled = [
             (interrupt, max_arrivals(window, interrupt.period, interrupt.jitter)) for interrupt in self.interrupts
         ]
         met = sum(count for handler, count in handled if handler.gives)
-        meetings = min(MEETINGS * total, ticks)
+        sending_jobs = sum(counts[at] for at in self._senders) + (own if self.task.gives else 0)
+        meetings = min(MEETINGS * total + sending_jobs, ticks)
         return {
             "own": own * self.task.wcet,
             "blocking": self.blocking,
@@ -102,7 +135,8 @@ class CompetingDemand:
             "bus": math.ceil(charge.bus_share * (own * self.task.wcet + tasks)) if charge.bus_share else 0,
             "locks": sum(neighbour.kernel_work(window) for neighbour in self.other_cores),
             "job starts": charge.start * (total - woken) + charge.woken_start * woken,
-            "job ends": charge.end * (total - woken) + charge.woken_end * woken - self.own_end_cost,
+            "job ends": charge.end * (total - woken) + charge.woken_end * woken - self._excluded_end_cost,
+            "sends": sends + own * self._send_cost(self.task) - self._excluded_send_cost,
             "preemptions": 0 if self.takes_turns else charge.preemption_cycles * min(total - woken, ticks),
             "slices": charge.slice * ticks if self.takes_turns else 0,
             "sections": own * self._section_cost(self.task) + sections,
@@ -115,7 +149,7 @@ class CompetingDemand:
         parts = self.demand_in_window(window, -1)
         for work in ("own", "blocking", "tasks", "bus", "locks"):
             parts.pop(work)
-        return sum(parts.values()) + self.own_end_cost
+        return sum(parts.values()) + self._excluded_end_cost
 
     def _count_core_requests(self, window: int, ticks: int) -> int:
         """Returns how often another core can interrupt this one in a window to make it choose its task again.
@@ -139,10 +173,45 @@ class CompetingDemand:
             name in self.shared_resources for name, _ in task.sections
         )
 
+    def _send_cost(self, task: SystemTask) -> int:
+        """Returns the cost of the sends of a job: of its own, and of the one that releases it if its sender does not
+        compete with the analysed task.
+        """
+        charge = self.charges
+        cost = charge.send if task.gives else 0
+        if not task.sender:
+            return cost
+        competing = {other.name: other.priority for other in (self.task, *self.others)}
+        if task.sender not in competing:
+            return cost + charge.send + charge.send_switch
+        return cost + (charge.send_switch if competing[task.sender] <= task.priority else 0)
+
+    def _without_unsent_jobs(self, counts: Sequence[int], sent: int) -> list[int]:
+        """Returns the numbers of jobs of `others`, with no more of the successors than were released."""
+        limited = list(counts)
+        for at in self._capped:
+            limited[at] = min(limited[at], sent)
+        return limited
+
+    @property
+    def is_chained(self) -> bool:
+        """Whether the analysed task releases another one, or is released by one."""
+        return bool(self.task.gives or self.task.sender)
+
     @property
     def own_end_cost(self) -> int:
-        """Returns the time from the end of a job's work until the task can begin another job."""
-        return self.charges.woken_end if self.task.released_by else self.charges.end
+        """Returns the time from the end of a job's work until the task can begin another job, if it sends nothing."""
+        return self.charges.end if self.task.is_tick_released else self.charges.woken_end
+
+    @property
+    def _excluded_end_cost(self) -> int:
+        """Returns the cost of the analysed job's end, if a window does not contain it."""
+        return 0 if self.until is JobInstant.NEXT_JOB else self.own_end_cost
+
+    @property
+    def _excluded_send_cost(self) -> int:
+        """Returns the cost of the analysed job's send, if a window does not contain it."""
+        return self.charges.send if self.task.gives and self.until is JobInstant.LAST_INSTRUCTION else 0
 
     def _period_and_lead(self, task: SystemTask) -> tuple[int, int]:
         """Returns a task's period, and how long before the window its first arrival may be."""
@@ -160,7 +229,7 @@ class CompetingDemand:
     def competing_utilisation(self) -> Fraction:
         """Returns a lower limit of the share of the processor that the competing tasks take."""
         tick = self.charges.tick
-        parts = [(other.wcet, other.period) for other in self.others]
+        parts = [(other.wcet, other.period) for other in self.others if other.name not in self.successors]
         parts += [(interrupt.wcet + self.charges.interrupt, interrupt.period) for interrupt in self.interrupts]
         return exact_utilisation(parts) + (Fraction(tick, self.charges.tick_period) if tick else 0)
 
@@ -170,7 +239,10 @@ class CompetingDemand:
         """
         charge = self.charges
         tasks = (self.task, *self.others)
-        parts = [(task.wcet + self._start_and_end_cost(task) + self._section_cost(task), task.period) for task in tasks]
+        parts = [
+            (task.wcet + self._start_and_end_cost(task) + self._section_cost(task) + self._send_cost(task), task.period)
+            for task in tasks
+        ]
         parts += [
             (interrupt.wcet + charge.interrupt + (charge.give if interrupt.gives else 0), interrupt.period)
             for interrupt in self.interrupts
@@ -186,10 +258,11 @@ class CompetingDemand:
         )
         tick = charge.tick + (charge.slice if self.takes_turns else 0)
         every = Fraction(1, charge.tick_period)
-        seldom = min(MEETINGS * exact_utilisation([(1, task.period) for task in tasks]), every)
+        met = [(MEETINGS + (1 if task.gives else 0), task.period) for task in tasks]
+        seldom = min(exact_utilisation(met), every)
         seldom *= charge.deferred_tick + charge.compensated_tick
         if not self.takes_turns:
-            by_tick = exact_utilisation([(1, task.period) for task in tasks if not task.released_by])
+            by_tick = exact_utilisation([(1, task.period) for task in tasks if task.is_tick_released])
             seldom += min(by_tick, every) * charge.preemption_cycles
         if charge.worst_tick:
             tick += charge.release * len(self.released)
@@ -212,4 +285,4 @@ class CompetingDemand:
     def _start_and_end_cost(self, task: SystemTask) -> int:
         """Returns the kernel's cost of a job's start and end."""
         charge = self.charges
-        return charge.woken_start + charge.woken_end if task.released_by else charge.start + charge.end
+        return charge.start + charge.end if task.is_tick_released else charge.woken_start + charge.woken_end

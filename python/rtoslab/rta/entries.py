@@ -10,12 +10,14 @@ from rtoslab.targets import SYSTICK
 
 
 class JobPhase(StrEnum):
-    """The phases of a task: asleep, starting a job, working, ending the job."""
+    """The phases of a task: asleep, starting a job, working, releasing another task, ending the job."""
 
     ASLEEP = "asleep"
     STARTING = "start"
     """The kernel has switched to it, and its job's work has not begun."""
     WORKING = "work"
+    SENDING = "send"
+    """Its job's work has ended, and the call that releases another task has not returned."""
     ENDING = "end"
     """Its job's work has ended, and it does not sleep yet."""
 
@@ -135,13 +137,13 @@ class PhaseSpan(LedgerEntry):
 
     task: int = IDLE
     running_since: int = 0
-    released_by_interrupt: bool = False
-    """Whether an interrupt's semaphore releases the task's jobs."""
+    is_woken: bool = False
+    """Whether an interrupt or another task releases the task's jobs, not the tick."""
     kernel_calls: int = 0
     """The number of kernel calls during the job's work."""
     handovers: int = 0
     """The number of switches by its own calls during its work: at a held lock, or an unlock that another task waited
-    for."""
+    for. In a call that releases another task: the switches to that one."""
     interruptions: list[TaskInterruption] = field(default_factory=list)
     compensated_ticks: list[int] = field(default_factory=list)
     """For each tick that another core handled meanwhile, and that may be handled again here: the jobs that it
@@ -163,7 +165,7 @@ class JobEnd(LedgerEntry):
 
 @dataclass(slots=True)
 class LockHandover(TaskInterruption):
-    """A task switch that a task's own call caused during its work."""
+    """A task switch that a task's own call caused during its work, or as it released another task."""
 
 
 @dataclass(slots=True)
@@ -191,6 +193,10 @@ class CycleLedger:
 
     interruptions: list[TaskInterruption] = field(default_factory=list)
     starts: list[PhaseSpan] = field(default_factory=list)
+    sends: list[PhaseSpan] = field(default_factory=list)
+    """The calls with which jobs release other tasks."""
+    send_switches: list[LockHandover] = field(default_factory=list)
+    """The switches in these calls."""
     works: list[tuple[PhaseSpan, int]] = field(default_factory=list)
     """Each with the cycles that the undisturbed work takes."""
     job_ends: list[JobEnd] = field(default_factory=list)

@@ -15,7 +15,7 @@ from rtoslab.reports import MARK, deviation_footnote
 from rtoslab.rta.bound_search import SearchedSet, TaskSetBench
 from rtoslab.rta.overheads import toml_text
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
-from rtoslab.rta.taskset import Protocol
+from rtoslab.rta.taskset import Carrier, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class SearchSummary:
     """The median ratio of the bound (split tick) to the longest response, over all tasks of all sets. None if no task
     has both."""
     least: float | None
+    largest: float | None
     deviations: Mapping[str, str]
     """The deviations of the kernel from the port contract, as it declares."""
 
@@ -50,9 +51,10 @@ class SearchSummary:
                 count_text(self.findings, "finding"),
             ]
         )
-        if self.least is None or self.median is None:
+        if self.least is None or self.median is None or self.largest is None:
             return f"{counts}; no task has both a bound and a response{note}"
-        return f"{counts}; bound / longest response: least {self.least:.4f}, median {self.median:.4f}{note}"
+        ratio = f"least {self.least:.4f}, median {self.median:.4f}, largest {self.largest:.4f}"
+        return f"{counts}; bound / longest response: {ratio}{note}"
 
     def as_json(self) -> dict[str, Any]:
         """Returns the figures of the search as a JSON object."""
@@ -73,6 +75,7 @@ def summarise_search(bench: TaskSetBench, results: Sequence[SearchedSet]) -> Sea
         findings=sum(bool(attempt.findings) for attempt in results),
         median=median(ratios) if ratios else None,
         least=min(ratios, default=None),
+        largest=max(ratios, default=None),
         deviations=bench.firmware.deviations,
     )
 
@@ -84,7 +87,7 @@ def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
     table = {
         "kernel": summary.kernel,
         "board": summary.board,
-        "events": bench.firmware.has_events,
+        "events": bench.firmware.event_level if bench.firmware.has_sends else bench.firmware.has_events,
         "cores": bench.firmware.core_count,
         "protocol": system.protocol,
         "found": "; ".join(result.findings),
@@ -104,10 +107,16 @@ def write_finding(bench: TaskSetBench, result: SearchedSet, path: Path) -> None:
 
 def _task_table(task: SystemTask, start: int, tick: int) -> dict[str, Any]:
     """Returns a task as a TOML table of a finding's file. A period of whole ticks is in ticks, another in cycles."""
-    period = {"period_cycles": task.period} if task.released_by else {"period_ticks": task.period // tick}
+    period = {"period_ticks": task.period // tick} if task.is_tick_released else {"period_cycles": task.period}
     facts = {"name": task.name, **period, "first_tick": start, "wcet_cycles": task.wcet, "priority": task.priority}
     if task.released_by:
         facts |= {"released_by": task.released_by, "jitter_cycles": task.jitter}
+    elif task.jitter:
+        facts |= {"jitter_cycles": task.jitter}
+    if task.sender:
+        facts |= {"sender": task.sender}
+    if task.gives:
+        facts |= {"gives": task.gives, "gives_by": task.gives_by}
     if task.core:
         facts |= {"core": task.core}
     if task.kernel_call_count:
@@ -122,7 +131,8 @@ class BrokenBound:
     kernel: str
     board: str
     config: Mapping[str, str]
-    events: bool
+    events: int
+    """The event level of the image."""
     cores: int
     protocol: Protocol
     tasks: tuple[Mapping[str, Any], ...]
@@ -165,6 +175,9 @@ def _parse_task(row: Mapping[str, Any], tick: int) -> SystemTask:
         masked=int(row.get("masked_cycles", 0)),
         sections=tuple((name, int(length)) for name, _, length in parts),
         released_by=str(row.get("released_by", "")),
+        sender=str(row.get("sender", "")),
+        gives=str(row.get("gives", "")),
+        gives_by=cast("Carrier", row.get("gives_by", "semaphore")),
         core=int(row.get("core", 0)),
     )
 
@@ -176,7 +189,7 @@ def read_finding(path: Path) -> BrokenBound:
         kernel=str(table["kernel"]),
         board=str(table["board"]),
         config={str(key): str(value) for key, value in table["config"].items()},
-        events=bool(table.get("events", False)),
+        events=int(table.get("events", 0)),
         cores=int(table.get("cores", 1)),
         protocol=cast("Protocol", table.get("protocol", "inheritance")),
         tasks=tuple(table["task"]),

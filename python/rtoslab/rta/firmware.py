@@ -36,18 +36,28 @@ from rtoslab.targets import (
 
 WINDOW_MS: Final = 600_000
 """Longer than any check. The virtual board is stopped after the last tick of the check."""
+_SENT_SYMBOL: Final = "task_set_sent"
+"""The image has it if its tasks can release others."""
 SETUP_CYCLES: Final = 50_000_000
 _SETUP_STEPS: Final = 100
 IDENT_BEGIN: Final = 1
 """Event: the work of a job begins. Its value is the task's index."""
 IDENT_END: Final = 2
 """Event: the work of a job ends."""
+IDENT_SENT: Final = 3
+"""Event: a job's call that releases another task has returned."""
 IDENT_LINE: Final = 128
 """Added to an interrupt's line where a handler's work begins or ends."""
 _ROW: Final = struct.Struct("<4I")
 _EVENTS: Final = struct.Struct("<BBH")
 _PART: Final = struct.Struct("<IBBBB")
 _LINE: Final = struct.Struct("<3I")
+_RELEASE: Final = struct.Struct("<4B8s")
+LATE_JOBS: Final = 8
+"""The number of jobs after which the image repeats how late the tick releases a task."""
+MAX_LATE_TICKS: Final = 255
+MESSAGES: Final = 8
+"""The number of messages that a queue of the image holds."""
 MAX_PARTS: Final = 6
 INTERRUPT_LINES: Final = 3
 MUTEXES: Final = 4
@@ -62,6 +72,15 @@ class PartProtection(IntEnum):
     LOCKED = 1
     RAISED = 2
     MASKED = 3
+
+
+class ReleaseCarrier(IntEnum):
+    """The objects by which a task releases another one. The numbers are those of the image."""
+
+    NONE = 0
+    SEMAPHORE = 1
+    MESSAGE = 2
+    NOTIFICATION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +110,35 @@ class TaskRow:
     line: int = 0
     parts: tuple[WorkPart, ...] = ()
     core: int = 0
+    receiver: int = 0
+    """The task that its jobs release at their ends, counted from 1. 0: none."""
+    receiver_carrier: ReleaseCarrier = ReleaseCarrier.NONE
+    carrier: ReleaseCarrier = ReleaseCarrier.NONE
+    """How another task releases it. NONE: the tick or an interrupt does."""
+    late_ticks: tuple[int, ...] = ()
+    """How many ticks after its arrival the tick releases a job, by the job's number modulo LATE_JOBS. Empty: none."""
+
+    @property
+    def is_tick_released(self) -> bool:
+        """Whether the kernel's tick releases its jobs."""
+        return not self.line and self.carrier is ReleaseCarrier.NONE
+
+    def job_ticks(self, number: int) -> tuple[int, int]:
+        """Returns the ticks of the arrival and of the release of a job, counted from the first releases of the set."""
+        late = self.late_ticks or (0,)
+        arrival = self.offset_ticks - late[0] + number * self.period_ticks
+        return arrival, arrival + late[number % len(late)]
+
+    def last_released_job(self, tick: int) -> int:
+        """Returns the number of the last job that was released at this tick or before. -1 if none was."""
+        late = self.late_ticks or (0,)
+        number = (tick - self.offset_ticks + late[0]) // self.period_ticks
+        return number if number < 0 or self.job_ticks(number)[1] <= tick else number - 1
+
+    def is_released_at(self, tick: int) -> bool:
+        """Whether the tick with this number releases a job."""
+        number = self.last_released_job(tick)
+        return self.is_tick_released and number >= 0 and self.job_ticks(number)[1] == tick
 
     @property
     def kernel_calls(self) -> int:
@@ -136,9 +184,21 @@ class TaskSetFirmware:
         return self.point.cores
 
     @property
+    def event_level(self) -> int:
+        """Returns what the image supports besides releases by the tick: 1 interrupts and work in parts, 2 also releases
+        by other tasks and late releases by the tick.
+        """
+        return int(self.point.params.get("events", "0"))
+
+    @property
     def has_events(self) -> bool:
         """Whether the image supports tasks that interrupts release, and work in parts."""
-        return self.point.params.get("events") == "1"
+        return self.event_level >= 1
+
+    @property
+    def has_sends(self) -> bool:
+        """Whether the image supports tasks that other tasks release, and late releases by the tick."""
+        return self.event_level >= 2
 
     @property
     def line_exceptions(self) -> tuple[int, ...]:
@@ -163,7 +223,15 @@ class TaskSetFirmware:
             _write_object(
                 image, "task_set_lines", b"".join(_LINE.pack(1, line.rounds, line.extra) for line in lines) or bytes(4)
             )
+        if self.has_sends:
+            _write_object(image, "task_set_releases", b"".join(_pack_release(row) for row in rows))
         return bytes(image)
+
+
+def _pack_release(row: TaskRow) -> bytes:
+    """Returns how a task is released and releases another one, as the bytes that the image stores."""
+    late = bytes(row.late_ticks) or bytes(LATE_JOBS)
+    return _RELEASE.pack(row.receiver, row.receiver_carrier, row.carrier, 0, late)
 
 
 def _pack_parts(row: TaskRow) -> bytes:
@@ -175,14 +243,15 @@ def _pack_parts(row: TaskRow) -> bytes:
 
 
 def build_firmware(
-    catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: bool = False, cores: int = 1
+    catalogue: Catalogue, kernel: str, board: str, config: Mapping[str, str], *, events: int = 0, cores: int = 1
 ) -> TaskSetFirmware:
-    """Builds the image that runs task sets. `events`: with interrupts, sections and masks.
+    """Builds the image that runs task sets. `events`: 1 with interrupts, sections and masks, 2 also with releases by
+    other tasks.
     Raises BuildError, ConformanceError, or CheckError where there is no such image.
     """
     benchmark = _task_table_benchmark(catalogue)
     kernel_entry, board_entry = catalogue.kernel(kernel), catalogue.board(board)
-    settings = {**config, "param.events": "1"} if events else config
+    settings = {**config, "param.events": str(int(events))} if events else config
     if events and cores > 1:
         raise CheckError(
             "On several cores, --check supports only tasks released by the tick, without interrupts, sections or "
@@ -239,6 +308,8 @@ def start_machine(image: bytes, board: Board, kernel: Kernel, cores: int = 1) ->
         machine.watch_write(window, IDENT_WINDOW, True)
         machine.watch_exec(find_address(machine, "task_set_begin"), IDENT_BEGIN)
         machine.watch_exec(find_address(machine, "task_set_end"), IDENT_END)
+        if machine.symbol(_SENT_SYMBOL) is not None:
+            machine.watch_exec(find_address(machine, _SENT_SYMBOL), IDENT_SENT)
         for core, word in current_task_addresses(machine, kernel, cores).items():
             machine.watch_write(word, IDENT_CURRENT + core)
         watch_idling(machine, kernel)

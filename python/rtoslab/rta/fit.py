@@ -26,6 +26,7 @@ from rtoslab.rta.overheads import (
     KernelOverheads,
     LineFit,
     MaskingTimes,
+    SendCosts,
     SwitchCosts,
     TickCosts,
 )
@@ -99,6 +100,9 @@ def _training_traces(firmware: TaskSetFirmware, work: BusyWork, progress: Progre
     if firmware.has_events:
         given = [*training.gives_near_ticks(firmware, work, reach), *training.event_sets(firmware, work)]
         traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in given]
+    if firmware.has_sends:
+        sent = [*training.sends_near_ticks(firmware, work, reach), *training.send_sets(firmware, work)]
+        traces += [run_task_set(firmware, rows, ticks, lines) for rows, ticks, lines in sent]
     return traces
 
 
@@ -113,8 +117,8 @@ def fit_kernel_overheads(
         entry for entry in ledger.interruptions if entry.ticks == 1 and not entry.meets_kernel and _is_tick_only(entry)
     ]
     ticks = _group_by_key((item.released, item.cycles) for item in single if item.switches == 0)
-    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and not start.released_by_interrupt]
-    leaves = [job_end for job_end in _uninterrupted_job_ends(ledger.job_ends) if not job_end.span.released_by_interrupt]
+    starts = [start.cycles for start in ledger.starts if _is_uninterrupted(start) and not start.is_woken]
+    leaves = [job_end for job_end in _uninterrupted_job_ends(ledger.job_ends) if not job_end.span.is_woken]
     ends = _group_by_key((job_end.task_count, job_end.span.cycles) for job_end in leaves)
     down = _group_by_key(
         (max(0, job_end.priority_distance - 1), job_end.chain.total_cycles) for job_end in leaves if not job_end.to_idle
@@ -164,7 +168,8 @@ def fit_kernel_overheads(
         interrupt=interrupt,
         job=JobCosts(
             start_cycles=_upper_value(starts) if firmware.has_events else max(starts) + _safety_margin(starts),
-            work_cycles=_work_overrun(ledger, permille),
+            # Some paths to a job's work cost a cycle of it, and random sets of this kind meet them seldom.
+            work_cycles=max(_work_overrun(ledger, permille), LEAST_RESERVE if firmware.has_sends else 0),
             end_cycles=end_base + max(_safety_margin(end) for end in ends.values()),
             end_per_task_cycles=end_per_task,
         ),
@@ -194,7 +199,9 @@ def _with_extra_costs(
 ) -> KernelOverheads:
     """Returns the overheads with the costs of interrupts, critical sections and several cores, if it has them."""
     if firmware.has_events:
-        simple = simple.model_copy(update={"events": event_costs(simple, ledger)})
+        simple = simple.model_copy(update={"events": event_costs(simple, ledger, has_sends=firmware.has_sends)})
+    if firmware.has_sends:
+        simple = simple.model_copy(update={"sends": send_costs(simple, ledger)})
     if firmware.core_count == 1:
         return _with_combined_costs(simple, ledger)
     simple = with_core_costs(simple, ledger, firmware.core_count, permille, _upper_value)
@@ -231,14 +238,20 @@ def _uninterrupted_job_ends(leaves: Iterable[JobEnd]) -> list[JobEnd]:
     return [job_end for job_end in quiet if _is_uninterrupted(job_end.span)]
 
 
-def event_costs(simple: KernelOverheads, ledger: CycleLedger) -> EventCosts:
+def event_costs(simple: KernelOverheads, ledger: CycleLedger, *, has_sends: bool = False) -> EventCosts:
     """Returns the costs of interrupts that release tasks, and of work under locks, from a ledger.
     A cost that was not seen is 0.
+
+    If tasks release each other, an interrupt may come with a switch handler that a task's call requested and that does
+    not switch. Such an interrupt does not count as a single one.
     """
     single = [
         interruption
         for interruption in ledger.interruptions
-        if interruption.interrupts.count == 1 and interruption.interrupts.begins_chain and not interruption.ticks
+        if interruption.interrupts.count == 1
+        and interruption.interrupts.begins_chain
+        and not interruption.ticks
+        and not (has_sends and interruption.meets_kernel)
     ]
     silent = [
         entry.cycles - entry.interrupts.work_cycles
@@ -249,12 +262,8 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger) -> EventCosts:
     giving = [
         max(0, entry.cycles - entry.interrupts.work_cycles - handler) for entry in single if entry.interrupts.gives
     ]
-    ends = [
-        job_end.span.cycles
-        for job_end in _uninterrupted_job_ends(ledger.job_ends)
-        if job_end.span.released_by_interrupt
-    ]
-    starts = [start.cycles for start in ledger.starts if start.released_by_interrupt and not start.interruptions]
+    ends = [job_end.span.cycles for job_end in _uninterrupted_job_ends(ledger.job_ends) if job_end.span.is_woken]
+    starts = [start.cycles for start in ledger.starts if start.is_woken and not start.interruptions]
     quiet = [(entry, work) for entry, work in ledger.works if not entry.interruptions]
     calls = [
         -(-(entry.cycles - work) // entry.kernel_calls)
@@ -291,6 +300,20 @@ def event_costs(simple: KernelOverheads, ledger: CycleLedger) -> EventCosts:
             "handler_cycles": handler + (_upper_value(mixed) if any(mixed) else 0),
         }
     )
+
+
+def send_costs(simple: KernelOverheads, ledger: CycleLedger) -> SendCosts:
+    """Returns the costs of calls with which tasks release other tasks, from a ledger."""
+    quiet = [send for send in ledger.sends if _is_uninterrupted(send)]
+    calls = _upper_value([send.cycles for send in quiet if not send.handovers])
+    entry_and_exit = EntryPrices(simple).entry_and_exit
+    contended = [max(0, send.cycles - calls - entry_and_exit) for send in quiet if send.handovers]
+    switches = [
+        handover.cycles
+        for handover in ledger.send_switches
+        if handover.switches == 1 and not handover.ticks and not handover.interrupts.count
+    ]
+    return SendCosts(call_cycles=calls, contended_cycles=_upper_value(contended), switch_cycles=_upper_value(switches))
 
 
 def _work_overrun(ledger: CycleLedger, permille: int) -> int:
@@ -335,6 +358,7 @@ def _with_combined_costs(simple: KernelOverheads, ledger: CycleLedger) -> Kernel
     prices = EntryPrices(simple)
     stretches = [(start, prices.job_start_price(start)) for start in ledger.starts]
     met = [(item.cycles - price, _count_ticks(item)) for item, price in stretches]
+    met += [(send.cycles - prices.send_price(send), _count_ticks(send)) for send in ledger.sends]
     met += [
         (job_end.cycles - prices.job_end_price(job_end), job_end.chain.tick_count + _count_ticks(job_end.span))
         for job_end in ledger.job_ends

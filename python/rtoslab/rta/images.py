@@ -31,7 +31,7 @@ class TaskSetImages:
         board: str,
         config: Mapping[str, str],
         *,
-        events: bool = False,
+        events: int = 0,
         cores: int = 1,
     ) -> TaskSetImages:
         """Builds the images that run task sets, and calibrates their work.

@@ -129,13 +129,16 @@ class _CycleAttributor:
 
     def attribute_trace(self) -> None:
         """Adds the entries of the core's whole trace to the ledger."""
-        marks: list[tuple[int, int, TaskJob | HandlerChain]] = [(job.end, 0, job) for job in self.trace.jobs]
+        marks: list[tuple[int, int, TaskJob | HandlerChain | int]] = [(job.end, 0, job) for job in self.trace.jobs]
         marks += [(chain.start_cycle, 1, chain) for chain in handler_chains(self.trace, self.work)]
         begun = [*self.trace.jobs, *(item for item in self.trace.unfinished if item.begin)]
         marks += [(item.begin, 2, item) for item in begun]
+        marks += [(cycle, 0, task) for cycle, task in self.trace.sent]
         for cycle, rank, mark in sorted(marks, key=lambda row: row[:2]):
             if isinstance(mark, HandlerChain):
                 self._attribute_chain(mark)
+            elif isinstance(mark, int):
+                self._end_send(mark, cycle)
             elif rank == 0:
                 self._end_job(mark, cycle)
             else:
@@ -162,7 +165,7 @@ class _CycleAttributor:
         row = self.trace.rows[task]
         self.phases[task] = phase
         self.open_spans[task] = PhaseSpan(
-            cycle, 0, task, cycle, released_by_interrupt=row.line > 0, kernel_calls=row.kernel_calls
+            cycle, 0, task, cycle, is_woken=not row.is_tick_released, kernel_calls=row.kernel_calls
         )
 
     def _begin_job(self, job: TaskJob, cycle: int) -> None:
@@ -178,7 +181,13 @@ class _CycleAttributor:
         row = self.trace.rows[job.task]
         if job.task in self.open_spans:
             self.ledger.works.append((self._close_span(job.task, cycle), self.work.row_cycles(row)))
-        self._open_span(job.task, JobPhase.ENDING, cycle)
+        self._open_span(job.task, JobPhase.SENDING if row.receiver else JobPhase.ENDING, cycle)
+
+    def _end_send(self, task: int, cycle: int) -> None:
+        """Records that a task's call that releases another one returned."""
+        if self.phases[task] is JobPhase.SENDING:
+            self.ledger.sends.append(self._close_span(task, cycle))
+            self._open_span(task, JobPhase.ENDING, cycle)
 
     def _attribute_chain(self, chain: HandlerChain) -> None:
         """Adds a sequence of handlers to the ledger: as the end of a job, a switch at a lock, or an interruption."""
@@ -192,9 +201,10 @@ class _CycleAttributor:
             self._add_time(span, chain.start_cycle)
         if called and phase is JobPhase.ENDING and span is not None:
             self._add_job_end(chain, span)
-        elif called and phase is JobPhase.WORKING and span is not None:
+        elif called and phase in {JobPhase.WORKING, JobPhase.SENDING} and span is not None:
             span.handovers += 1
-            self.ledger.handovers.append(
+            switches = self.ledger.handovers if phase is JobPhase.WORKING else self.ledger.send_switches
+            switches.append(
                 LockHandover(
                     chain.end_cycle,
                     chain.total_cycles,
@@ -228,7 +238,8 @@ class _CycleAttributor:
         """Adds an interruption to the ledger, with the delays and handlers that it shows."""
         before, after = chain.task_before, chain.task_after
         phase = self.phases.get(before, JobPhase.WORKING)
-        meets = phase in {JobPhase.STARTING, JobPhase.ENDING} or chain.handlers[0].is_requested_by_task
+        in_kernel = phase in {JobPhase.STARTING, JobPhase.SENDING, JobPhase.ENDING}
+        meets = in_kernel or chain.handlers[0].is_requested_by_task
         if before != IDLE and self.trace.rows[before].kernel_calls:
             meets |= _has_call_without_switch(chain)
         undisturbed = [] if self.trace.lines or self.has_sections else chain.handlers
@@ -319,5 +330,7 @@ class _CycleAttributor:
             raised = self.trace.lines[row.line - 1].raised
             at = bisect(raised, now - self.trace.origin)
             return self.trace.origin + raised[at - 1] if at else None
-        since = now - self.trace.origin - row.offset_ticks * tick
-        return None if since < 0 else now - since % (row.period_ticks * tick)
+        if not row.is_tick_released:
+            return None
+        number = row.last_released_job((now - self.trace.origin) // tick)
+        return None if number < 0 else self.trace.origin + row.job_ticks(number)[1] * tick

@@ -88,6 +88,19 @@ class EventCosts(StrictModel):
     """The handler that switches in such a call."""
 
 
+class SendCosts(StrictModel):
+    """The costs of a call with which a task releases another one, in cycles.
+    They are the largest of those for semaphores, messages and notifications.
+    """
+
+    call_cycles: int = Field(default=0, ge=0)
+    """From the job's last instruction to the call's return, without a switch."""
+    contended_cycles: int = Field(default=0, ge=0)
+    """The further cost of the call if it switches to the released task."""
+    switch_cycles: int = Field(default=0, ge=0)
+    """The handler that switches in such a call."""
+
+
 class MulticoreCosts(StrictModel):
     """The costs that several cores cause to each other.
     If `cores` is above 1, all values of the file were measured with so many.
@@ -135,6 +148,7 @@ class KernelOverheads(StrictModel):
     job: JobCosts = JobCosts()
     masks: MaskingTimes = MaskingTimes()
     events: EventCosts | None = None
+    sends: SendCosts | None = None
     smp: MulticoreCosts = MulticoreCosts()
     equals: Literal["", "fifo", "slices", "any"] = ""
     """How the kernel was observed to order equals: by their releases (fifo), in turns by the tick (slices), otherwise

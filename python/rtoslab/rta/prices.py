@@ -14,7 +14,7 @@ from rtoslab.rta.entries import (
     ReleaseWait,
     TaskInterruption,
 )
-from rtoslab.rta.overheads import EventCosts, KernelOverheads
+from rtoslab.rta.overheads import EventCosts, KernelOverheads, SendCosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,30 @@ class EntryPrices:
     def event_costs(self) -> EventCosts:
         """Returns the costs of interrupts and critical sections. All are 0 if they were not measured."""
         return self.overheads.events or EventCosts()
+
+    @property
+    def send_costs(self) -> SendCosts:
+        """Returns the costs of releases by other tasks. All are 0 if they were not measured."""
+        return self.overheads.sends or SendCosts()
+
+    @property
+    def send_switch_price(self) -> int:
+        """Returns the price of the switch to a task that another one releases, in the call that releases it.
+        It is 0 if sends were not measured.
+        """
+        sends = self.overheads.sends
+        return 0 if sends is None else self.entry_and_exit + sends.contended_cycles + sends.switch_cycles
+
+    def send_price(self, span: PhaseSpan) -> int:
+        """Returns the price of a call with which a job releases another task, without the switches in it."""
+        contended = span.handovers * (self.entry_and_exit + self.send_costs.contended_cycles)
+        return self.send_costs.call_cycles + contended + self.interruptions_price(span)
+
+    def send_handover_price(self, handover: LockHandover) -> int:
+        """Returns the price of the switch to a task in the call that releases it, with what came with it."""
+        return self.send_costs.switch_cycles + self.accompanying_price(
+            handover.ticks, handover.released, handover.switches, handover.interrupts
+        )
 
     def interrupts_price(self, interrupts: ChainInterrupts) -> int:
         """Returns the price of the interrupts in a sequence of handlers, without the sequence's own entry."""
@@ -121,13 +145,13 @@ class EntryPrices:
 
     def job_start_price(self, span: PhaseSpan) -> int:
         """Returns the price of a job's start: from the switch to its first instruction."""
-        simple = self.event_costs.start_cycles if span.released_by_interrupt else self.overheads.job.start_cycles
+        simple = self.event_costs.start_cycles if span.is_woken else self.overheads.job.start_cycles
         return simple + self.interruptions_price(span)
 
-    def sleep_call_price(self, tasks: int, *, released_by_interrupt: bool = False) -> int:
+    def sleep_call_price(self, tasks: int, *, is_woken: bool = False) -> int:
         """Returns the price of the call with which a job ends: from its last instruction to the handler that
         switches."""
-        if released_by_interrupt:
+        if is_woken:
             return self.event_costs.end_cycles
         return self.overheads.job.end_cycles + tasks * self.overheads.job.end_per_task_cycles
 
@@ -137,16 +161,17 @@ class EntryPrices:
         more = self.accompanying_price(chain.tick_count, chain.released, chain.switch_count, chain.interrupts)
         more += chain.core_requests * self.overheads.smp.yield_cycles
         deferred = chain.tick_count * self.overheads.tick.deferred_cycles
-        simple = self.sleep_call_price(
-            job_end.task_count, released_by_interrupt=job_end.span.released_by_interrupt
-        ) + self.switch_away_price(job_end.priority_distance, to_idle=job_end.to_idle)
+        simple = self.sleep_call_price(job_end.task_count, is_woken=job_end.span.is_woken) + self.switch_away_price(
+            job_end.priority_distance, to_idle=job_end.to_idle
+        )
         return simple + more + deferred + self.interruptions_price(job_end.span)
 
     def longest_blocking(self, tasks: int, distance: int) -> int:
         """Returns the longest time for which a less urgent task's kernel call delays a release."""
         switches = max(self.switch_away_price(distance, to_idle=False), self.switch_away_price(0, to_idle=True))
         masks = self.overheads.masks
-        return max(masks.masked_cycles, masks.wait_cycles, self.sleep_call_price(tasks) + switches)
+        send = self.send_costs.call_cycles + self.send_switch_price
+        return max(masks.masked_cycles, masks.wait_cycles, self.sleep_call_price(tasks) + switches, send)
 
     def longest_masked(self, tasks: int, distance: int) -> int:
         """Returns the longest time for which the kernel delays an interrupt of any priority."""
@@ -156,7 +181,8 @@ class EntryPrices:
         events, job = self.event_costs, self.overheads.job
         calls = (job.start_cycles, self.sleep_call_price(tasks),
                  events.start_cycles, events.end_cycles, events.give_cycles,
-                 events.call_cycles, events.contended_cycles + events.handover_cycles)  # fmt: skip
+                 events.call_cycles, events.contended_cycles + events.handover_cycles,
+                 self.send_costs.call_cycles + self.send_switch_price)  # fmt: skip
         return max(self.overheads.masks.masked_cycles, handlers + self.entry_and_exit, *calls)
 
     def longest_release_delay(self, tasks: int, distance: int) -> int:
@@ -215,8 +241,34 @@ def uncovered_entries(ledger: CycleLedger, overheads: KernelOverheads, tasks: in
     )
 
 
+def _compare_job_entries(ledger: CycleLedger, prices: EntryPrices, tasks: int) -> Iterator[ChargeExcess]:
+    """Yields each start and end of a job with its cycles and its price."""
+    for start in ledger.starts:
+        yield ChargeExcess("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
+    for job_end in ledger.job_ends:
+        yield ChargeExcess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
+    for again in ledger.restarts:
+        both = (
+            prices.sleep_call_price(tasks, is_woken=again.is_woken)
+            + prices.job_start_price(again)
+            + prices.switch_away_price(0, to_idle=False)
+        )
+        yield ChargeExcess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
+
+
+def _compare_sends(ledger: CycleLedger, prices: EntryPrices) -> Iterator[ChargeExcess]:
+    """Yields each call that releases another task, and each switch in one, with its cycles and its price."""
+    for send in ledger.sends:
+        yield ChargeExcess("a release of another task", send.cycles, prices.send_price(send), send.ended_at)
+    for switch in ledger.send_switches:
+        price = prices.send_handover_price(switch)
+        yield ChargeExcess("a switch to a task that another one releases", switch.cycles, price, switch.ended_at)
+
+
 def _compare_entries(ledger: CycleLedger, prices: EntryPrices, tasks: int) -> Iterator[ChargeExcess]:
     """Yields each entry of a ledger with its cycles and its price."""
+    yield from _compare_job_entries(ledger, prices, tasks)
+    yield from _compare_sends(ledger, prices)
     for interruption in ledger.interruptions:
         if not interruption.meets_kernel:
             yield ChargeExcess(
@@ -225,17 +277,6 @@ def _compare_entries(ledger: CycleLedger, prices: EntryPrices, tasks: int) -> It
                 prices.interruption_price(interruption),
                 interruption.ended_at,
             )
-    for start in ledger.starts:
-        yield ChargeExcess("the start of a job", start.cycles, prices.job_start_price(start), start.ended_at)
-    for job_end in ledger.job_ends:
-        yield ChargeExcess("the end of a job", job_end.cycles, prices.job_end_price(job_end), job_end.ended_at)
-    for again in ledger.restarts:
-        both = (
-            prices.sleep_call_price(tasks, released_by_interrupt=again.released_by_interrupt)
-            + prices.job_start_price(again)
-            + prices.switch_away_price(0, to_idle=False)
-        )
-        yield ChargeExcess("the end of a job and the next one's start", again.cycles, both, again.ended_at)
     for span, work in ledger.works:
         yield ChargeExcess("work", span.cycles, prices.work_price(span, work), span.ended_at)
     for handover in ledger.handovers:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from random import Random
 from typing import Final
 
 from rtoslab.rta.firmware import INTERRUPT_LINES, TaskSetFirmware
 from rtoslab.rta.system import IntegerTaskSet, SystemInterrupt, SystemTask
+from rtoslab.rta.taskset import Carrier
 
 PERIODS_TICKS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40)
 LONG_PERIODS_TICKS: Final = (20, 30, 40, 50, 60, 75, 100, 120, 150, 200)
@@ -160,6 +162,70 @@ def event_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
         protocol="immediate_ceiling" if raised else "inheritance",
         units_per_second=clock_hz,
     )
+
+
+def usable_carriers(firmware: TaskSetFirmware) -> tuple[Carrier, ...]:
+    """Returns the objects by which the image's kernel lets a task release another one."""
+    services = firmware.kernel.services
+    needed: dict[Carrier, str] = {"semaphore": "semaphore", "message": "queue", "notification": "notify"}
+    return tuple(carrier for carrier, service in needed.items() if services[service])
+
+
+def send_system(random: Random, firmware: TaskSetFirmware) -> IntegerTaskSet:
+    """Returns a random task set in which tasks release other tasks, in chains of two to five, beside interrupts,
+    sections, masks and late releases by the tick.
+    """
+    system = event_system(random, firmware)
+    if len(system.tasks) == 1:
+        shape = SetShape(PERIODS_TICKS, (2, 6), (0.1, 0.75), monotonic=random.random() < 0.6)
+        system = system_of_shape(random, shape, firmware.clock_hz, firmware.tick_cycles)
+    tasks = list(system.tasks)
+    order = random.sample(range(len(tasks)), len(tasks))
+    while len(order) > 1:
+        chain = order[: random.randint(2, min(5, len(order)))]
+        order = order[len(chain) :]
+        tasks = _with_chain(random, tasks, chain, usable_carriers(firmware))
+        if random.random() < 0.4:
+            break
+    tasks = [_with_random_lateness(random, task, firmware.tick_cycles) for task in tasks]
+    return replace(system, tasks=tuple(tasks))
+
+
+def _with_chain(
+    random: Random, tasks: Sequence[SystemTask], chain: Sequence[int], carriers: Sequence[Carrier]
+) -> list[SystemTask]:
+    """Returns the tasks with a chain in which each releases the next. Tasks that interrupts release can only begin
+    it.
+    """
+    linked, longest_mask = list(tasks), max(task.masked for task in tasks)
+    first = next((at for at in chain if linked[at].released_by), chain[0])
+    places = [first, *(at for at in chain if at != first and not linked[at].released_by)]
+    for sender, receiver in pairwise(places):
+        period, old = linked[first].period, linked[receiver]
+        linked[sender] = replace(linked[sender], gives=old.name, gives_by=random.choice(carriers))
+        scaled = replace(
+            old,
+            period=period,
+            deadline=period,
+            wcet=max(SHORTEST_CYCLES, old.wcet * period // old.period),
+            sections=tuple((name, length * period // old.period) for name, length in old.sections),
+            masked=min(old.masked * period // old.period, longest_mask),
+            sender=linked[sender].name,
+        )
+        linked[receiver] = replace(
+            scaled,
+            sections=tuple(item for item in scaled.sections if item[1] > SHORTEST_CYCLES),
+            masked=scaled.masked if scaled.masked > SHORTEST_CYCLES else 0,
+        )
+    return linked
+
+
+def _with_random_lateness(random: Random, task: SystemTask, tick: int) -> SystemTask:
+    """Returns the task with a random jitter of whole ticks if the tick releases it, three times out of ten."""
+    most = min(task.period // tick - 1, 20)
+    if not task.is_tick_released or most < 1 or random.random() < 0.7:
+        return task
+    return replace(task, jitter=random.randint(1, most) * tick)
 
 
 def _with_random_sections(random: Random, task: SystemTask) -> SystemTask:

@@ -82,6 +82,8 @@ class TaskSetTrace:
     """For each core, the spans in which it waited for the kernel's locks."""
     core: int | None = None
     """The only core that the trace shows. None: it shows all."""
+    sent: list[tuple[int, int]] = field(default_factory=list)
+    """The cycle at which a call that releases another task returned, and the index of the task that called."""
     ticks: list[HandlerRun] = field(default_factory=list)
     """The runs of the tick's handler, whichever core is shown."""
 
@@ -97,6 +99,25 @@ class TaskSetTrace:
             unfinished=[item for item in self.unfinished if home[item.task] == core],
             core=core,
         )
+
+    def arrival(self, task: int, number: int) -> int | None:
+        """Returns the cycle at which a job of a task arrives. None for a job whose interrupt is never raised.
+        The job of a task that another one releases arrives with the job that begins the chain.
+        """
+        first = self.first_sender(task)
+        row = self.rows[first]
+        if row.line:
+            arrivals = self.lines[row.line - 1].arrivals
+            return self.origin + arrivals[number] if number < len(arrivals) else None
+        return self.origin + row.job_ticks(number)[0] * self.tick_cycles
+
+    def first_sender(self, task: int) -> int:
+        """Returns the index of the first task of the chain of senders that ends with a task."""
+        while True:
+            sender = next((at for at, row in enumerate(self.rows) if row.receiver == task + 1), None)
+            if sender is None:
+                return task
+            task = sender
 
     def response_times(self, line: int) -> list[int]:
         """Returns the response times of an interrupt in cycles: from each arrival to its handler's return."""

@@ -94,8 +94,10 @@ def _release_cycles(trace: TaskSetTrace, task: int, end: int) -> Sequence[int]:
     if row.line:
         raised = (trace.origin + cycle for cycle in trace.lines[row.line - 1].raised)
         return [cycle for cycle in raised if cycle < end]
-    first = trace.origin + row.offset_ticks * trace.tick_cycles
-    return range(first, end, row.period_ticks * trace.tick_cycles)
+    if not row.is_tick_released:
+        return [cycle for cycle, sender in trace.sent if trace.rows[sender].receiver == task + 1 and cycle < end]
+    last = row.last_released_job((end - trace.origin - 1) // trace.tick_cycles)
+    return [trace.origin + row.job_ticks(number)[1] * trace.tick_cycles for number in range(last + 1)]
 
 
 def _run_spans(trace: TaskSetTrace, task: int) -> list[tuple[int, int, str]]:

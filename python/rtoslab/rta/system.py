@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from rtoslab.base import TaskSetError
-from rtoslab.rta.taskset import Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
+from rtoslab.rta.taskset import Carrier, Equals, InterruptSpec, Protocol, TaskSet, TaskSpec
 from rtoslab.rta.units import Duration
 
 
@@ -29,7 +29,18 @@ class SystemTask:
     sections: tuple[tuple[str, int], ...] = ()
     core: int = 0
     released_by: str = ""
-    """The interrupt whose semaphore releases it. Empty: the tick."""
+    """The interrupt whose semaphore releases it. Empty: the tick or another task."""
+    sender: str = ""
+    """The task that releases it. Empty: the tick or an interrupt. Its jobs then arrive with those of the first task of
+    the chain of senders."""
+    gives: str = ""
+    """The task that each of its jobs releases with its last action."""
+    gives_by: Carrier = "semaphore"
+
+    @property
+    def is_tick_released(self) -> bool:
+        """Whether the kernel's tick releases it."""
+        return not self.released_by and not self.sender
 
     @property
     def kernel_call_count(self) -> int:
@@ -167,6 +178,7 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
         return int(time.exact_cycles(rate)) if not time.in_cycles else int(time.value * per_cycle)
 
     givers = {interrupt.gives: interrupt.name for interrupt in task_set.interrupts if interrupt.gives}
+    senders = {task.gives: task.name for task in task_set.tasks if task.gives}
     tasks = tuple(
         SystemTask(
             name=task_spec.name,
@@ -181,6 +193,9 @@ def make_system(task_set: TaskSet, clock_hz: int | None) -> IntegerTaskSet:
             core=task_spec.core,
             released_by=givers.get(task_spec.name)
             or (_release_name(task_spec) if task_spec.release == "interrupt" else ""),
+            sender=senders.get(task_spec.name, ""),
+            gives=task_spec.gives,
+            gives_by=task_spec.gives_by,
         )
         for task_spec in task_set.tasks
     )

@@ -110,10 +110,11 @@ def chains_table(study: TaskSetStudy) -> TableData | None:
          _format_us(study, observed.get(chain.name)), "yes" if chain.meets_deadline else "NO"]
         for chain in study.chain_bounds
     ]  # fmt: skip
+    released = any(task.sender for task in study.system.tasks)
     paths = "; ".join(f"{chain.name}: {' > '.join(chain.tasks)}" for chain in study.system.chains)
     note = (
         "From the input of the first task to the output of the last one. Each task uses the data in its next "
-        f"job. {paths}."
+        f"job{', or in the job that the task before it releases' if released else ''}. {paths}."
     )
     return TableData("End-to-end latencies of chains, us", ("chain", ">deadline", ">bound", ">max", "met"), rows, note)
 

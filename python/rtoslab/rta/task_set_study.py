@@ -12,6 +12,7 @@ from rtoslab.rta.chains import ChainBound, chain_bound, longest_observed_latency
 from rtoslab.rta.charges import INVERSION_OPERATIONS, SECTION_OPERATIONS, OverheadModel
 from rtoslab.rta.overheads import KernelOverheads
 from rtoslab.rta.prices import ChargeExcess
+from rtoslab.rta.senders import chain_of_senders
 from rtoslab.rta.sensitivity import Progress, WcetMargin, find_sensitivity
 from rtoslab.rta.system import IntegerTaskSet, SystemTask, make_system
 from rtoslab.rta.taskset import TaskSet
@@ -216,9 +217,25 @@ def study_bounds(task_set: TaskSet, overheads: KernelOverheads | None, clock_hz:
                 f"These tasks are released by the tick, up to one tick after their period begins: {', '.join(late)}."
             )
         notes += _missing_cost_notes(system, overheads)
+    notes += _sender_notes(system)
     models = tuple(OverheadModel) if overheads is not None else (OverheadModel.NO_OVERHEAD,)
     analyses = {model: compute_bounds(system, overheads, model) for model in models}
     return TaskSetStudy(task_set, system, overheads, analyses, tuple(notes))
+
+
+def _sender_notes(system: IntegerTaskSet) -> list[str]:
+    """Returns notes on tasks that other tasks release."""
+    lasts = [task for task in system.tasks if task.sender and not task.gives]
+    if not lasts:
+        return []
+    by_name = {task.name: task for task in system.tasks}
+    chains = [" > ".join([*reversed(chain_of_senders(last, by_name)), last.name]) for last in lasts]
+    notes = [
+        f"Tasks release each other: {'; '.join(chains)}. The response of each counts from the arrival of the first one."
+    ]
+    if system.equals == "fifo" and len({(task.core, task.priority) for task in system.tasks}) < len(system.tasks):
+        notes.append("With tasks that other tasks release, the bounds hold for any order of tasks of equal priority.")
+    return notes
 
 
 def _with_observed_order(system: IntegerTaskSet, overheads: KernelOverheads) -> tuple[IntegerTaskSet, list[str]]:
@@ -242,7 +259,7 @@ def with_tick_releases(system: IntegerTaskSet, tick: int) -> tuple[IntegerTaskSe
 
     `tick` is its period in units of the system.
     """
-    by_tick = [task for task in system.tasks if not task.released_by]
+    by_tick = [task for task in system.tasks if task.is_tick_released]
     late = [item.name for item in by_tick if item.period % tick or (item.offset or 0) % tick]
 
     def change_task(task: SystemTask) -> SystemTask:
@@ -271,6 +288,8 @@ def _missing_cost_notes(system: IntegerTaskSet, overheads: KernelOverheads) -> l
         missing += [f"operations.{name}" for name in operations if name not in overheads.operations]
     if len(system.core_numbers) > 1:
         missing += _unknown_core_costs(system, overheads)
+    if overheads.sends is None and any(task.sender for task in system.tasks):
+        missing.append("sends")
     notes = [f"The overheads do not contain {', '.join(missing)}, which is counted as 0."] if missing else []
     if len(system.core_numbers) > overheads.smp.cores:
         notes.append("Handlers and switches are charged as on one core, although they take longer on several cores.")

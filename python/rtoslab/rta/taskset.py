@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, cast, get_args
 from rtoslab.base import TaskSetError
 from rtoslab.intake import ROWS, one_line, path_text, quote_text, read_table, read_text
 from rtoslab.rta.chainspec import ChainSpec, parse_chain
+from rtoslab.rta.senderspec import require_senders, with_sender_periods
 from rtoslab.rta.taskcsv import parse_csv
 from rtoslab.rta.units import ZERO_DURATION, Duration, parse_duration, parse_number
 
@@ -25,8 +26,11 @@ Equals = Literal["fifo", "slices", "any"]
 Release = Literal["tick", "interrupt"]
 """What releases a task: the kernel's tick, as the task sleeps until its period begins, or an interrupt of its own."""
 
+Carrier = Literal["semaphore", "message", "notification"]
+"""How a task releases another one: it gives a semaphore, sends a message to a queue, or notifies the task."""
+
 _TIMES: Final = ("period", "wcet", "deadline", "jitter", "offset", "masked")
-_TASK_KEYS: Final = ("name", "priority", "core", "section", "release", *_TIMES)
+_TASK_KEYS: Final = ("name", "priority", "core", "section", "release", "gives", "gives_by", *_TIMES)
 _INTERRUPT_KEYS: Final = ("name", "period", "wcet", "deadline", "jitter", "core", "gives")
 _MIGRATING: Final = ("any", "all", "global", "*")
 MAX_CORES: Final = 64
@@ -66,6 +70,9 @@ class TaskSpec:
     sections: tuple[SectionSpec, ...] = ()
     core: int = 0
     release: Release = "tick"
+    gives: str = ""
+    """The task that each job releases with its last action. Empty: none."""
+    gives_by: Carrier = "semaphore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +104,19 @@ class TaskSet:
     source: str = field(default="", compare=False)
 
     @property
-    def has_events(self) -> bool:
-        """Whether the task set has interrupts, critical sections or masks, for which a larger image is needed."""
-        return bool(self.interrupts) or any(
+    def event_level(self) -> int:
+        """Returns which image the task set needs: 0 if only the tick releases tasks, 1 for interrupts, critical
+        sections and masks, 2 for tasks that other tasks release and for late releases by the tick.
+        """
+        released = {interrupt.gives for interrupt in self.interrupts if interrupt.gives}
+        one_core = len({task.core for task in self.tasks}) == 1
+        late = (task.jitter.value and task.release == "tick" and task.name not in released for task in self.tasks)
+        if any(task.gives for task in self.tasks) or (one_core and any(late)):
+            return 2
+        events = bool(self.interrupts) or any(
             task.sections or task.masked.value or task.release != "tick" for task in self.tasks
         )
+        return int(events)
 
 
 def read_task_set(path: Path) -> TaskSet:
@@ -122,9 +137,8 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
             f"fixed priorities; "
             f'write policy = "{_POLICY}" or nothing, and a priority for each task.'
         )
-    tasks = tuple(
-        _parse_task(row, number, source) for number, row in enumerate(_list_of_tables(table, "task", source), 1)
-    )
+    task_rows = with_sender_periods(_list_of_tables(table, "task", source))
+    tasks = tuple(_parse_task(row, number, source) for number, row in enumerate(task_rows, 1))
     interrupts = tuple(
         _parse_interrupt(row, number, source)
         for number, row in enumerate(_list_of_tables(table, "interrupt", source), 1)
@@ -138,6 +152,7 @@ def parse_task_set(table: Mapping[str, Any], source: str, title: str = "") -> Ta
         if names.count(name) > 1:
             raise TaskSetError(f"{source} names {quote_text(name)} twice; give each task and interrupt another name.")
     _require_released_tasks(tasks, interrupts, source)
+    require_senders(tasks, interrupts, source)
     return TaskSet(
         title=_parse_text(table, "title", title, source),
         tasks=tasks,
@@ -214,6 +229,8 @@ def _parse_task(row: Mapping[str, Any], number_: int, source: str) -> TaskSpec:
         sections=sections,
         core=_parse_core(row, where),
         release=cast("Release", _parse_choice(row, "release", get_args(Release), "tick", where)),
+        gives=_parse_text(row, "gives", "", where),
+        gives_by=cast("Carrier", _parse_choice(row, "gives_by", get_args(Carrier), "semaphore", where)),
         **times,
     )
 

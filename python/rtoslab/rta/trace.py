@@ -14,7 +14,10 @@ from rtoslab.rta.firmware import (
     IDENT_BEGIN,
     IDENT_END,
     IDENT_LINE,
+    IDENT_SENT,
+    MESSAGES,
     InterruptLine,
+    ReleaseCarrier,
     TaskRow,
     TaskSetFirmware,
     start_machine,
@@ -56,7 +59,7 @@ def run_task_set(
     Interrupts are raised relative to the first release, so with lines the same image first runs up to that.
     """
     image = firmware.image_with_tasks(rows, lines)
-    lead = _LEAD_TICKS + max((row.offset_ticks for row in rows if not row.line), default=0)
+    lead = _LEAD_TICKS + max((row.offset_ticks for row in rows if row.is_tick_released), default=0)
     origin = None
     if lines:
         events, _ = _record_events(firmware, image, lead + 1)
@@ -78,6 +81,7 @@ def run_task_set(
     except CheckError as cause:
         _require_stacks(firmware, image, events, ticks + lead, lines, origin or 0, cause)
         raise
+    _require_room_for_messages(trace)
     for at, line in enumerate(lines, 1):
         taken = sum(handler.line == at for handler in trace.handlers)
         if taken < sum(trace.origin + cycle < end - firmware.tick_cycles for cycle in line.raised):
@@ -86,6 +90,23 @@ def run_task_set(
                 "pending; use a longer period."
             )
     return trace
+
+
+def _require_room_for_messages(trace: TaskSetTrace) -> None:
+    """Raises CheckError if a queue was full in a run, because its sender may then have waited."""
+    for task, row in enumerate(trace.rows):
+        if row.carrier is not ReleaseCarrier.MESSAGE:
+            continue
+        jobs = [job for job in (*trace.jobs, *trace.unfinished) if job.task == task and job.begin]
+        changes = [(cycle, 1) for cycle, sender in trace.sent if trace.rows[sender].receiver == task + 1]
+        waiting = 0
+        for _, change in sorted([*changes, *((job.begin, -1) for job in jobs)]):
+            waiting += change
+            if waiting >= MESSAGES:
+                raise CheckError(
+                    f"Task {task} fell behind by {MESSAGES} messages, more than its queue in the image can hold; check "
+                    'the set with gives_by = "semaphore".'
+                )
 
 
 def _require_stacks(
@@ -152,7 +173,7 @@ def _first_release_tick(events: npt.NDArray[np.void], rows: Sequence[TaskRow], t
     If the tick releases no task, any tick at which all tasks wait is right: it returns the last one seen.
     """
     phase = _tick_phase(events, tick_cycles)
-    by_tick = [at for at, item in enumerate(rows) if not item.line]
+    by_tick = [at for at, item in enumerate(rows) if item.is_tick_released]
     if not by_tick:
         return phase + (int(events["cycle"][-1]) - phase) // tick_cycles * tick_cycles
     begins = events[(events["kind"] == KIND_EXEC) & (events["id"] == IDENT_BEGIN) & np.isin(events["value"], by_tick)]
@@ -293,6 +314,8 @@ class _TraceReader:
                 self._begin_part(cycle, value)
             elif kind == KIND_EXEC and ident == IDENT_END and value < IDENT_LINE:
                 self._end_part(cycle, value)
+            elif kind == KIND_EXEC and ident == IDENT_SENT and value < IDENT_LINE and cycle >= self.trace.origin:
+                self.trace.sent.append((cycle, value))
         self._add_unfinished()
 
     def _enter_handler(self, cycle: int, entry: int, exception: int) -> None:
@@ -332,10 +355,7 @@ class _TraceReader:
             # It may have waited for nearly a tick, for interrupts. `entry` belongs to the last of them only.
             tick = (done.start - done.entry_cycles - trace.origin + _EARLY) // trace.tick_cycles
             done.due = trace.origin + tick * trace.tick_cycles
-            done.released = sum(
-                not row.line and tick >= row.offset_ticks and (tick - row.offset_ticks) % row.period_ticks == 0
-                for row in trace.rows
-            )
+            done.released = sum(row.is_released_at(tick) for row in trace.rows)
             trace.ticks.append(done)
         trace.handlers.append(done)
 
@@ -366,15 +386,9 @@ class _TraceReader:
 
     def _make_next_job(self, task: int, begin: int, end: int, later: int = 0) -> TaskJob:
         """Returns the record of a task's next job after the last that ended, or of the one `later` jobs after it."""
-        row, trace = self.trace.rows[task], self.trace
         number = self.ended_jobs[task] + later
-        if row.line:
-            arrivals = trace.lines[row.line - 1].arrivals
-            if number >= len(arrivals):
-                return TaskJob(task, number, end, begin, end)
-            return TaskJob(task, number, trace.origin + arrivals[number], begin, end)
-        release = trace.origin + (row.offset_ticks + number * row.period_ticks) * trace.tick_cycles
-        return TaskJob(task, number, release, begin, end)
+        arrival = self.trace.arrival(task, number)
+        return TaskJob(task, number, end if arrival is None else arrival, begin, end)
 
     def _add_unfinished(self) -> None:
         """Adds the jobs that were released but had not ended at the end of the run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from random import Random
@@ -10,11 +10,20 @@ from typing import Final
 
 from rtoslab.base import CheckError
 from rtoslab.rta.arrange import interrupt_lines, task_rows
-from rtoslab.rta.firmware import InterruptLine, PartProtection, TaskRow, TaskSetFirmware, WorkPart
-from rtoslab.rta.randomsets import event_system
+from rtoslab.rta.firmware import (
+    InterruptLine,
+    PartProtection,
+    ReleaseCarrier,
+    TaskRow,
+    TaskSetFirmware,
+    WorkPart,
+)
+from rtoslab.rta.randomsets import event_system, send_system, usable_carriers
+from rtoslab.rta.system import IntegerTaskSet
 from rtoslab.rta.work import BusyWork
 
 _EVENT_SETS: Final = 80
+_SEND_SETS: Final = 120
 _CONTENTIONS: Final = 12
 _SEED: Final = 2021
 _MIXED: Final = 24
@@ -171,14 +180,73 @@ def event_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list
         )
         low = [TaskRow(4, index, 1, 0, index, 0, (ends, held, ends)) for index in range(1 + number % 2)]
         yield [*low, TaskRow(1 + number % 3, 0, 1, 0, 5, 0, (ends, little, ends))], _MIXED_TICKS, []
+    yield from _random_sets(firmware, work, random, event_system, _EVENT_SETS)
+
+
+def _random_sets(
+    firmware: TaskSetFirmware,
+    work: BusyWork,
+    random: Random,
+    draw: Callable[[Random, TaskSetFirmware], IntegerTaskSet],
+    many: int,
+) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+    """Yields so many random training task sets that the image can run."""
     created = 0
-    while created < _EVENT_SETS:
-        system = event_system(random, firmware)
+    while created < many:
+        system = draw(random, firmware)
         try:
-            rows = task_rows(system, firmware, work)
+            rows = task_rows(system, firmware, work, random if firmware.has_sends else None)
             phases = [random.randrange(3 * firmware.tick_cycles) for _ in system.interrupts]
             lines = interrupt_lines(system, firmware, work, _MIXED_TICKS, phases, random)
         except CheckError:
             continue
         created += 1
         yield rows, _MIXED_TICKS, lines
+
+
+def with_send(rows: list[TaskRow], sender: int, receiver: int, carrier: ReleaseCarrier) -> list[TaskRow]:
+    """Returns the rows with a task that releases another one. `sender` and `receiver` are their indices."""
+    linked = [*rows]
+    linked[sender] = replace(linked[sender], receiver=receiver + 1, receiver_carrier=carrier)
+    linked[receiver] = replace(linked[receiver], carrier=carrier, period_ticks=1, offset_ticks=0)
+    return linked
+
+
+def sends_near_ticks(
+    firmware: TaskSetFirmware, work: BusyWork, reach: int
+) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+    """Yields training task sets in which ticks come while a task releases another one, by each kind of object.
+    The released task is more urgent, or less. With and without a task that this tick releases.
+    """
+    tick, carriers = firmware.tick_cycles, usable_carriers(firmware)
+    pairs = (firmware.max_tasks - 1) // 2
+    lengths = [tick - reach + 40 - 4 * reach * step // _STEPS for step in range(_STEPS)]
+    for at, urgent in product(range(0, _STEPS, pairs), (True, False)):
+        part = lengths[at : at + pairs]
+        period = 3 * len(part)
+        rows: list[TaskRow] = []
+        for place, cycles in enumerate(part):
+            rows.append(TaskRow(period, 3 * place, *work.rounds_lasting(cycles), 2))
+            rows.append(TaskRow(1, 0, *work.rounds_lasting(reach), 3 if urgent else 1))
+        for place in range(len(part)):
+            carrier = ReleaseCarrier[carriers[(at + place) % len(carriers)].upper()]
+            rows = with_send(rows, 2 * place, 2 * place + 1, carrier)
+        yield rows, 2 * period, []
+        yield [*rows, TaskRow(1, 0, *work.rounds_lasting(_LITTLE), 4)], 2 * period, []
+
+
+def send_sets(firmware: TaskSetFirmware, work: BusyWork) -> Iterator[tuple[list[TaskRow], int, list[InterruptLine]]]:
+    """Yields training task sets in which tasks release each other, alone and with everything else."""
+    tick, random = firmware.tick_cycles, Random(_SEED)  # noqa: S311 (the same sets every time)
+    little, many = work.rounds_lasting(_LITTLE), min(firmware.max_tasks, firmware.priority_count)
+    for carrier, up in product(usable_carriers(firmware), (True, False)):
+        for count in range(2, many + 1):  # a chain of so many tasks
+            rows = [TaskRow(4, 0, *little, at if up else count - 1 - at) for at in range(count)]
+            for at in range(count - 1):
+                rows = with_send(rows, at, at + 1, ReleaseCarrier[carrier.upper()])
+            yield rows, _MIXED_TICKS // 2, []
+    for carrier in usable_carriers(firmware):  # more urgent tasks preempt sender and receiver
+        rows = [TaskRow(5, at, *work.rounds_lasting(tick // 3), at) for at in range(4)]
+        rows = with_send(with_send(rows, 0, 2, ReleaseCarrier[carrier.upper()]), 3, 1, ReleaseCarrier[carrier.upper()])
+        yield rows, _MIXED_TICKS, []
+    yield from _random_sets(firmware, work, random, send_system, _SEND_SETS)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Final
 
 from rtoslab.rta.charges import NO_CHARGES
-from rtoslab.rta.demand import CompetingDemand, max_arrivals
+from rtoslab.rta.demand import CompetingDemand, JobInstant, max_arrivals
 from rtoslab.rta.system import SystemTask
 
 MAX_STEPS: Final = 50_000
@@ -73,6 +73,10 @@ def longest_response(
         if limit is not None and window > limit:
             return worst, parts
         end = window + demand.own_end_cost
+        if demand.is_chained:
+            # What its own job releases may run before the job's end: the busy period is longer than one call.
+            whole = replace(demand, until=JobInstant.NEXT_JOB)
+            end, _, steps = shortest_window(whole, window, finished, steps, max_steps=max_steps)
         if end <= first_arrival + (finished + 1) * task.period - task.jitter:
             return worst, parts
     raise NoBoundError

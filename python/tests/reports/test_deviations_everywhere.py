@@ -277,7 +277,17 @@ def _rta(capsys: pytest.CaptureFixture[str], path: Path) -> Iterator[str]:
         assert read_overheads(path / name).deviations == APART
         yield (path / name).read_text()
     searched = SearchSummary(
-        kernel="odd", board="b", cores=1, config={}, sets=1, jobs=1, findings=0, median=1.0, least=1.0, deviations=APART
+        kernel="odd",
+        board="b",
+        cores=1,
+        config={},
+        sets=1,
+        jobs=1,
+        findings=0,
+        median=1.0,
+        least=1.0,
+        largest=1.0,
+        deviations=APART,
     )
     yield searched.summary_line()
     yield json.dumps(searched.as_json())

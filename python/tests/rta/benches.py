@@ -10,12 +10,12 @@ from rtoslab.catalogue.catalogue import Catalogue
 from rtoslab.rta.bound_search import TaskSetBench
 
 
-def search_bench(kernel: str, board: str, *config: str, events: bool = False, cores: int = 1) -> TaskSetBench:
+def search_bench(kernel: str, board: str, *config: str, events: int = 0, cores: int = 1) -> TaskSetBench:
     """Returns the bench of a kernel and board, built once. `config`: NAME=VALUE."""
     return _build_bench(kernel, board, config, events, cores)
 
 
 @cache
-def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: bool, cores: int) -> TaskSetBench:
+def _build_bench(kernel: str, board: str, config: tuple[str, ...], events: int, cores: int) -> TaskSetBench:
     request = dict(item.split("=") for item in config)
     return TaskSetBench.build_bench(Catalogue(find_root()), kernel, board, request, events=events, cores=cores)

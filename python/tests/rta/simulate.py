@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import lcm
 
 from rtoslab.rta.system import IntegerTaskSet
@@ -25,4 +26,40 @@ def longest_responses(system: IntegerTaskSet) -> dict[str, int]:
                 _, arrival, index, _ = ready.pop(0)
                 name = system.tasks[index].name
                 longest[name] = max(longest[name], now + 1 - arrival)
+    return longest
+
+
+def longest_chain_responses(system: IntegerTaskSet, late: Callable[[int], int], periods: int) -> dict[str, int]:
+    """Task -> longest response from the arrival of its chain's first job, over so many periods of each first task.
+
+    The first releases are together. `late(jitter)`: how much after its arrival each later job is released. Equals run
+    in the order of their releases.
+    """
+    tasks = system.tasks
+    number = {task.name: at for at, task in enumerate(tasks)}
+    releases: dict[int, list[tuple[int, int]]] = {}  # time: (task, arrival)
+    for at, task in enumerate(tasks):
+        for job in range(0 if task.sender else periods):
+            arrival = job * task.period - task.jitter
+            release = arrival + (late(task.jitter) if job else task.jitter)
+            releases.setdefault(release, []).append((at, arrival))
+    ready: list[tuple[int, int, int, int, list[int]]] = []  # most urgent first
+    longest = dict.fromkeys(number, 0)
+    now = order = 0
+    while ready or releases:
+        for at, arrival in releases.pop(now, ()):
+            order += 1
+            ready.append((-tasks[at].priority, order, at, arrival, [tasks[at].wcet]))
+        ready.sort()
+        now += 1
+        if not ready:
+            continue
+        _, _, at, arrival, left = ready[0]
+        left[0] -= 1
+        if left[0] == 0:
+            del ready[0]
+            task = tasks[at]
+            longest[task.name] = max(longest[task.name], now - arrival)
+            if task.gives:
+                releases.setdefault(now, []).append((number[task.gives], arrival))
     return longest

@@ -116,7 +116,7 @@ def test_search_without_a_ratio_is_reported_as_null() -> None:
     result = summarise_search(search_bench("freertos", BOARD), [])
     assert "no task has both a bound and a response" in result.summary_line()
     report = json.loads(json.dumps(result.as_json(), allow_nan=False))
-    assert (report["median"], report["least"], report["cores"]) == (None, None, 1)
+    assert (report["median"], report["least"], report["largest"], report["cores"]) == (None, None, None, 1)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -39,5 +39,5 @@ def test_overflowing_stack_is_reported(checkout: Path) -> None:
     assert changed == 1
     declaration.write_text(text)
     firmware = build_firmware(Catalogue(checkout), "freertos", "pico", UNOPTIMISED, cores=2)
-    with pytest.raises(CheckError, match=r"stacks? ran full: .* --config opt=-O2"):
+    with pytest.raises(CheckError, match=r"stacks? overflowed: .* --config opt=-O2"):
         run_task_set(firmware, ROWS, TICKS)

@@ -1,0 +1,74 @@
+"""Arrivals of tasks that other tasks release, as the analysis of a task of some priority sees them.
+
+While a sender is at least as urgent as the analysed task, its job and the job that it releases belong to one busy
+period. The released task then arrives with its sender. The analysis knows only the latest end of a less urgent sender's
+send (holistic analysis, Tindell and Clark 1994). docs/response-time-model.md argues for both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rtoslab.rta.system import IntegerTaskSet, SystemTask
+
+Sends = Mapping[str, int | None]
+"""The latest end of each task's send after its arrival. None if it has no bound."""
+
+
+class UnboundedSendError(Exception):
+    """Raised if a task's releases have no bound, because its sender has none. Contains a clause with the reason."""
+
+
+def with_sender_arrivals(
+    tasks: Sequence[SystemTask], system: IntegerTaskSet, priority: int, latest_sends: Sends
+) -> list[SystemTask]:
+    """Returns tasks of at least this priority, with the jitter and offset of their releases.
+    Raises UnboundedSendError.
+    """
+    by_name = {task.name: task for task in system.tasks}
+    return [_with_arrivals(task, by_name, priority, latest_sends) for task in tasks]
+
+
+def _with_arrivals(
+    task: SystemTask, by_name: Mapping[str, SystemTask], priority: int, latest_sends: Sends
+) -> SystemTask:
+    """Returns a task with the jitter and offset of its releases, as a task of this priority sees them."""
+    first = task
+    while first.sender:
+        sender = by_name[first.sender]
+        if sender.priority < priority:
+            latest = latest_sends[sender.name]
+            if latest is None:
+                raise UnboundedSendError(f"{sender.name}, which releases {first.name}, has no bound")
+            return replace(task, jitter=latest, offset=None)
+        first = sender
+    return task if first is task else replace(task, jitter=first.jitter, offset=first.offset)
+
+
+def urgent_successors(task: SystemTask, system: IntegerTaskSet) -> frozenset[str]:
+    """Returns the tasks that are released by jobs of this one only, over tasks at least as urgent as this one."""
+    by_name = {item.name: item for item in system.tasks}
+    successors: list[str] = []
+    last = task
+    while last.gives and by_name[last.gives].priority >= task.priority:
+        last = by_name[last.gives]
+        successors.append(last.name)
+    return frozenset(successors)
+
+
+def senders_upwards(system: IntegerTaskSet) -> list[SystemTask]:
+    """Returns the tasks that release a more urgent one, the least urgent first.
+    The bounds of each depend on the sends of less urgent ones only.
+    """
+    by_name = {task.name: task for task in system.tasks}
+    upwards = [task for task in system.tasks if task.gives and by_name[task.gives].priority > task.priority]
+    return sorted(upwards, key=lambda task: task.priority)
+
+
+def chain_of_senders(task: SystemTask, by_name: Mapping[str, SystemTask]) -> list[str]:
+    """Returns the names of the tasks before a task in its chain, the nearest first."""
+    names: list[str] = []
+    while task.sender:
+        names.append(task.sender)
+        task = by_name[task.sender]
+    return names

@@ -1,0 +1,116 @@
+"""Tasks that other tasks release, as a file states them: `gives` of a task names the task that each of its jobs
+releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from rtoslab.base import TaskSetError
+from rtoslab.intake import quote_text
+from rtoslab.rta.units import Duration
+
+
+class Giver(Protocol):
+    """A task or interrupt that may release a task, as the file states it."""
+
+    @property
+    def name(self) -> str:
+        """Returns its name."""
+
+    @property
+    def gives(self) -> str:
+        """Returns the task that it releases. Empty: none."""
+
+
+class LinkedTask(Giver, Protocol):
+    """A task that may release another one and be released, as the file states it."""
+
+    @property
+    def release(self) -> str:
+        """Returns what releases it, if no task or interrupt of the file does."""
+
+    @property
+    def period(self) -> Duration:
+        """Returns its period."""
+
+    @property
+    def jitter(self) -> Duration:
+        """Returns the longest time from its arrival to its release."""
+
+    @property
+    def offset(self) -> Duration | None:
+        """Returns the offset of its first arrival, if known."""
+
+    @property
+    def core(self) -> int:
+        """Returns its core."""
+
+
+def with_sender_periods(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Returns the `[[task]]` tables, each without a period with that of the task that releases it."""
+    senders = {row["gives"]: row for row in rows if isinstance(row.get("gives"), str) and row["gives"]}
+    return [{**row, **_find_inherited_period(row, senders)} for row in rows]
+
+
+def _find_inherited_period(row: Mapping[str, Any], senders: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Returns the period keys that a task's table inherits. Empty if it has a period, or no task releases it."""
+    current, passed = row, 0
+    while passed <= len(senders):
+        periods = {key: value for key, value in current.items() if key == "period" or key.startswith("period_")}
+        if periods:
+            return {} if current is row else periods
+        name = current.get("name")
+        if not isinstance(name, str) or name not in senders:
+            return {}
+        current, passed = senders[name], passed + 1
+    return {}
+
+
+def require_senders(tasks: Sequence[LinkedTask], interrupts: Sequence[Giver], source: str) -> None:
+    """Raises TaskSetError if the tasks that release other tasks do not fit those."""
+    by_name = {task.name: task for task in tasks}
+    givers = {interrupt.gives: interrupt.name for interrupt in interrupts if interrupt.gives}
+    for sender in tasks:
+        if not sender.gives:
+            continue
+        where = f"{source}, task {sender.name}"
+        task = by_name.get(sender.gives)
+        if task is None:
+            raise TaskSetError(
+                f"{where} gives to {quote_text(sender.gives)}, which is not a task of this file; name one."
+            )
+        if sender.gives in givers:
+            raise TaskSetError(f"{where}: {givers[sender.gives]} releases {task.name} already; keep one of them.")
+        givers[sender.gives] = sender.name
+        _require_receiver(sender, task, where)
+    for task in tasks:
+        _require_no_circle(task, by_name, source)
+
+
+def _require_receiver(sender: LinkedTask, task: LinkedTask, where: str) -> None:
+    """Raises TaskSetError if a task cannot be released by this sender."""
+    if task.release != "tick":
+        raise TaskSetError(f"{where} releases {task.name}, which an interrupt releases too; remove one of both.")
+    if task.jitter.value or task.offset is not None:
+        raise TaskSetError(
+            f"{where} releases {task.name}, which has a jitter or offset; remove it, because the analysis computes "
+            "when the task is released."
+        )
+    if (task.period, task.core) != (sender.period, sender.core):
+        raise TaskSetError(
+            f"{where} releases {task.name}, which has another period or core; give both the same, or leave out the "
+            f"period of {task.name}."
+        )
+
+
+def _require_no_circle(task: LinkedTask, by_name: Mapping[str, LinkedTask], source: str) -> None:
+    """Raises TaskSetError if a task is released by itself, over whichever other tasks."""
+    passed = [task.name]
+    while (name := by_name[passed[-1]].gives) and name not in passed:
+        passed.append(name)
+    if name == task.name:
+        raise TaskSetError(
+            f"{source}: {' > '.join([*passed, name])} release each other in a circle, so nothing releases the first "
+            "job; remove one gives."
+        )
